@@ -1,0 +1,39 @@
+// The decomposition solver: a block working set, an inner SMO on it, a shrinking active set.
+//
+// Problem and notation: problem.hpp. One outer step
+//   1. picks the variables that violate optimality most (half of the set is kept from before),
+//   2. solves the problem restricted to them by second-order SMO on a local kernel matrix
+//      (loops.hpp; Fan, Chen, Lin, JMLR 6, 2005),
+//   3. applies the rows of the variables that changed to the values of all active variables.
+// The scheme goes back to Osuna, Freund, Girosi (1997) and Joachims (1999), "Making large-scale
+// support vector machine learning practical", whose shrinking it uses too: variables at a bound
+// that no violating pair can use leave the active set, and their values are rebuilt at the end.
+// Small problems skip the working set: SMO runs on all variables with rows filled in on demand.
+//
+// Values are accumulated in float64 in a fixed order; results have the same bits for any number
+// of threads and any cache size.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "evaluator.hpp"
+#include "problem.hpp"
+
+namespace mercer {
+
+/// Memory that consecutive small problems share; one per thread.
+template <class T>
+struct Workspace {
+  Buffer<T> matrix;
+};
+
+/// Solves `problem` on the objects of `kernel` (both sides the same set, one per variable) from
+/// the feasible point `start` (empty: zero). Another thread may end the solver through `stop`.
+template <class T>
+Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
+               const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace);
+
+/// True when solve() runs without threads because the problem is small.
+bool is_small(Index n);
+
+}  // namespace mercer

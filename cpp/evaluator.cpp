@@ -1,0 +1,432 @@
+#include "evaluator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "isa/dispatch.hpp"
+#include "thread_pool.hpp"
+
+namespace mercer {
+
+namespace {
+/// Columns a program works on at a time: six rows of them stay in the first-level cache.
+constexpr Index chunk = 256;
+/// Bytes of packed rows that a block of queries reuses from the second-level cache.
+constexpr Index panel_bytes = Index(1) << 18;
+/// Query blocks that share one sweep over those rows.
+constexpr int queries = 4;
+
+template <class T>
+struct ProductScratch {
+  Query<T> query[queries];
+  Buffer<T> tile;
+  Buffer<double> acc;
+};
+}  // namespace
+
+template <class T>
+Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
+                        std::shared_ptr<const Objects<T>> a, std::shared_ptr<const Objects<T>> b)
+    : program_(std::move(program)),
+      sources_(std::move(sources)),
+      a_(std::move(a)),
+      b_(std::move(b)) {
+  depth_ = program_.depth();
+  panel_ = ops<T>().panel;
+  block_ = 2 * query_block;
+  const auto leaves = static_cast<std::size_t>(program_.n_leaves);
+  if (sources_.size() != leaves || a_->stores.size() != leaves || b_->stores.size() != leaves)
+    throw std::invalid_argument("objects do not fit the program");
+  for (std::size_t l = 0; l < leaves; ++l) {
+    if (a_->stores[l]->index() != b_->stores[l]->index())
+      throw std::invalid_argument("the two object sets are stored differently");
+    if (auto* s = std::get_if<DenseStore<T>>(a_->stores[l].get())) {
+      const auto& t = std::get<DenseStore<T>>(*b_->stores[l]);
+      if (s->d != t.d) throw std::invalid_argument("different numbers of columns");
+      if (s->panel != panel_ || t.panel != panel_)
+        throw std::invalid_argument("objects were packed for another instruction set");
+    } else if (auto* p = std::get_if<SparseStore<T>>(a_->stores[l].get())) {
+      if (p->d != std::get<SparseStore<T>>(*b_->stores[l]).d)
+        throw std::invalid_argument("different numbers of columns");
+      block_ = sparse_block;
+    }
+    if (sources_[l].call) native_ = false;
+  }
+}
+
+template <class T>
+std::shared_ptr<Evaluator<T>> Evaluator<T>::on(std::shared_ptr<const Objects<T>> a,
+                                               std::shared_ptr<const Objects<T>> b) const {
+  return std::make_shared<Evaluator<T>>(program_, sources_, std::move(a), std::move(b));
+}
+
+template <class T>
+double Evaluator<T>::cost() const {
+  double c = 4.0 * static_cast<double>(program_.code.size());
+  for (const auto& store : b_->stores) {
+    if (auto* s = std::get_if<DenseStore<T>>(store.get()))
+      c += static_cast<double>(s->d);
+    else if (auto* p = std::get_if<SparseStore<T>>(store.get()))
+      c += 2.0 * static_cast<double>(p->start.back()) /
+           static_cast<double>(std::max<Index>(p->n, 1));
+    else
+      c += native_ ? 1 : 100;
+  }
+  return c;
+}
+
+template <class T>
+void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
+  const auto leaves = static_cast<std::size_t>(program_.n_leaves);
+  q.n = n;
+  q.rows.assign(rows, rows + n);
+  q.dense.resize(leaves);
+  q.slot_of.resize(leaves);
+  q.used.resize(leaves);
+  q.slots.resize(leaves);
+  q.stack.resize(static_cast<std::size_t>(std::max(depth_ - 1, 0)));
+  for (auto& s : q.stack) s.require(block_ * chunk);
+  for (std::size_t l = 0; l < leaves; ++l) {
+    if (auto* s = std::get_if<DenseStore<T>>(a_->stores[l].get())) {
+      const int groups = (n + query_block - 1) / query_block;
+      q.dense[l].require(std::max<Index>(groups * query_block * s->d, 1));
+      for (int r = 0; r < n; ++r) {
+        const T* from = s->panel_of(rows[r]) + rows[r] % s->panel;
+        T* to = q.dense[l].data() + (r / query_block) * query_block * s->d + r % query_block;
+        for (Index k = 0; k < s->d; ++k) to[k * query_block] = from[k * s->panel];
+      }
+    } else if (auto* p = std::get_if<SparseStore<T>>(a_->stores[l].get())) {
+      auto& slot_of = q.slot_of[l];
+      auto& used = q.used[l];
+      auto& slots = q.slots[l];
+      slot_of.resize(static_cast<std::size_t>(std::max<Index>(p->d, 1)), 0);
+      for (std::int32_t c : used) slot_of[c] = 0;
+      used.clear();
+      slots.assign(sparse_block, T(0));
+      for (int r = 0; r < n; ++r)
+        for (Index e = p->start[rows[r]]; e < p->start[rows[r] + 1]; ++e) {
+          const std::int32_t c = p->column[e];
+          if (slot_of[c] == 0) {
+            used.push_back(c);
+            slot_of[c] = static_cast<std::int32_t>(used.size());
+            slots.resize(slots.size() + sparse_block, T(0));
+          }
+          slots[static_cast<std::size_t>(slot_of[c]) * sparse_block + r] = p->value[e];
+        }
+      q.sparse_out.require(chunk * sparse_block);
+    }
+  }
+}
+
+template <class T>
+void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
+                             Index stride) const {
+  const Ops<T>& o = ops<T>();
+  const LeafSource<T>& source = sources_[leaf];
+  const Store<T>& sa = *a_->stores[leaf];
+  const Store<T>& sb = *b_->stores[leaf];
+  const int stat = static_cast<int>(source.stat);
+  if (auto* b = std::get_if<DenseStore<T>>(&sb)) {
+    const T* panels = b->panel_of(begin);
+    const Index n_panels = (count + panel_ - 1) / panel_;
+    for (int r = 0; r < q.n; r += query_block)
+      o.stat[stat](q.dense[leaf].data() + r * b->d, std::min(query_block, q.n - r), panels,
+                   n_panels, b->d, out + r * stride, stride);
+  } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
+    o.sparse[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), p->value.data(), p->column.data(),
+                   p->first.data() + begin, p->run.data(), count, q.sparse_out.data());
+    o.transpose(q.sparse_out.data(), count, q.n, out, stride);
+    if (source.stat == Stat::dot) return;
+    const auto& a = std::get<SparseStore<T>>(sa);
+    const bool squares = source.stat == Stat::sqdist;
+    for (int r = 0; r < q.n; ++r)
+      o.complete(out + r * stride, (squares ? p->square : p->mass).data() + begin, count,
+                 (squares ? a.square : a.mass)[q.rows[r]], squares ? T(2) : T(1));
+  } else {
+    const auto& ia = std::get<IndexStore>(sa).id;
+    const auto& ib = std::get<IndexStore>(sb).id;
+    if (source.call) {
+      std::vector<Index> ids(static_cast<std::size_t>(q.n));
+      for (int r = 0; r < q.n; ++r) ids[r] = ia[q.rows[r]];
+      source.call(ids.data(), q.n, ib.data() + begin, count, out, stride);
+      return;
+    }
+    const auto fill = [&](const auto* m) {
+      for (int r = 0; r < q.n; ++r) {
+        const auto* row = m + ia[q.rows[r]] * source.row_stride;
+        for (Index k = 0; k < count; ++k)
+          out[r * stride + k] = static_cast<T>(row[ib[begin + k] * source.col_stride]);
+      }
+    };
+    if (source.matrix_single)
+      fill(static_cast<const float*>(source.matrix));
+    else
+      fill(static_cast<const double*>(source.matrix));
+  }
+}
+
+template <class T>
+void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const {
+  const Ops<T>& o = ops<T>();
+  // A caller's function sees the whole tile in one call; native programs go in cached chunks.
+  const Index step = native_ ? chunk : count;
+  if (!native_)
+    for (auto& s : q.stack) s.require(block_ * round_up(count, panel_));
+  for (Index at = 0; at < count; at += step) {
+    const Index n = std::min(step, count - at);
+    const Index padded = round_up(n, panel_);
+    const Index inner_stride = native_ ? chunk : round_up(count, panel_);
+    int top = -1;
+    const auto level = [&](int k) { return k == 0 ? out + at : q.stack[k - 1].data(); };
+    const auto stride_of = [&](int k) { return k == 0 ? stride : inner_stride; };
+    for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
+      const Instruction& i = program_.code[pc];
+      const auto each = [&](auto f) {
+        for (int r = 0; r < q.n; ++r) f(level(top) + r * stride_of(top));
+      };
+      switch (i.op) {
+        case Op::leaf:
+          ++top;
+          leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top));
+          break;
+        case Op::constant:
+          ++top;
+          each([&](T* x) { std::fill_n(x, n, static_cast<T>(i.a)); });
+          break;
+        case Op::affine:
+          each([&](T* x) { o.affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b)); });
+          break;
+        case Op::exp:
+          each([&](T* x) { o.exp_affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b)); });
+          break;
+        case Op::tanh:
+          each([&](T* x) { o.tanh(x, n); });
+          break;
+        case Op::powi:
+          each([&](T* x) { o.powi(x, n, i.index); });
+          break;
+        case Op::add:
+        case Op::mul: {
+          const auto f = i.op == Op::add ? o.add : o.mul;
+          --top;
+          for (int r = 0; r < q.n; ++r)
+            f(level(top) + r * stride_of(top), level(top + 1) + r * stride_of(top + 1), n);
+          break;
+        }
+        case Op::aux: {
+          const T* ub = b_->aux[i.index].data() + begin + at;
+          for (int r = 0; r < q.n; ++r) {
+            T* x = level(top) + r * stride_of(top);
+            // Larger scale first: symmetric in the pair, and no product of two huge scales.
+            const T ua = a_->aux[i.index][q.rows[r]];
+            for (Index k = 0; k < n; ++k) x[k] = (x[k] * std::max(ua, ub[k])) * std::min(ua, ub[k]);
+          }
+          break;
+        }
+      }
+    }
+    if (padded > n)
+      for (int r = 0; r < q.n; ++r)
+        std::fill(out + r * stride + at + n, out + r * stride + at + padded, T(0));
+  }
+}
+
+template <class T>
+void Evaluator<T>::diag(T* out) const {
+  const Ops<T>& o = ops<T>();
+  const Index n = b_->n;
+  std::vector<Buffer<T>> stack(static_cast<std::size_t>(depth_));
+  for (auto& s : stack) s.reset(std::max<Index>(n, 1));
+  int top = -1;
+  for (const Instruction& i : program_.code) {
+    switch (i.op) {
+      case Op::leaf: {
+        T* x = stack[++top].data();
+        const LeafSource<T>& source = sources_[i.index];
+        const Store<T>& store = *b_->stores[i.index];
+        if (auto* s = std::get_if<DenseStore<T>>(&store)) {
+          for (Index r = 0; r < n; ++r) {
+            T sum = 0;
+            if (source.stat == Stat::dot)
+              for (Index k = 0; k < s->d; ++k) sum = std::fma(s->at(r, k), s->at(r, k), sum);
+            x[r] = sum;
+          }
+        } else if (auto* p = std::get_if<SparseStore<T>>(&store)) {
+          for (Index r = 0; r < n; ++r) x[r] = source.stat == Stat::dot ? p->square[r] : T(0);
+        } else {
+          const auto& id = std::get<IndexStore>(store).id;
+          if (source.call) {
+            source.call_diag(id.data(), n, x);
+          } else {
+            for (Index r = 0; r < n; ++r) {
+              const Index k = id[r] * (source.row_stride + source.col_stride);
+              x[r] = source.matrix_single
+                         ? static_cast<T>(static_cast<const float*>(source.matrix)[k])
+                         : static_cast<T>(static_cast<const double*>(source.matrix)[k]);
+            }
+          }
+        }
+        break;
+      }
+      case Op::constant:
+        std::fill_n(stack[++top].data(), n, static_cast<T>(i.a));
+        break;
+      case Op::affine:
+        o.affine(stack[top].data(), n, static_cast<T>(i.a), static_cast<T>(i.b));
+        break;
+      case Op::exp:
+        o.exp_affine(stack[top].data(), n, static_cast<T>(i.a), static_cast<T>(i.b));
+        break;
+      case Op::tanh:
+        o.tanh(stack[top].data(), n);
+        break;
+      case Op::powi:
+        o.powi(stack[top].data(), n, i.index);
+        break;
+      case Op::add:
+        --top;
+        o.add(stack[top].data(), stack[top + 1].data(), n);
+        break;
+      case Op::mul:
+        --top;
+        o.mul(stack[top].data(), stack[top + 1].data(), n);
+        break;
+      case Op::aux:
+        for (Index r = 0; r < n; ++r)
+          stack[top][r] = (stack[top][r] * b_->aux[i.index][r]) * b_->aux[i.index][r];
+        break;
+    }
+  }
+  std::copy_n(stack[0].data(), n, out);
+}
+
+namespace {
+
+/// Coefficients of a segment in the layout of the loops. A single column is laid out over whole
+/// panels and summed lane by lane; several columns are padded to a multiple of eight.
+struct Coefficients {
+  Index begin, end;  ///< columns of b
+  Index first;       ///< single column: where its panels begin
+  Index width;       ///< accumulators of one row
+  Index offset;      ///< where these stand among all accumulators
+  bool single;
+  Buffer<double> v;
+};
+
+std::vector<Coefficients> lay_out(const std::vector<Segment>& segments, Index panel) {
+  std::vector<Coefficients> out;
+  Index offset = 0;
+  for (const Segment& g : segments) {
+    Coefficients c{g.begin, g.end, 0, 0, offset, g.cols == 1, {}};
+    const Index count = g.end - g.begin;
+    if (c.single) {
+      c.first = g.begin / panel * panel;
+      c.width = panel;
+      const Index length = round_up(g.end, panel) - c.first;
+      c.v.reset(std::max<Index>(length, 1));
+      std::fill_n(c.v.data(), length, 0.0);
+      std::copy_n(g.v, count, c.v.data() + (g.begin - c.first));
+    } else {
+      c.width = round_up(g.cols, 8);
+      c.v.reset(std::max<Index>(count * c.width, 1));
+      for (Index k = 0; k < count; ++k)
+        for (Index j = 0; j < c.width; ++j)
+          c.v[k * c.width + j] = j < g.cols ? g.v[k * g.cols + j] : 0.0;
+    }
+    offset += c.width;
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+/// Adds a tile of `rows` rows and columns [begin, begin + count) to the accumulators.
+template <class T>
+void accumulate_tile(const Ops<T>& o, const std::vector<Coefficients>& all, const T* tile,
+                     Index stride, int rows, Index begin, Index count, double* acc,
+                     Index acc_stride) {
+  for (const Coefficients& c : all) {
+    const Index lo = std::max(c.begin, begin), hi = std::min(c.end, begin + count);
+    if (lo >= hi) continue;
+    if (c.single) {
+      const Index from = lo / o.panel * o.panel, length = round_up(hi, o.panel) - from;
+      for (int r = 0; r < rows; ++r)
+        o.dot_lanes(tile + r * stride + (from - begin), c.v.data() + (from - c.first), length,
+                    acc + r * acc_stride + c.offset);
+    } else {
+      o.gemm_cols(tile + (lo - begin), stride, rows, c.v.data() + (lo - c.begin) * c.width, hi - lo,
+                  c.width, acc + c.offset, acc_stride);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, Index out_cols,
+                           int threads, const std::function<bool()>& interrupted) const {
+  const Ops<T>& o = ops<T>();
+  const Index n = rows(), m = cols();
+  std::fill_n(out, n * out_cols, 0.0);
+  if (n == 0 || m == 0) return;
+  if (!native_) threads = 1;
+  const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
+  Index acc_cols = 0;
+  for (const Coefficients& c : coefficients) acc_cols += c.width;
+  double bytes = 1;
+  for (const auto& store : b_->stores)
+    if (auto* s = std::get_if<DenseStore<T>>(store.get()))
+      bytes += static_cast<double>(s->d) * sizeof(T);
+  Index width = static_cast<Index>(static_cast<double>(panel_bytes) / bytes) / panel_ * panel_;
+  width = std::clamp<Index>(width, panel_, chunk);
+  if (!native_) width = round_up(m, panel_);
+  Index per_task = block_;
+  if (native_)
+    per_task = std::min<Index>(queries * block_, round_up((n + threads - 1) / threads, block_));
+  const Index tasks = (n + per_task - 1) / per_task;
+  std::vector<ProductScratch<T>> scratch(static_cast<std::size_t>(std::max(threads, 1)));
+  std::atomic<bool> stopped{false};
+  parallel_for(threads, tasks, [&](Index task, int worker) {
+    if (stopped.load(std::memory_order_relaxed)) return;
+    if (worker == 0 && interrupted && interrupted()) {
+      stopped.store(true);
+      return;
+    }
+    ProductScratch<T>& w = scratch[worker];
+    const Index first = task * per_task, last = std::min(n, first + per_task);
+    w.tile.require(std::min<Index>(block_, last - first) * width);
+    w.acc.require((last - first) * acc_cols);
+    std::fill_n(w.acc.data(), (last - first) * acc_cols, 0.0);
+    std::vector<Index> ids(static_cast<std::size_t>(block_));
+    int blocks = 0;
+    for (Index r = first; r < last; r += block_, ++blocks) {
+      const int nq = static_cast<int>(std::min<Index>(block_, last - r));
+      for (int k = 0; k < nq; ++k) ids[k] = r + k;
+      prepare(w.query[blocks], ids.data(), nq);
+    }
+    for (Index c = 0; c < m; c += width) {
+      const Index count = std::min(width, m - c);
+      for (int b = 0; b < blocks; ++b) {
+        Query<T>& q = w.query[b];
+        tile(q, c, count, w.tile.data(), width);
+        accumulate_tile(o, coefficients, w.tile.data(), width, q.n, c, count,
+                        w.acc.data() + b * block_ * acc_cols, acc_cols);
+      }
+    }
+    for (Index r = first; r < last; ++r)
+      for (std::size_t s = 0; s < segments.size(); ++s) {
+        const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;
+        double* to = out + r * out_cols + segments[s].offset;
+        if (coefficients[s].single) {
+          for (int k = 0; k < panel_; ++k) to[0] += acc[k];
+        } else {
+          for (Index k = 0; k < segments[s].cols; ++k) to[k] += acc[k];
+        }
+      }
+  });
+}
+
+template class Evaluator<float>;
+template class Evaluator<double>;
+
+}  // namespace mercer

@@ -1,0 +1,92 @@
+// Kernel values k(a_i, b_j) of two prepared object sets, in tiles.
+//
+// A value depends on its two rows alone: every loop below gives the same bits for any tile,
+// position and number of threads.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "objects.hpp"
+#include "program.hpp"
+
+namespace mercer {
+
+/// Where a leaf without a pair statistic takes its tile from.
+template <class T>
+struct LeafSource {
+  Stat stat = Stat::dot;
+  /// Symmetric matrix of the caller (row-major with strides), or empty.
+  const void* matrix = nullptr;
+  bool matrix_single = false;
+  Index row_stride = 0, col_stride = 0;
+  /// Fills out[r * out_stride + k] for rows a[0..na) and columns b[0..nb); empty if native.
+  std::function<void(const Index* a, Index na, const Index* b, Index nb, T* out, Index stride)>
+      call;
+  std::function<void(const Index* a, Index na, T* out)> call_diag;
+};
+
+/// Query rows of one tile, prepared for every leaf; one per thread.
+template <class T>
+struct Query {
+  int n = 0;
+  std::vector<Index> rows;
+  std::vector<Buffer<T>> dense;                    ///< per leaf: groups of query_block rows
+  std::vector<std::vector<std::int32_t>> slot_of;  ///< per leaf: column -> slot
+  std::vector<std::vector<std::int32_t>> used;     ///< per leaf: columns with a slot
+  std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
+  std::vector<Buffer<T>> stack;                    ///< tiles above the first
+  Buffer<T> sparse_out;
+};
+
+/// One block of columns of a product: out[:, offset + c] = K[:, begin:end] v[:, c].
+struct Segment {
+  Index begin, end, cols, offset;
+  const double* v;  ///< (end - begin) x cols, row-major
+};
+
+template <class T>
+class Evaluator {
+ public:
+  Evaluator(Program program, std::vector<LeafSource<T>> sources,
+            std::shared_ptr<const Objects<T>> a, std::shared_ptr<const Objects<T>> b);
+
+  Index rows() const { return a_->n; }
+  Index cols() const { return b_->n; }
+  const Objects<T>& b() const { return *b_; }
+  /// Columns of b a tile starts at must be a multiple of this; tiles write whole panels.
+  int panel() const { return panel_; }
+  /// Query rows worth preparing at once.
+  int block() const { return block_; }
+  /// False when a leaf calls back into the caller's language.
+  bool threads_allowed() const { return native_; }
+  /// Rough cost of one value in multiply-adds.
+  double cost() const;
+
+  /// The same kernel on other objects.
+  std::shared_ptr<Evaluator<T>> on(std::shared_ptr<const Objects<T>> a,
+                                   std::shared_ptr<const Objects<T>> b) const;
+
+  void prepare(Query<T>& q, const Index* rows, int n) const;
+  /// Values of the prepared rows against columns [begin, begin + count) of b; row r at
+  /// out + r * stride, where up to round_up(count, panel()) values are written.
+  void tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const;
+
+  /// k(b_j, b_j) for all columns.
+  void diag(T* out) const;
+
+  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten.
+  void product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
+               const std::function<bool()>& interrupted) const;
+
+ private:
+  void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
+
+  Program program_;
+  std::vector<LeafSource<T>> sources_;
+  std::shared_ptr<const Objects<T>> a_, b_;
+  int panel_ = 0, block_ = 0, depth_ = 1;
+  bool native_ = true;
+};
+
+}  // namespace mercer

@@ -1,0 +1,11 @@
+// The plain path; compiled with its own flags (see CMakeLists.txt).
+// clang-format off
+#include "vec_plain.hpp"
+#include "loops.hpp"
+// clang-format on
+
+namespace mercer {
+Isa isa_plain() {
+  return {"plain", make_ops<float>(), make_ops<double>()};
+}
+}  // namespace mercer

@@ -1,0 +1,58 @@
+#include "many.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "thread_pool.hpp"
+
+namespace mercer {
+
+template <class T>
+std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
+                                 const std::shared_ptr<const Objects<T>>& objects,
+                                 const Evaluator<T>& kernel, const Settings& settings) {
+  std::vector<Solution> out(problems.size());
+  std::vector<Index> small, large;
+  for (std::size_t k = 0; k < problems.size(); ++k)
+    (is_small(problems[k].problem.size()) ? small : large).push_back(static_cast<Index>(k));
+  std::atomic<bool> stop{false};
+  const int threads = kernel.threads_allowed() ? settings.threads : 1;
+  std::vector<Workspace<T>> workspace(static_cast<std::size_t>(std::max(threads, 1)));
+  const auto one = [&](Index k, const Settings& s, int worker) {
+    const SubProblem& p = problems[k];
+    if (p.rows.empty()) {
+      out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker]);
+    } else {
+      const std::shared_ptr<const Objects<T>> view =
+          objects->take(p.rows.data(), static_cast<Index>(p.rows.size()));
+      out[k] = solve(p.problem, *kernel.on(view, view), s, p.start, &stop, &workspace[worker]);
+    }
+  };
+  for (Index k : large) one(k, settings, 0);
+  // Large small ones first: the last tasks to finish are short.
+  std::stable_sort(small.begin(), small.end(), [&](Index a, Index b) {
+    return problems[a].problem.size() > problems[b].problem.size();
+  });
+  Settings quiet = settings;
+  quiet.threads = 1;
+  Settings silent = quiet;
+  silent.interrupted = nullptr;
+  silent.callback = nullptr;
+  const auto tasks = static_cast<Index>(small.size());
+  if (tasks == 1 || threads == 1) {
+    for (Index k : small) one(k, quiet, 0);
+  } else {
+    parallel_for(threads, tasks,
+                 [&](Index t, int worker) { one(small[t], worker == 0 ? quiet : silent, worker); });
+  }
+  return out;
+}
+
+template std::vector<Solution> solve_many<float>(const std::vector<SubProblem>&,
+                                                 const std::shared_ptr<const Objects<float>>&,
+                                                 const Evaluator<float>&, const Settings&);
+template std::vector<Solution> solve_many<double>(const std::vector<SubProblem>&,
+                                                  const std::shared_ptr<const Objects<double>>&,
+                                                  const Evaluator<double>&, const Settings&);
+
+}  // namespace mercer

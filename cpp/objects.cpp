@@ -1,0 +1,274 @@
+#include "objects.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "isa/dispatch.hpp"
+
+namespace mercer {
+
+template <class T, class U>
+DenseStore<T> pack_dense(const Strided<U>& x, const double* centre) {
+  DenseStore<T> s;
+  s.n = x.n;
+  s.d = x.d;
+  s.panel = ops<T>().panel;
+  const Index panels = (x.n + s.panel - 1) / s.panel;
+  s.packed.reset(panels * s.panel * std::max<Index>(x.d, 1));
+  for (Index p = 0; p < panels; ++p) {
+    T* out = s.packed.data() + p * x.d * s.panel;
+    for (int r = 0; r < s.panel; ++r) {
+      const Index i = p * s.panel + r;
+      if (i >= x.n) {
+        for (Index k = 0; k < x.d; ++k) out[k * s.panel + r] = T(0);
+        continue;
+      }
+      const U* row = x.data + i * x.row_stride;
+      double square = 0, error = 0;
+      for (Index k = 0; k < x.d; ++k) {
+        const double raw = static_cast<double>(row[k * x.col_stride]);
+        const double v = centre ? raw - centre[k] : raw;
+        const T packed = static_cast<T>(v);
+        out[k * s.panel + r] = packed;
+        square += v * v;
+        error += (v - packed) * (v - packed);
+      }
+      s.radius = std::max(s.radius, square);
+      s.rounding = std::max(s.rounding, error);
+    }
+  }
+  s.radius = std::sqrt(s.radius);
+  s.rounding = std::sqrt(s.rounding);
+  return s;
+}
+
+namespace {
+
+/// Entries of a run, on average.
+constexpr double run_length = 16;
+
+template <class T>
+void find_runs(SparseStore<T>& s) {
+  s.first.assign(1, 0);
+  s.run.clear();
+  for (Index i = 0; i < s.n; ++i) {
+    Index block = -1;
+    for (Index e = s.start[i]; e < s.start[i + 1]; ++e)
+      if (s.column[e] / s.run_columns != block) {
+        block = s.column[e] / s.run_columns;
+        s.run.push_back(e);
+      }
+    s.first.push_back(static_cast<Index>(s.run.size()));
+  }
+  s.run.push_back(s.n ? s.start[s.n] : 0);
+}
+
+template <class T>
+void fill_norms(SparseStore<T>& s) {
+  s.square.reset(std::max<Index>(s.n, 1));
+  s.mass.reset(std::max<Index>(s.n, 1));
+  for (Index i = 0; i < s.n; ++i) {
+    T square = 0, mass = 0;
+    for (Index r = s.first[i]; r < s.first[i + 1]; ++r) {
+      // The same fused chains as the tile loops: a row is at distance exactly zero from itself.
+      T part = 0, part_mass = 0;
+      for (Index e = s.run[r]; e < s.run[r + 1]; ++e) {
+        part = std::fma(s.value[e], s.value[e], part);
+        part_mass += std::fabs(s.value[e]);
+      }
+      square += part;
+      mass += part_mass;
+    }
+    s.square[i] = square;
+    s.radius = std::max(s.radius, std::sqrt(static_cast<double>(square)));
+    s.mass[i] = mass;
+  }
+}
+
+template <class T>
+void finish(SparseStore<T>& s) {
+  const double mean = s.n ? static_cast<double>(s.start[s.n]) / static_cast<double>(s.n) : 0.0;
+  s.run_columns = std::max<Index>(
+      1, static_cast<Index>(static_cast<double>(s.d) * run_length / std::max(mean, run_length)));
+  find_runs(s);
+  fill_norms(s);
+}
+
+}  // namespace
+
+template <class T, class U, class I>
+SparseStore<T> pack_sparse(const U* value, const I* column, const I* start, Index n, Index d) {
+  SparseStore<T> s;
+  s.n = n;
+  s.d = d;
+  if (d > INT32_MAX - 1) throw std::invalid_argument("more than 2^31 - 2 columns");
+  const Index nnz = n ? static_cast<Index>(start[n]) - static_cast<Index>(start[0]) : 0;
+  s.start.assign(static_cast<std::size_t>(n) + 1, 0);
+  s.column.reset(std::max<Index>(nnz, 1));
+  s.value.reset(std::max<Index>(nnz, 1));
+  std::vector<Index> order;
+  Index at = 0;
+  for (Index i = 0; i < n; ++i) {
+    const Index b = static_cast<Index>(start[i]), e = static_cast<Index>(start[i + 1]);
+    if (e < b || e > static_cast<Index>(start[n])) throw std::invalid_argument("bad row pointers");
+    bool sorted = true;
+    for (Index k = b; k < e; ++k) {
+      const Index c = static_cast<Index>(column[k]);
+      if (c < 0 || c >= d) throw std::invalid_argument("column index out of range");
+      if (k > b && c <= static_cast<Index>(column[k - 1])) sorted = false;
+    }
+    if (sorted) {
+      for (Index k = b; k < e; ++k) {
+        if (value[k] == U(0)) continue;
+        s.column[at] = static_cast<std::int32_t>(column[k]);
+        s.value[at++] = static_cast<T>(value[k]);
+      }
+    } else {
+      order.resize(static_cast<std::size_t>(e - b));
+      std::iota(order.begin(), order.end(), b);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](Index p, Index q) { return column[p] < column[q]; });
+      for (std::size_t k = 0; k < order.size();) {
+        const I c = column[order[k]];
+        double sum = 0;
+        for (; k < order.size() && column[order[k]] == c; ++k)
+          sum += static_cast<double>(value[order[k]]);
+        if (sum == 0) continue;
+        s.column[at] = static_cast<std::int32_t>(c);
+        s.value[at++] = static_cast<T>(sum);
+      }
+    }
+    s.start[i + 1] = at;
+  }
+  finish(s);
+  return s;
+}
+
+template <class T, class U>
+SparseStore<T> compress_dense(const Strided<U>& x) {
+  SparseStore<T> s;
+  s.n = x.n;
+  s.d = x.d;
+  s.start.assign(static_cast<std::size_t>(x.n) + 1, 0);
+  for (Index i = 0; i < x.n; ++i) {
+    Index count = 0;
+    for (Index k = 0; k < x.d; ++k) count += x.data[i * x.row_stride + k * x.col_stride] != U(0);
+    s.start[i + 1] = s.start[i] + count;
+  }
+  s.column.reset(std::max<Index>(s.start[x.n], 1));
+  s.value.reset(std::max<Index>(s.start[x.n], 1));
+  for (Index i = 0; i < x.n; ++i) {
+    Index at = s.start[i];
+    for (Index k = 0; k < x.d; ++k) {
+      const U v = x.data[i * x.row_stride + k * x.col_stride];
+      if (v == U(0)) continue;
+      s.column[at] = static_cast<std::int32_t>(k);
+      s.value[at++] = static_cast<T>(v);
+    }
+  }
+  finish(s);
+  return s;
+}
+
+namespace {
+
+template <class T>
+Store<T> take_store(const DenseStore<T>& s, const Index* index, Index count) {
+  DenseStore<T> out;
+  out.n = count;
+  out.d = s.d;
+  out.panel = s.panel;
+  const Index panels = (count + s.panel - 1) / s.panel;
+  out.packed.reset(panels * s.panel * std::max<Index>(s.d, 1));
+  for (Index p = 0; p < panels; ++p) {
+    T* to = out.packed.data() + p * s.d * s.panel;
+    for (int r = 0; r < s.panel; ++r) {
+      const Index i = p * s.panel + r;
+      if (i >= count) {
+        for (Index k = 0; k < s.d; ++k) to[k * s.panel + r] = T(0);
+        continue;
+      }
+      const T* from = s.panel_of(index[i]) + index[i] % s.panel;
+      for (Index k = 0; k < s.d; ++k) to[k * s.panel + r] = from[k * s.panel];
+    }
+  }
+  return out;
+}
+
+template <class T>
+Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
+  SparseStore<T> out;
+  out.n = count;
+  out.d = s.d;
+  out.start.assign(static_cast<std::size_t>(count) + 1, 0);
+  for (Index i = 0; i < count; ++i)
+    out.start[i + 1] = out.start[i] + s.start[index[i] + 1] - s.start[index[i]];
+  const Index nnz = std::max<Index>(out.start[count], 1);
+  out.column.reset(nnz);
+  out.value.reset(nnz);
+  out.square.reset(std::max<Index>(count, 1));
+  out.mass.reset(std::max<Index>(count, 1));
+  for (Index i = 0; i < count; ++i) {
+    const Index b = s.start[index[i]], m = s.start[index[i] + 1] - b;
+    std::copy_n(s.column.data() + b, m, out.column.data() + out.start[i]);
+    std::copy_n(s.value.data() + b, m, out.value.data() + out.start[i]);
+    out.square[i] = s.square[index[i]];
+    out.mass[i] = s.mass[index[i]];
+  }
+  out.radius = s.radius;
+  out.run_columns = s.run_columns;
+  find_runs(out);
+  return out;
+}
+
+template <class T>
+Store<T> take_store(const IndexStore& s, const Index* index, Index count) {
+  IndexStore out;
+  out.id.resize(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) out.id[i] = s.id[index[i]];
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<Objects<T>> Objects<T>::take(const Index* index, Index count) const {
+  auto out = std::make_shared<Objects<T>>();
+  out->n = count;
+  for (const auto& store : stores) {
+    out->stores.push_back(std::make_shared<const Store<T>>(std::visit(
+        [&](const auto& s) -> Store<T> {
+          if constexpr (std::is_same_v<std::decay_t<decltype(s)>, IndexStore>)
+            return take_store<T>(s, index, count);
+          else
+            return take_store(s, index, count);
+        },
+        *store)));
+  }
+  for (const Buffer<T>& a : aux) {
+    Buffer<T> b(std::max<Index>(count, 1));
+    for (Index i = 0; i < count; ++i) b[i] = a[index[i]];
+    out->aux.push_back(std::move(b));
+  }
+  return out;
+}
+
+template class Objects<float>;
+template class Objects<double>;
+
+#define MERCER_PACK(T, U)                                                                     \
+  template DenseStore<T> pack_dense<T, U>(const Strided<U>&, const double*);                  \
+  template SparseStore<T> compress_dense<T, U>(const Strided<U>&);                            \
+  template SparseStore<T> pack_sparse<T, U, std::int32_t>(const U*, const std::int32_t*,      \
+                                                          const std::int32_t*, Index, Index); \
+  template SparseStore<T> pack_sparse<T, U, std::int64_t>(const U*, const std::int64_t*,      \
+                                                          const std::int64_t*, Index, Index);
+MERCER_PACK(float, float)
+MERCER_PACK(float, double)
+MERCER_PACK(double, float)
+MERCER_PACK(double, double)
+#undef MERCER_PACK
+
+}  // namespace mercer

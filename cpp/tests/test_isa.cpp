@@ -1,0 +1,140 @@
+// Every instruction set against plain formulas, and the profiles against the standard library.
+#include <random>
+#include <vector>
+
+#include "harness.hpp"
+#include "isa/dispatch.hpp"
+
+using namespace mercer;
+
+namespace {
+
+/// Runs a check once per path this processor has, and returns to the default one.
+template <class F>
+void on_every_isa(F f) {
+  const std::string usual = current_isa().name;
+  for (const std::string& name : available_isas()) {
+    set_isa(name);
+    f();
+  }
+  set_isa(usual);
+}
+
+template <class T>
+void check_exp(double tolerance) {
+  std::vector<T> x;
+  for (double v = -80; v < 80; v += 0.37) x.push_back(static_cast<T>(v));
+  std::vector<T> y = x;
+  ops<T>().exp_affine(y.data(), static_cast<Index>(y.size()), T(1), T(0));
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double exact = std::exp(static_cast<double>(x[k]));
+    CHECK_NEAR(static_cast<double>(y[k]) / exact, 1.0, tolerance * (2 + std::fabs(x[k])));
+  }
+  T zero = 0;
+  ops<T>().exp_affine(&zero, 1, T(-3), T(0));
+  CHECK(zero == T(1));
+}
+
+template <class T>
+void check_stats() {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  const Ops<T>& o = ops<T>();
+  for (Index d : {1, 3, 17}) {
+    for (int nq = 1; nq <= query_block; ++nq) {
+      const Index panels = 5, width = o.panel * panels;
+      std::vector<T> query(static_cast<std::size_t>(d * query_block)),
+          packed(static_cast<std::size_t>(width * d)), out(static_cast<std::size_t>(width * nq));
+      for (T& v : query) v = static_cast<T>(normal(random));
+      for (T& v : packed) v = static_cast<T>(normal(random));
+      for (Stat stat : {Stat::dot, Stat::sqdist, Stat::l1}) {
+        o.stat[static_cast<int>(stat)](query.data(), nq, packed.data(), panels, d, out.data(),
+                                       width);
+        for (int r = 0; r < nq; ++r)
+          for (Index j = 0; j < width; ++j) {
+            double sum = 0;
+            for (Index k = 0; k < d; ++k) {
+              const double a = query[k * query_block + r];
+              const double b = packed[(j / o.panel * d + k) * o.panel + j % o.panel];
+              sum += stat == Stat::dot      ? a * b
+                     : stat == Stat::sqdist ? (a - b) * (a - b)
+                                            : std::fabs(a - b);
+            }
+            CHECK_NEAR(out[r * width + j], sum, sizeof(T) == 4 ? 1e-4 : 1e-12);
+          }
+      }
+    }
+  }
+}
+
+template <class T>
+void check_position_independence() {
+  // The same argument gives the same bits in a whole vector and in every remainder.
+  for (Index n = 1; n < 40; ++n) {
+    std::vector<T> x(static_cast<std::size_t>(n), T(-0.7531));
+    ops<T>().exp_affine(x.data(), n, T(1.3), T(0.1));
+    for (T v : x) CHECK(v == x[0]);
+    std::vector<T> y(static_cast<std::size_t>(n), T(-0.7531));
+    ops<T>().tanh(y.data(), n);
+    for (T v : y) CHECK(v == y[0]);
+    CHECK_NEAR(y[0], std::tanh(-0.7531), 1e-6);
+  }
+}
+
+template <class T>
+void check_axpy_rows() {
+  std::mt19937 random(2);
+  std::normal_distribution<double> normal;
+  for (Index n : {1, 7, 64, 1500}) {
+    for (int rows : {1, 2, 9, 21}) {
+      std::vector<std::vector<T>> row(static_cast<std::size_t>(rows));
+      std::vector<const T*> pointer;
+      std::vector<double> coef, f(static_cast<std::size_t>(n), 0.5), g = f;
+      for (auto& r : row) {
+        for (Index k = 0; k < n; ++k) r.push_back(static_cast<T>(normal(random)));
+        pointer.push_back(r.data());
+        coef.push_back(normal(random));
+      }
+      ops<T>().axpy_rows(f.data(), pointer.data(), coef.data(), rows, n);
+      // One row at a time must give the same bits as all at once.
+      for (int r = 0; r < rows; ++r)
+        ops<T>().axpy_rows(g.data(), pointer.data() + r, coef.data() + r, 1, n);
+      for (Index k = 0; k < n; ++k) {
+        double sum = 0.5;
+        for (int r = 0; r < rows; ++r) sum += coef[r] * row[r][k];
+        CHECK_NEAR(f[k], sum, 1e-12);
+        CHECK(f[k] == g[k]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST(exp_is_accurate_on_every_isa) {
+  on_every_isa([] {
+    check_exp<float>(1.2e-7);
+    check_exp<double>(4e-16);
+  });
+}
+TEST(pair_statistics_match_their_definition) {
+  on_every_isa([] {
+    check_stats<float>();
+    check_stats<double>();
+  });
+}
+TEST(a_value_does_not_depend_on_its_position) {
+  on_every_isa([] {
+    check_position_independence<float>();
+    check_position_independence<double>();
+  });
+}
+TEST(row_updates_do_not_depend_on_their_grouping) {
+  on_every_isa([] {
+    check_axpy_rows<float>();
+    check_axpy_rows<double>();
+  });
+}
+TEST(an_unknown_isa_is_refused) {
+  CHECK_THROWS(set_isa("abacus"));
+}
