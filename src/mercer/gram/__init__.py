@@ -1,0 +1,10 @@
+"""Kernel matrices that are never built: tiles, products and prepared objects."""
+
+from mercer.threads import register_pool
+
+from .matrix import Gram, Prepared, evaluate
+from .program import Builder, Program, compile_kernel
+
+__all__ = ["Builder", "Gram", "Prepared", "Program", "compile_kernel", "evaluate"]
+
+register_pool()

@@ -1,0 +1,225 @@
+"""How objects are stored for the native loops, and in which precision.
+
+A `Layout` is chosen once, from the objects that stay (training rows, support vectors), and then
+holds for whatever is compared with them, so that a kernel value depends on its two rows alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer import _native
+from mercer.kernels import objects as kernel_objects
+
+from .program import Leaf, Program, compile_kernel
+
+# A kernel value in single precision may differ from the exact one by this much.
+SINGLE_ERROR = 1.5e-6
+# Up to this many objects the whole problem is solved in double precision.
+SMALL = 1000
+# Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
+SINGLE_SCALE = 1e3
+# Rows of a dense array with fewer non-zero entries than this share are stored compressed.
+SPARSE_DENSITY = 0.25
+SPARSE_COLUMNS = 64
+
+_STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
+_EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
+
+
+@dataclass
+class Layout:
+    """Storage of the objects of one program.
+
+    Attributes
+    ----------
+    program : Program
+        The kernel's program.
+    dtype : {"float32", "float64"}
+        Precision of the kernel values.
+    sparse : bool
+        Whether rows are stored compressed.
+    centres : list of ndarray or None
+        Per leaf a point that is subtracted from dense rows before rounding.
+    """
+
+    program: Program
+    dtype: str
+    sparse: bool
+    centres: list[np.ndarray | None]
+
+    def prepare(self, X: Any, ids: np.ndarray | None = None) -> Any:
+        """Return the native form of the objects.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+        ids : ndarray of int64, optional
+            Positions that stand for the objects in matrix and Python leaves.
+        """
+        if ids is None:
+            ids = np.arange(kernel_objects.count(X), dtype=np.int64)
+        store = _STORES[self.dtype](len(ids))
+        for leaf, centre in zip(self.program.leaves, self.centres, strict=True):
+            if leaf.kind in ("matrix", "python"):
+                store.index(ids)
+            elif self.sparse and sp.issparse(X):
+                _add_sparse(store, sp.csr_array(select(X, leaf.columns)))
+            elif self.sparse:
+                store.compress(_floats(select(X, leaf.columns)))
+            else:
+                _add_dense(store, select(X, leaf.columns), centre)
+        for kernel, columns in self.program.scales:
+            store.aux(_inverse_norms(kernel, select(X, columns)))
+        return store
+
+    def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
+        """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
+        sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
+        return _EVALUATORS[self.dtype](
+            self.program.code, sources, len(self.program.scales), a, b
+        )
+
+
+def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
+    """Return the layout for objects `X` and their native form.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    X : objects
+        Validated objects that stay.
+    dtype : {"auto", "float32", "float64"}
+        "auto" takes float32 where a kernel value then is accurate to `SINGLE_ERROR`, and float64
+        for small problems and everywhere else.
+    """
+    program = compile_kernel(kernel)
+    if dtype == "auto" and (
+        kernel_objects.count(X) <= SMALL
+        or any(leaf.kind in ("matrix", "python") for leaf in program.leaves)
+    ):
+        dtype = "float64"
+    sparse = sp.issparse(X)
+    single = Layout(program, "float32", sparse, [None] * len(program.leaves))
+    if dtype != "float64":
+        if not sparse:
+            single.centres = [_centre(leaf, X) for leaf in program.leaves]
+            if _mostly_zero(X, program):
+                compressed = Layout(program, "float32", True, single.centres)
+                store = compressed.prepare(X)
+                if _accurate(program, store, True):
+                    return compressed, store
+        store = single.prepare(X)
+        if dtype == "float32" or _accurate(program, store, sparse):
+            return single, store
+    double = Layout(program, "float64", sparse, [None] * len(program.leaves))
+    return double, double.prepare(X)
+
+
+def select(X: Any, columns: tuple[int, ...] | None) -> Any:
+    """Return the chosen columns of `X`."""
+    return X if columns is None else X[:, list(columns)]
+
+
+def _accurate(program: Program, store: Any, sparse: bool) -> bool:
+    """Return whether single precision keeps kernel values within `SINGLE_ERROR`.
+
+    For exp(-g d^2) with rows wrong by at most e, the error is at most
+    max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
+    times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
+    relative to the norms, not to the distance.
+    """
+    eps = 2.0**-24
+    for k, leaf in enumerate(program.leaves):
+        if leaf.kind in ("matrix", "python"):
+            return False
+        radius, rounding = store.radius(k), store.rounding(k)
+        width = program.widths.get(k)
+        if leaf.kind == "sqdist" and width is not None:
+            error = 4 * eps * width * radius**2 if sparse else 1.72 * sqrt(width) * rounding
+            if error > SINGLE_ERROR:
+                return False
+        elif leaf.kind == "l1" and width is not None:
+            if 4 * width * max(rounding, eps * radius) > SINGLE_ERROR:
+                return False
+        elif radius**2 > SINGLE_SCALE:
+            return False
+    return True
+
+
+def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
+    """Return a point near the rows when they lie far from the origin, else None."""
+    if leaf.kind not in ("sqdist", "l1"):
+        return None
+    rows = select(X[:: max(1, len(X) // 256)], leaf.columns).astype(np.float64)
+    mean = rows.mean(axis=0)
+    if np.all(np.abs(mean) <= 2 * rows.std(axis=0)):
+        return None
+    return np.ascontiguousarray(mean)
+
+
+def _mostly_zero(X: np.ndarray, program: Program) -> bool:
+    if X.shape[1] < SPARSE_COLUMNS or any(
+        leaf.kind in ("matrix", "python") or leaf.columns is not None for leaf in program.leaves
+    ):
+        return False
+    sample = X[:: max(1, len(X) // 256)]
+    return bool(np.count_nonzero(sample) < SPARSE_DENSITY * sample.size)
+
+
+def _add_dense(store: Any, X: np.ndarray, centre: np.ndarray | None) -> None:
+    store.dense(_floats(X), centre)
+
+
+def _floats(X: np.ndarray) -> np.ndarray:
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _add_sparse(store: Any, X: sp.csr_array) -> None:
+    data = _floats(X.data)
+    index = np.int64 if X.indptr.dtype == np.int64 or X.indices.dtype == np.int64 else np.int32
+    store.sparse(
+        np.ascontiguousarray(data),
+        np.ascontiguousarray(X.indices, dtype=index),
+        np.ascontiguousarray(X.indptr, dtype=index),
+        X.shape[1],
+    )
+
+
+def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
+    diagonal = kernel.diag(X)
+    if np.any(diagonal < 0):
+        raise ValueError(
+            f"normalize({kernel!r}): k(x, x) is negative for object {int(np.argmin(diagonal))} "
+            f"({float(diagonal.min()):.6g}); only a kernel with a non-negative diagonal has norms."
+        )
+    scale = np.zeros_like(diagonal)
+    np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)
+    return scale
+
+
+def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
+    """Return what the native leaf takes its values from."""
+    if leaf.kind == "matrix":
+        return ("matrix", X)
+    if leaf.kind != "python":
+        return (leaf.kind,)
+    kernel: Any = leaf.kernel
+    A, B = select(X, leaf.columns), select(Z, leaf.columns)
+
+    def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))
+        return np.asarray(values, dtype=np.float64)
+
+    def diagonal(b: np.ndarray) -> np.ndarray:
+        values = kernel.tile_diagonal(kernel_objects.take(B, b))
+        return np.ascontiguousarray(values, dtype=np.float64)
+
+    return ("python", tile, diagonal)

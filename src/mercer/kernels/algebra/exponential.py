@@ -1,0 +1,69 @@
+"""The exponential of a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..base import Kernel
+from ..definiteness import Definiteness, of_exponential
+from .operands import require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Exp(Kernel):
+    r"""The exponential of a kernel, made by :func:`exp`.
+
+    .. math:: k'(x, z) = \exp(k(x, z))
+
+    Positive semidefinite if the kernel is, as a power series with positive coefficients, and
+    also if the kernel is conditionally positive definite (Schoenberg).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, exp
+    >>> exp(0.1 * Linear())([[1.0, 2.0]], [[3.0, 4.0]]).round(6)
+    array([[3.004166]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "Exp")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel, improved to positive semidefinite from the conditional case."""
+        return of_exponential(self.kernel.definiteness)
+
+    def compile(self, builder: Builder) -> None:
+        """Push the exponential of the kernel; see :meth:`Kernel.compile`."""
+        self.kernel.compile(builder)
+        builder.exp()
+
+    def __repr__(self) -> str:
+        return f"exp({self.kernel!r})"
+
+
+def exp(kernel: Kernel) -> Exp:
+    """Return the exponential of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+
+    Returns
+    -------
+    Exp
+        The kernel exp(k(x, z)).
+    """
+    return Exp(kernel)

@@ -1,0 +1,88 @@
+"""A kernel scaled to the unit sphere of its feature space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..base import Kernel
+from ..definiteness import Definiteness
+from .operands import require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Normalized(Kernel):
+    r"""A kernel whose feature vectors are scaled to length one, made by :func:`normalize`.
+
+    .. math:: k'(x, z) = k(x, z) / \sqrt{k(x, x) \, k(z, z)}
+
+    The cosine of the angle in feature space; 0 where k(x, x) = 0, the feature vector being
+    zero there. A negative k(x, x) is refused. As definite as the kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, normalize
+    >>> normalize(Linear())([[1.0, 0.0]], [[3.0, 4.0]])
+    array([[0.6]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "Normalized")
+        if self.kernel.pairwise:
+            raise ValueError(
+                "a precomputed matrix does not hold k(x, x) of new objects; normalise the values "
+                "before they are passed: K / numpy.sqrt(numpy.outer(k_xx, k_zz))."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel: a congruence by a diagonal matrix."""
+        return self.kernel.definiteness
+
+    def compile(self, builder: Builder) -> None:
+        """Push the kernel and its normalisation; see :meth:`Kernel.compile`."""
+        self.kernel.compile(builder)
+        builder.normalize(self.kernel)
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the features scaled to unit length; see :meth:`Kernel.feature_map`."""
+        from ..diagonal import squared_norms
+
+        features = self.kernel.feature_map(X)
+        norms = np.sqrt(squared_norms(features))
+        factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        if sp.issparse(features):
+            return sp.csr_matrix(features.multiply(factors[:, None]))
+        return features * factors[:, None]
+
+    def __repr__(self) -> str:
+        return f"normalize({self.kernel!r})"
+
+
+def normalize(kernel: Kernel) -> Normalized:
+    """Return a kernel scaled to k(x, x) = 1.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+
+    Returns
+    -------
+    Normalized
+        The kernel k(x, z) / sqrt(k(x, x) k(z, z)), 0 where k(x, x) = 0.
+    """
+    return Normalized(kernel)

@@ -1,0 +1,41 @@
+"""What the composed kernels share: checks of their operands, and products of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..base import Kernel
+
+
+def require_kernel(value: Any, name: str, owner: str) -> None:
+    """Refuse an operand that is not a kernel."""
+    if isinstance(value, Kernel):
+        return
+    if isinstance(value, type) and issubclass(value, Kernel):
+        hint = f"Create one: {value.__name__}()."
+    elif callable(value):
+        hint = "Wrap a Python function: FromFunction(f)."
+    else:
+        hint = "Kernels are made by the classes of mercer.kernels."
+    raise TypeError(f"{name} of {owner} must be a kernel; got {value!r}. {hint}")
+
+
+def concatenated(blocks: list[Any]) -> Any:
+    """Return feature blocks side by side, sparse if all of them are."""
+    if all(sp.issparse(block) for block in blocks):
+        return sp.hstack(blocks, format="csr")
+    return np.hstack([dense(block) for block in blocks])
+
+
+def outer(left: Any, right: Any) -> np.ndarray:
+    """Return all products of a left with a right feature, object by object."""
+    left, right = dense(left), dense(right)
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+
+
+def dense(features: Any) -> np.ndarray:
+    """Return features as a dense array."""
+    return features.toarray() if sp.issparse(features) else np.asarray(features)

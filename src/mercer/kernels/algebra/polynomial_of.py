@@ -1,0 +1,118 @@
+"""A polynomial in a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base import Kernel
+from ..definiteness import CPD, PSD, UNKNOWN, Definiteness
+from ..objects import count
+from ..parameters import real, show
+from .operands import concatenated, outer, require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class PolynomialOf(Kernel):
+    r"""A polynomial in a kernel with non-negative coefficients, made by :func:`polynomial`.
+
+    .. math:: k'(x, z) = \sum_m a_m \, k(x, z)^m, \quad a_m \ge 0
+
+    Positive semidefinite if the kernel is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    coefficients : sequence of float >= 0
+        The coefficients a_0, a_1, ... by rising power.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, polynomial
+    >>> polynomial(Linear(), [1, 1, 1])([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[133.]])
+    """
+
+    def __init__(self, kernel: Kernel, coefficients: Sequence[float]) -> None:
+        self.kernel = kernel
+        self.coefficients = coefficients
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "PolynomialOf")
+        if np.ndim(self.coefficients) != 1 or len(self.coefficients) == 0:
+            raise ValueError(
+                "coefficients must be a sequence of at least one number, by rising power; got "
+                f"{show(self.coefficients)}."
+            )
+        for power, coefficient in enumerate(self.coefficients):
+            if real(coefficient, f"the coefficient of power {power}") < 0:
+                raise ValueError(
+                    "a polynomial of a kernel is certain to be positive semidefinite only with "
+                    f"coefficients >= 0; got {show(coefficient)} for power {power}. Use "
+                    "non-negative coefficients."
+                )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel if it is positive (semi)definite and occurs at all."""
+        claim = self.kernel.definiteness
+        powers = [m for m, a in enumerate(self.coefficients) if a > 0 and m > 0]
+        if not powers:
+            return PSD
+        if claim.is_psd:
+            return claim
+        return CPD if claim is CPD and powers == [1] else UNKNOWN
+
+    def compile(self, builder: Builder) -> None:
+        """Push the polynomial by Horner's rule; see :meth:`Kernel.compile`."""
+        *lower, top = (float(a) for a in self.coefficients)
+        if not lower:
+            builder.const(top)
+            return
+        self.kernel.compile(builder)
+        builder.affine(top, lower.pop())
+        while lower:
+            self.kernel.compile(builder)
+            builder.mul()
+            builder.affine(1.0, lower.pop())
+
+    def feature_map(self, X: Any) -> Any:
+        """Return ordered products of features by rising power; see :meth:`Kernel.feature_map`."""
+        features = self.kernel.feature_map(X)
+        one = np.ones((count(features), 1))
+        return concatenated(
+            [
+                sqrt(a) * reduce(outer, [features] * m, one)
+                for m, a in enumerate(self.coefficients)
+                if a > 0
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return f"polynomial({self.kernel!r}, {show(self.coefficients)})"
+
+
+def polynomial(kernel: Kernel, coefficients: Sequence[float]) -> PolynomialOf:
+    """Return a polynomial in a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    coefficients : sequence of float >= 0
+        The coefficients a_0, a_1, ... by rising power.
+
+    Returns
+    -------
+    PolynomialOf
+        The kernel sum_m a_m k(x, z)^m.
+    """
+    return PolynomialOf(kernel, coefficients)

@@ -1,0 +1,72 @@
+"""A power of a kernel."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from ..base import Kernel
+from ..definiteness import UNKNOWN, Definiteness
+from ..parameters import integer, show
+from .operands import outer, require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Power(Kernel):
+    r"""A natural power of a kernel, written ``kernel ** exponent``.
+
+    .. math:: k'(x, z) = k(x, z)^n, \quad n = 1, 2, \ldots
+
+    Positive (semi)definite if the kernel is, being a product of kernels.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    exponent : int >= 1, default=2
+        The power n. A fractional power of a kernel need not be one.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> (Linear() ** 2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[121.]])
+    """
+
+    _binds_tighter_than = 2
+
+    def __init__(self, kernel: Kernel, exponent: int = 2) -> None:
+        self.kernel = kernel
+        self.exponent = exponent
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "Power")
+        try:
+            integer(self.exponent, "exponent", minimum=1)
+        except ValueError:
+            raise ValueError(
+                "only natural powers of a kernel are certain to be positive semidefinite; got "
+                f"the exponent {show(self.exponent)}. Use an integer of at least 1."
+            ) from None
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel if it is positive (semi)definite, else unknown."""
+        claim = self.kernel.definiteness
+        return claim if claim.is_psd or self.exponent == 1 else UNKNOWN
+
+    def compile(self, builder: Builder) -> None:
+        """Push the power of the kernel; see :meth:`Kernel.compile`."""
+        self.kernel.compile(builder)
+        if self.exponent > 1:
+            builder.powi(int(self.exponent))
+
+    def feature_map(self, X: Any) -> Any:
+        """Return all ordered products of n features; see :meth:`Kernel.feature_map`."""
+        return reduce(outer, [self.kernel.feature_map(X)] * self.exponent)
+
+    def __repr__(self) -> str:
+        return f"{self.kernel._inside(3)} ** {show(self.exponent)}"

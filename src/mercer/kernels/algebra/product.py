@@ -1,0 +1,63 @@
+"""The product of two kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..base import Kernel
+from ..definiteness import Definiteness, of_product
+from .operands import outer, require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Product(Kernel):
+    r"""The product of two kernels, written ``left * right``.
+
+    .. math:: k(x, z) = k_1(x, z) \, k_2(x, z)
+
+    Its features are all products of a left with a right feature. Positive semidefinite if both
+    factors are.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The factors.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, Polynomial
+    >>> (Linear() * Polynomial(degree=2, gamma=1.0))([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[1331.]])
+    """
+
+    _binds_tighter_than = 1
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.left, "left", "Product")
+        require_kernel(self.right, "right", "Product")
+        self.left.takes.join(self.right.takes)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite if both factors are, by Schur's product theorem."""
+        return of_product(self.left.definiteness, self.right.definiteness)
+
+    def compile(self, builder: Builder) -> None:
+        """Push both factors and their product; see :meth:`Kernel.compile`."""
+        self.left.compile(builder)
+        self.right.compile(builder)
+        builder.mul()
+
+    def feature_map(self, X: Any) -> Any:
+        """Return all products of two features, one of each; see :meth:`Kernel.feature_map`."""
+        return outer(self.left.feature_map(X), self.right.feature_map(X))
+
+    def __repr__(self) -> str:
+        return f"{self.left._inside(1)} * {self.right._inside(2)}"

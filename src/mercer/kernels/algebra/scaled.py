@@ -1,0 +1,69 @@
+"""A positive multiple of a kernel."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from ..base import Kernel
+from ..definiteness import PSD, Definiteness
+from ..parameters import real, show
+from .operands import require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Scaled(Kernel):
+    r"""A non-negative multiple of a kernel, written ``scale * kernel``.
+
+    .. math:: k'(x, z) = s \, k(x, z), \quad s \ge 0
+
+    As definite as the kernel; with s = 0 positive semidefinite.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    scale : float >= 0, default=1.0
+        The factor s.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> (0.5 * Linear())([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[5.5]])
+    """
+
+    _binds_tighter_than = 1
+
+    def __init__(self, kernel: Kernel, scale: float = 1.0) -> None:
+        self.kernel = kernel
+        self.scale = scale
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "Scaled")
+        if real(self.scale, "the factor of a kernel") < 0:
+            raise ValueError(
+                f"a kernel times a negative number is not positive semidefinite; got the factor "
+                f"{show(self.scale)}. Use a factor >= 0."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel."""
+        return self.kernel.definiteness if self.scale > 0 else PSD
+
+    def compile(self, builder: Builder) -> None:
+        """Push the multiple of the kernel; see :meth:`Kernel.compile`."""
+        self.kernel.compile(builder)
+        builder.affine(float(self.scale), 0.0)
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the features times sqrt(scale); see :meth:`Kernel.feature_map`."""
+        return self.kernel.feature_map(X) * sqrt(self.scale)
+
+    def __repr__(self) -> str:
+        # Level 2 keeps 2 * (k1 * k2) apart from (2 * k1) * k2, whose parameters differ.
+        return f"{show(self.scale)} * {self.kernel._inside(2)}"

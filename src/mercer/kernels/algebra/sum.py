@@ -1,0 +1,76 @@
+"""The sum of two kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..base import Kernel
+from ..constant import Constant
+from ..definiteness import Definiteness, of_sum
+from ..parameters import show
+from .operands import concatenated, require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Sum(Kernel):
+    """The sum of two kernels, written ``left + right``.
+
+    .. math:: k(x, z) = k_1(x, z) + k_2(x, z)
+
+    Its features are those of both, side by side. Positive semidefinite if both are.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The terms.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, Polynomial
+    >>> (Linear() + Polynomial(degree=2, gamma=1.0))([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[132.]])
+    """
+
+    _binds_tighter_than = 0
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.left, "left", "Sum")
+        require_kernel(self.right, "right", "Sum")
+        self.left.takes.join(self.right.takes)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """What holds for both terms."""
+        return of_sum(self.left.definiteness, self.right.definiteness)
+
+    def compile(self, builder: Builder) -> None:
+        """Push both terms and their sum; see :meth:`Kernel.compile`."""
+        self.left.compile(builder)
+        if isinstance(self.right, Constant):
+            builder.affine(1.0, float(self.right.value))
+            return
+        self.right.compile(builder)
+        builder.add()
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the features of both terms side by side; see :meth:`Kernel.feature_map`."""
+        return concatenated([self.left.feature_map(X), self.right.feature_map(X)])
+
+    def __repr__(self) -> str:
+        # A sum on the right keeps its parentheses, and with them its names left and right.
+        left = self.left._inside(0) if isinstance(self.right, Constant) else _term(self.left, 0)
+        return f"{left} + {_term(self.right, 1)}"
+
+
+def _term(kernel: Kernel, level: int) -> str:
+    """Return the printed form of a term: a constant is its number, unless adding it is nothing."""
+    if isinstance(kernel, Constant) and kernel.value != 0:
+        return show(kernel.value)
+    return kernel._inside(level)

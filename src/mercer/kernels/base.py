@@ -1,0 +1,347 @@
+"""What every kernel is: a similarity k(x, z) with named parameters, an algebra and a claim.
+
+A kernel describes itself to the evaluator as a small postfix program over pair statistics
+(`compile`); matrices, tiles, products with vectors and diagonals all come from that one
+description. A kernel that has no such description supplies `tile` instead, in Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from . import objects
+from .definiteness import UNKNOWN, Definiteness
+from .parameters import Parametrised, is_number
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+_TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
+
+
+class Kernel(Parametrised):
+    """Base class of all kernels.
+
+    A kernel is a symmetric function ``k(x, z)`` of two objects. It is also a scikit-learn-style
+    parameter object: `get_params`, `set_params`, :func:`sklearn.base.clone` and ``__`` names in
+    a grid search work. Two kernels are equal when class and parameters are.
+
+    To write one, either give a subclass a method ``tile(A, B)`` that returns the matrix of
+    values between two collections of objects, or, for vectors, a method `compile` that states
+    it as a program of pair statistics, which is then evaluated natively.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Polynomial
+    >>> 2 * RBF(gamma=0.5) + Polynomial(degree=3)
+    2 * RBF(gamma=0.5) + Polynomial(degree=3)
+    """
+
+    # NumPy numbers and arrays must leave `2.0 * k` to the kernel.
+    __array_ufunc__: ClassVar[None] = None
+
+    _objects: ClassVar[objects.Objects] = objects.ANY
+    _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
+
+    # -- what is claimed ---------------------------------------------------------------------
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """What is known about the sign of the kernel's quadratic form."""
+        return UNKNOWN
+
+    @property
+    def takes(self) -> objects.Objects:
+        """The objects on which the kernel is defined."""
+        parts = self._parts()
+        if not parts:
+            return self._objects
+        taken = parts[0].takes
+        for part in parts[1:]:
+            taken = taken.join(part.takes)
+        return taken
+
+    @property
+    def domain(self) -> str:
+        """The objects on which the kernel is defined, in words."""
+        return self.takes.domain
+
+    @property
+    def requires_vectors(self) -> bool:
+        """Whether the objects must be rows of numbers."""
+        return self.takes.requires_vectors
+
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether the objects may be rows of a CSR matrix."""
+        return self.takes.accepts_sparse
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the input is a kernel matrix instead of objects."""
+        return self.takes.pairwise
+
+    # -- binding to data ---------------------------------------------------------------------
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether every parameter is independent of data."""
+        return all(part.is_bound for part in self._parts())
+
+    def bind(
+        self, X: Any, sample_weight: np.ndarray | None = None, *, feature_names: Any = None
+    ) -> Self:
+        """Return a copy in which every data-dependent parameter is a number.
+
+        Parameters
+        ----------
+        X : objects
+            The objects that ``gamma="scale"``, ``gamma="auto"`` and column names refer to.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the objects; weight k counts as k copies, weight 0 as none.
+        feature_names : sequence of str, optional
+            Names of the columns of `X`, by default those of a data frame.
+
+        Returns
+        -------
+        Kernel
+            A kernel of the same class that shares no state with this one.
+        """
+        if feature_names is None:
+            feature_names = objects.column_names(X)
+        if not self.is_bound and not (
+            isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
+        ):
+            X = self.validate(X)
+        return self._bound(X, sample_weight, feature_names)
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        return self._with(
+            **{
+                name: part._bound(X, weight, names)
+                for name in self._names
+                if isinstance(part := getattr(self, name), Kernel)
+            }
+        )
+
+    # -- values ------------------------------------------------------------------------------
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return the objects `X` in the form in which they are evaluated, or refuse them.
+
+        Parameters
+        ----------
+        X : objects
+            Candidate input.
+        against : objects, optional
+            Validated objects with which `X` is to be compared.
+
+        Returns
+        -------
+        objects
+            An array, a CSR matrix or a list; the input itself where it already is in order.
+        """
+        parts = self._parts()
+        if not parts:
+            return objects.as_objects(X, type(self).__name__)
+        for part in parts:
+            X = part.validate(X, against)
+        return X
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        """Return the matrix of values between the objects of `X` and those of `Z`.
+
+        Parameters
+        ----------
+        X : objects
+            As many rows as the matrix has.
+        Z : objects, optional
+            As many as the matrix has columns; by default those of `X`. Needs a bound kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_X, n_Z), float64
+            The matrix.
+        """
+        from mercer.gram import evaluate
+
+        if Z is None:
+            kernel, X = self._bound_to(X)
+            return evaluate(kernel, X)
+        self._require_bound("on two sets of objects")
+        Z = self.validate(Z)
+        return evaluate(self, *objects.stored_alike(self.validate(X, Z), Z))
+
+    def diag(self, X: Any) -> np.ndarray:
+        """Return the values k(x, x), without evaluating the matrix.
+
+        Parameters
+        ----------
+        X : objects
+            The objects x.
+
+        Returns
+        -------
+        ndarray of shape (n_X,), float64
+            The values.
+        """
+        from .diagonal import Diagonal
+
+        kernel, X = self._bound_to(X)
+        program = Diagonal(X)
+        kernel.compile(program)  # type: ignore[arg-type]
+        return program.result()
+
+    def feature_map(self, X: Any) -> Any:
+        """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they are finite in number.
+
+        Parameters
+        ----------
+        X : objects
+            The objects x.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_X, n_features)
+            The features.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no explicit feature map of finite dimension; use its "
+            "values k(X, Z) instead."
+        )
+
+    def compile(self, builder: Builder) -> None:
+        """Push the program that computes this kernel for a pair of objects.
+
+        Parameters
+        ----------
+        builder : Builder
+            Receives pair statistics and operations in postfix order.
+        """
+        builder.python(self)
+
+    def tile(self, A: Any, B: Any) -> np.ndarray:
+        """Return the matrix of values of a kernel that is written in Python.
+
+        Parameters
+        ----------
+        A, B : objects
+            Validated objects.
+
+        Returns
+        -------
+        ndarray of shape (n_A, n_B)
+            The values.
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines neither compile nor tile.")
+
+    def tile_diagonal(self, A: Any) -> np.ndarray:
+        """Return k(x, x) for a kernel written in Python, from small tiles on the diagonal.
+
+        Parameters
+        ----------
+        A : objects
+            Validated objects.
+
+        Returns
+        -------
+        ndarray of shape (n_A,)
+            The values.
+        """
+        n = objects.count(A)
+        blocks = (objects.take(A, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE))
+        return np.concatenate([np.diagonal(self.tile(block, block)) for block in blocks])
+
+    # -- algebra -----------------------------------------------------------------------------
+
+    def on_columns(self, columns: Any) -> Kernel:
+        """Return the kernel that looks at some columns of its vectors only.
+
+        Parameters
+        ----------
+        columns : sequence of int or of str, int, str or slice
+            Positions, or names that are looked up in the data when the kernel is bound.
+
+        Returns
+        -------
+        OnColumns
+            The kernel.
+        """
+        from .columns import OnColumns
+
+        return OnColumns(self, columns)
+
+    def __add__(self, other: Any) -> Kernel:
+        from .algebra import Sum
+        from .constant import Constant
+
+        if isinstance(other, Kernel):
+            return Sum(self, other)
+        if not is_number(other):
+            return NotImplemented
+        return Sum(self, Constant(other)) if other != 0 else self
+
+    def __radd__(self, other: Any) -> Kernel:
+        from .algebra import Sum
+        from .constant import Constant
+
+        if not is_number(other):
+            return NotImplemented
+        return Sum(Constant(other), self) if other != 0 else self  # 0 is where sum() starts
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(self, other) if is_number(other) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        from .algebra import Scaled
+
+        return Scaled(self, other) if is_number(other) else NotImplemented
+
+    def __pow__(self, exponent: Any) -> Kernel:
+        from .algebra import Power
+
+        return Power(self, exponent) if is_number(exponent) else NotImplemented
+
+    def __neg__(self) -> NoReturn:
+        raise ValueError(
+            "the negative of a kernel is not positive semidefinite; to use it all the same, "
+            "wrap it: FromFunction(lambda X, Z: -k(X, Z), definiteness='indefinite')."
+        )
+
+    def __sub__(self, other: Any) -> NoReturn:
+        raise ValueError(
+            "a difference of kernels need not be positive semidefinite; to use it all the same, "
+            "wrap it: FromFunction(lambda X, Z: k1(X, Z) - k2(X, Z))."
+        )
+
+    __rsub__ = __sub__
+
+    # -- machinery ---------------------------------------------------------------------------
+
+    def _parts(self) -> list[Kernel]:
+        """Return the kernels this one is composed of."""
+        return [part for n in self._names if isinstance(part := getattr(self, n), Kernel)]
+
+    def _bound_to(self, X: Any) -> tuple[Kernel, Any]:
+        """Return the kernel, bound to `X` if it has to be, and the validated `X`."""
+        names = None if self.is_bound else objects.column_names(X)
+        X = self.validate(X)
+        return (self if self.is_bound else self._bound(X, None, names)), X
+
+    def _require_bound(self, purpose: str) -> None:
+        if not self.is_bound:
+            raise ValueError(
+                f"{self!r} has parameters that depend on the data, so its values {purpose} are "
+                "not defined yet; bind it first: kernel = kernel.bind(X_train)."
+            )
+
+    def _inside(self, level: int) -> str:
+        """Return the printed form, in parentheses where an operator outside binds tighter."""
+        return repr(self) if self._binds_tighter_than >= level else f"({self!r})"

@@ -1,0 +1,165 @@
+"""A kernel on some of the columns."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from .base import Kernel
+from .definiteness import Definiteness, on_subset_of_columns
+from .objects import VECTORS, Objects, as_vectors
+from .parameters import show
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class OnColumns(Kernel):
+    """A kernel that looks at some columns of its vectors, made by ``k.on_columns(...)``.
+
+    .. math:: k'(x, z) = k(x_S, z_S)
+
+    Positive semidefinite if the kernel is; no longer strictly, since different vectors may
+    agree on the columns S.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k on the selected columns. Its own ``gamma="scale"`` refers to them alone.
+    columns : sequence of int or of str, int, str or slice
+        Positions (negative ones count from the end), or names of a data frame's columns. Names,
+        negative positions and slices become positions when the kernel is bound.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> Linear().on_columns([0, 2])([[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]])
+    array([[22.]])
+    """
+
+    def __init__(self, kernel: Kernel, columns: Any) -> None:
+        self.kernel = kernel
+        self.columns = columns
+        self._check()
+
+    def _check(self) -> None:
+        from .algebra.operands import require_kernel
+
+        require_kernel(self.kernel, "kernel", "OnColumns")
+        if self.kernel.pairwise:
+            raise ValueError(
+                "the columns of a precomputed kernel matrix are objects, not features; select "
+                "features before the matrix is computed."
+            )
+        if not isinstance(self.columns, slice) and not _listed(self.columns):
+            raise ValueError("columns is empty; name at least one column.")
+
+    @property
+    def takes(self) -> Objects:
+        """Vectors, whatever the kernel itself takes."""
+        return self.kernel.takes.join(VECTORS)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel, without strictness."""
+        return on_subset_of_columns(self.kernel.definiteness)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether all columns are non-negative positions and the kernel itself is bound."""
+        if not self.kernel.is_bound or isinstance(self.columns, slice):
+            return False
+        return all(not isinstance(c, str) and c >= 0 for c in _listed(self.columns))
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        index = positions(self.columns, X.shape[1], names)
+        selected = X if self.kernel.is_bound else X[:, index]
+        chosen = None if names is None else [names[i] for i in index]
+        return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` as vectors that have the columns; see :meth:`Kernel.validate`."""
+        X = as_vectors(X, type(self).__name__)
+        if against is not None and X.shape[1] != against.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but is compared with vectors of "
+                f"{against.shape[1]} features; both sets must have the same columns."
+            )
+        if self.is_bound:
+            positions(self.columns, X.shape[1], None)
+        return X
+
+    def compile(self, builder: Builder) -> None:
+        """Push the kernel with its statistics on the columns; see :meth:`Kernel.compile`."""
+        self._require_bound("on pairs of vectors")
+        with builder.columns([int(c) for c in _listed(self.columns)]):
+            self.kernel.compile(builder)
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the features of the selected columns; see :meth:`Kernel.feature_map`."""
+        self._require_bound("as explicit features")
+        X = self.validate(X)
+        return self.kernel.feature_map(X[:, positions(self.columns, X.shape[1], None)])
+
+    def __repr__(self) -> str:
+        return f"{self.kernel._inside(3)}.on_columns({show(self.columns)})"
+
+
+def positions(columns: Any, n_columns: int, names: Any) -> list[int]:
+    """Return a selection of columns as non-negative positions.
+
+    Parameters
+    ----------
+    columns : sequence of int or of str, int, str or slice
+        The selection.
+    n_columns : int
+        How many columns there are.
+    names : sequence of str or None
+        Their names, if they have any.
+
+    Returns
+    -------
+    list of int
+        Positions, in the order of the selection.
+    """
+    if isinstance(columns, slice):
+        index = list(range(n_columns)[columns])
+        if not index:
+            raise ValueError(f"{columns} selects none of the {n_columns} columns.")
+        return index
+    index = []
+    for column in _listed(columns):
+        if isinstance(column, str):
+            if names is None:
+                raise ValueError(
+                    f"column {column!r} is a name, but the data have no column names; bind the "
+                    "kernel to a data frame or select columns by position."
+                )
+            if column not in list(names):
+                raise ValueError(
+                    f"unknown column {column!r}; the data have {', '.join(map(str, names))}."
+                )
+            index.append(list(names).index(column))
+        elif not -n_columns <= column < n_columns:
+            raise ValueError(
+                f"column {column} does not exist; the data have {n_columns} columns, 0 to "
+                f"{n_columns - 1}."
+            )
+        else:
+            index.append(int(column) % n_columns)
+    return index
+
+
+def _listed(columns: Any) -> list:
+    """Return a selection as a list of positions and names."""
+    items = [columns] if isinstance(columns, str) or not np.iterable(columns) else list(columns)
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, str | Integral):
+            raise TypeError(
+                f"columns must be positions (int) or names (str); got {show(item)}. Turn a mask "
+                "into positions with numpy.flatnonzero."
+            )
+    return items

@@ -1,0 +1,65 @@
+"""The constant kernel, which `k + c` adds."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .base import Kernel
+from .definiteness import PSD, Definiteness
+from .objects import count
+from .parameters import real, show
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Constant(Kernel):
+    r"""The same value for every pair of objects.
+
+    .. math:: k(x, z) = c
+
+    Positive semidefinite; its one feature is :math:`\sqrt{c}`. Adding it to a kernel appends a
+    constant feature.
+
+    Parameters
+    ----------
+    value : float >= 0, default=1.0
+        The constant c.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> (Linear() + 1)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[12.]])
+    """
+
+    def __init__(self, value: float = 1.0) -> None:
+        self.value = value
+        self._check()
+
+    def _check(self) -> None:
+        if real(self.value, "the constant of a constant kernel") < 0:
+            raise ValueError(
+                f"adding a constant keeps a kernel positive semidefinite only if it is >= 0; got "
+                f"{show(self.value)}. Choose a non-negative constant."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite, of rank one."""
+        return PSD
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` itself if it is a collection of any kind; see :meth:`Kernel.validate`."""
+        return X if hasattr(X, "shape") else super().validate(X, against)
+
+    def compile(self, builder: Builder) -> None:
+        """Push the constant; see :meth:`Kernel.compile`."""
+        builder.const(float(self.value))
+
+    def feature_map(self, X: Any) -> np.ndarray:
+        """Return one constant column; see :meth:`Kernel.feature_map`."""
+        return np.full((count(X), 1), sqrt(self.value))

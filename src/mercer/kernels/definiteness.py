@@ -1,0 +1,67 @@
+"""What is known about the sign of a kernel's quadratic form, and how algebra carries it over.
+
+For distinct objects x_1..x_n and real c != 0, with q = sum_ij c_i c_j k(x_i, x_j):
+
+- positive definite: q > 0;
+- positive semidefinite: q >= 0, hence k is an inner product of features;
+- conditionally positive definite: q >= 0 whenever sum_i c_i = 0;
+- indefinite: neither holds in general;
+- unknown: nothing is claimed.
+
+The rules below are sufficient conditions. Where none applies the answer is "unknown", which is
+not an accusation: a sum with an indefinite kernel may well be positive definite.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Definiteness(StrEnum):
+    """The claim a kernel makes about its Gram matrices; a string that compares as one."""
+
+    POSITIVE_DEFINITE = "positive definite"
+    POSITIVE_SEMIDEFINITE = "positive semidefinite"
+    CONDITIONALLY_POSITIVE_DEFINITE = "conditionally positive definite"
+    INDEFINITE = "indefinite"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether every Gram matrix is positive semidefinite."""
+        return self in (PD, PSD)
+
+
+PD = Definiteness.POSITIVE_DEFINITE
+PSD = Definiteness.POSITIVE_SEMIDEFINITE
+CPD = Definiteness.CONDITIONALLY_POSITIVE_DEFINITE
+INDEFINITE = Definiteness.INDEFINITE
+UNKNOWN = Definiteness.UNKNOWN
+
+
+def of_sum(a: Definiteness, b: Definiteness) -> Definiteness:
+    """Quadratic forms add, on all of R^n or on the vectors of sum zero."""
+    if a.is_psd and b.is_psd:
+        return PD if PD in (a, b) else PSD
+    if (a.is_psd or a is CPD) and (b.is_psd or b is CPD):
+        return CPD
+    return UNKNOWN
+
+
+def of_product(a: Definiteness, b: Definiteness) -> Definiteness:
+    """Schur: the entrywise product of positive (semi)definite matrices is one again."""
+    if a.is_psd and b.is_psd:
+        return PD if a is b is PD else PSD
+    return UNKNOWN
+
+
+def of_exponential(a: Definiteness) -> Definiteness:
+    """Power series with positive coefficients; Schoenberg's theorem for the conditional case."""
+    if a.is_psd:
+        return a
+    return PSD if a is CPD else UNKNOWN
+
+
+def on_subset_of_columns(a: Definiteness) -> Definiteness:
+    """Distinct objects may agree on the chosen columns, so strictness is lost."""
+    return PSD if a is PD else a

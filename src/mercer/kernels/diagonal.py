@@ -1,0 +1,122 @@
+"""The diagonal k(x, x) of any kernel: its program, run once per object instead of per pair.
+
+For a pair (x, x) the squared distance and the L1 distance are 0 and the dot product is the
+squared norm, so the same postfix program that fills tiles gives the diagonal in O(n d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .objects import count
+
+if TYPE_CHECKING:
+    from .base import Kernel
+
+
+class Diagonal:
+    """A program builder that evaluates instead of recording; see `mercer.gram.program`.
+
+    Parameters
+    ----------
+    X : objects
+        Validated objects.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._X = X
+        self._n = count(X)
+        self._stack: list[np.ndarray] = []
+
+    def result(self) -> np.ndarray:
+        """Return the one value left on the stack."""
+        (values,) = self._stack
+        return values
+
+    @contextmanager
+    def columns(self, index: Sequence[int]) -> Iterator[None]:
+        """Restrict the objects to some columns, within those already chosen."""
+        outer = self._X
+        self._X = outer[:, list(index)]
+        try:
+            yield
+        finally:
+            self._X = outer
+
+    def leaf(self, statistic: str) -> None:
+        """Push a pair statistic of (x, x)."""
+        if statistic == "dot":
+            self._stack.append(squared_norms(self._X))
+        else:
+            self.const(0.0)
+
+    def matrix(self) -> None:
+        """Push the diagonal of a precomputed matrix."""
+        if self._X.shape[0] != self._X.shape[1]:
+            raise ValueError(
+                "the values k(x, x) cannot be read from a precomputed matrix that is not square; "
+                f"got shape {self._X.shape}."
+            )
+        self._stack.append(np.diagonal(self._X).astype(np.float64))
+
+    def python(self, kernel: Kernel) -> None:
+        """Push the diagonal of a kernel written in Python."""
+        self._stack.append(np.asarray(kernel.tile_diagonal(self._X), dtype=np.float64))
+
+    def const(self, value: float) -> None:
+        """Push a constant."""
+        self._stack.append(np.full(self._n, float(value)))
+
+    def affine(self, factor: float, shift: float) -> None:
+        """Replace the top t by factor t + shift."""
+        self._stack[-1] = factor * self._stack[-1] + shift
+
+    def add(self) -> None:
+        """Replace the two top values by their sum."""
+        self._stack[-2:] = [self._stack[-2] + self._stack[-1]]
+
+    def mul(self) -> None:
+        """Replace the two top values by their product."""
+        self._stack[-2:] = [self._stack[-2] * self._stack[-1]]
+
+    def powi(self, exponent: int) -> None:
+        """Raise the top to an integer power."""
+        self._stack[-1] = self._stack[-1] ** exponent
+
+    def exp(self) -> None:
+        """Replace the top by its exponential."""
+        self._stack[-1] = np.exp(self._stack[-1])
+
+    def tanh(self) -> None:
+        """Replace the top by its hyperbolic tangent."""
+        self._stack[-1] = np.tanh(self._stack[-1])
+
+    def normalize(self, kernel: Kernel) -> None:
+        """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""
+        check_nonnegative(self._stack[-1], kernel)
+        self._stack[-1] = (self._stack[-1] > 0).astype(np.float64)
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """Return the squared Euclidean norm of every row, in float64 without a copy of `X`."""
+    if sp.issparse(X):
+        values = X.data.astype(np.float64, copy=False)
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        norms = np.bincount(rows, weights=values * values, minlength=X.shape[0])
+        return norms.astype(np.float64, copy=False)  # integers when there is no entry at all
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def check_nonnegative(diagonal: np.ndarray, kernel: Kernel) -> None:
+    """Refuse a negative k(x, x), of which no norm can be taken."""
+    if diagonal.size and not diagonal.min() >= 0:
+        i = int(np.argmin(diagonal))
+        raise ValueError(
+            f"k(x, x) = {diagonal[i]:.6g} for object {i} under {kernel!r}, so x has no norm in "
+            "feature space; only kernels with a non-negative diagonal have this geometry."
+        )

@@ -1,0 +1,133 @@
+"""The width gamma of a kernel: a number, or a rule that takes it from the data.
+
+With d columns and var(X) the variance of all entries of X together (rows weighted by
+`sample_weight`):
+
+- ``"scale"``: 1 / (d var(X)), and 1 when X is constant;
+- ``"auto"``: 1 / d.
+
+These are scikit-learn's rules, computed in blocks of rows so that no copy of X is made, and in
+float64 whatever the type of X.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .parameters import real
+
+RULES = ("scale", "auto")
+
+_BLOCK = 1 << 16  # entries a block: half a megabyte of float64, which stays in cache
+
+
+def check_gamma(gamma: float | str) -> None:
+    """Refuse a `gamma` that is neither a rule nor a finite number >= 0."""
+    if isinstance(gamma, str):
+        if gamma not in RULES:
+            raise ValueError(f"gamma must be 'scale', 'auto' or a number >= 0; got {gamma!r}.")
+    else:
+        real(gamma, "gamma", minimum=0)
+
+
+def resolve_gamma(gamma: float | str, X: Any, sample_weight: np.ndarray | None = None) -> float:
+    """Return `gamma` as a number for the vectors `X`.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float >= 0
+        The rule, or the number itself.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The vectors that a rule refers to.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the rows in the variance; weight k counts as k copies, weight 0 as none.
+
+    Returns
+    -------
+    float
+        The number.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    n_features = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / n_features
+    variance = (_sparse_variance if sp.issparse(X) else _dense_variance)(X, sample_weight)
+    if not math.isfinite(variance):
+        raise ValueError(
+            "gamma='scale' needs the variance of X, which is not finite: X contains NaN, infinity "
+            "or entries too large to square. Remove or scale them, or give gamma as a number."
+        )
+    if variance == 0.0:
+        return 1.0
+    width = n_features * variance
+    if width < 1e-300:
+        raise ValueError(
+            f"gamma='scale' needs 1 / (n_features * variance), which overflows for a variance of "
+            f"{variance:g}. Scale the columns of X, or give gamma as a number."
+        )
+    return 1.0 / width
+
+
+def _dense_variance(X: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return the variance of all entries by two passes: the mean, then squared deviations."""
+    n_samples, n_features = X.shape
+    step = max(1, _BLOCK // n_features)
+    blocks = [slice(i, i + step) for i in range(0, n_samples, step)]
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64)
+        total = float(weight.sum())
+        if not total > 0:
+            raise ValueError("gamma='scale' needs a positive sum of sample weights.")
+    else:
+        total = float(n_samples)
+
+    def summed(rows: np.ndarray, block: slice) -> float:
+        if weight is None:
+            return float(np.add.reduce(rows, axis=None, dtype=np.float64))
+        return float(np.add.reduce(rows, axis=1, dtype=np.float64) @ weight[block])
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = sum(summed(X[block], block) for block in blocks) / (total * n_features)
+        variance = 0.0
+        for block in blocks:
+            deviation = np.subtract(X[block], mean, dtype=np.float64)
+            variance += summed(np.multiply(deviation, deviation, out=deviation), block)
+    variance /= total * n_features
+    if variance <= 1e-24 * mean * mean:
+        # As small as the rounding of the mean: is X constant? Exactly then the variance is 0.
+        kept = X if weight is None else X[weight > 0]
+        if kept.min() == kept.max():
+            return 0.0
+    return variance
+
+
+def _sparse_variance(X: Any, weight: np.ndarray | None) -> float:
+    """Return the variance of all entries of a CSR matrix, the absent ones being zeros."""
+    n_samples, n_features = X.shape
+    values = X.data.astype(np.float64, copy=False)
+    if weight is None:
+        per_value, total = None, float(n_samples)
+        size, stored = total * n_features, float(values.size)
+    else:
+        weight = np.asarray(weight, dtype=np.float64)
+        per_value = np.repeat(weight, np.diff(X.indptr))
+        total = float(weight.sum())
+        if not total > 0:
+            raise ValueError("gamma='scale' needs a positive sum of sample weights.")
+        size, stored = total * n_features, float(per_value.sum())
+
+    def summed(v: np.ndarray) -> float:
+        return float(v.sum() if per_value is None else v @ per_value)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = summed(values) / size
+        variance = (summed((values - mean) ** 2) + max(0.0, size - stored) * mean * mean) / size
+    full = values.size == n_samples * n_features
+    if full and variance <= 1e-24 * mean * mean and values.min() == values.max():
+        return 0.0
+    return variance

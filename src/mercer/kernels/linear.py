@@ -1,0 +1,50 @@
+"""The linear kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .definiteness import PSD, Definiteness
+from .vector import VectorKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Linear(VectorKernel):
+    r"""The dot product of two vectors.
+
+    .. math:: k(x, z) = x \cdot z
+
+    Positive semidefinite; its feature map is the identity.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite: a dot product."""
+        return PSD
+
+    def compile(self, builder: Builder) -> None:
+        """Push the dot product; see :meth:`Kernel.compile`."""
+        builder.leaf("dot")
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the vectors themselves.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Vectors.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_samples, n_features)
+            The same vectors.
+        """
+        return self.validate(X)

@@ -1,0 +1,162 @@
+"""The objects a kernel is evaluated on: what kind they are, and how input becomes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class Objects(NamedTuple):
+    """The kind of objects that a kernel takes."""
+
+    domain: str
+    requires_vectors: bool = False
+    accepts_sparse: bool = False
+    pairwise: bool = False
+
+    def join(self, other: Objects) -> Objects:
+        """Return the objects that two kernels both take."""
+        if self == other or other == ANY:
+            return self
+        if self == ANY:
+            return other
+        if self.pairwise != other.pairwise:
+            raise ValueError(
+                "a precomputed kernel matrix cannot be combined with a kernel on other objects; "
+                "evaluate both and pass the combined matrix to Precomputed()."
+            )
+        return Objects(
+            self.domain if self.domain == other.domain else f"{self.domain}; {other.domain}",
+            self.requires_vectors or other.requires_vectors,
+            self.accepts_sparse and other.accepts_sparse,
+            self.pairwise,
+        )
+
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+ANY = Objects("any objects", accepts_sparse=True)
+VECTORS = Objects(
+    "real vectors: rows of a numeric array, data frame or sparse matrix",
+    requires_vectors=True,
+    accepts_sparse=True,
+)
+MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
+
+
+def as_vectors(X: Any, owner: str) -> Any:
+    """Return `X` as a finite 2-d array of float32 or float64, or as CSR in canonical order.
+
+    An array that already is one is returned itself, in whatever memory order.
+    """
+    if _is_ready(X):
+        return X
+    if not (isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "__array__")):
+        _refuse_strings(X, owner)
+    from sklearn.utils import check_array
+
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def as_matrix(X: Any) -> np.ndarray:
+    """Return `X` as a finite 2-d array of float32 or float64 that holds kernel values."""
+    from sklearn.utils import check_array
+
+    if sp.issparse(X):
+        raise TypeError(
+            "a precomputed kernel matrix must be dense; got a sparse matrix. Use X.toarray()."
+        )
+    return X if _is_ready(X) else check_array(X, dtype=[np.float64, np.float32], input_name="X")
+
+
+def as_objects(X: Any, owner: str) -> Any:
+    """Return `X` as something with a length whose items can be taken by index.
+
+    Arrays stay arrays, sparse matrices become CSR, frames become arrays, and a list of equally
+    long lists of numbers is read as the array it stands for. Every other list is kept as it is.
+    """
+    if isinstance(X, np.ndarray):
+        if X.ndim == 0:
+            raise ValueError(f"{owner} needs a collection of objects; got a single value.")
+        objects: Any = X
+    elif sp.issparse(X):
+        objects = X.tocsr()
+    elif hasattr(X, "to_numpy"):
+        objects = X.to_numpy()
+    elif isinstance(X, str | bytes) or not isinstance(X, Sequence):
+        raise TypeError(
+            f"{owner} needs a list or an array of objects; got {type(X).__name__}. "
+            "Put the objects into a list."
+        )
+    elif isinstance(X, list) and X and all(isinstance(item, list) for item in X):
+        objects = _as_numbers(X)
+    else:
+        objects = X
+    if count(objects) == 0:
+        raise ValueError(f"{owner} got no objects; at least one is needed.")
+    return objects
+
+
+def count(X: Any) -> int:
+    """Return the number of objects."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def take(X: Any, index: Any) -> Any:
+    """Return the objects at a slice or at an array of indices."""
+    if hasattr(X, "shape") or isinstance(index, slice):
+        return X[index]
+    return [X[i] for i in index]
+
+
+def stored_alike(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Return both sets as CSR if one of them is; sparse rows are never made dense."""
+    if sp.issparse(X) == sp.issparse(Z):
+        return X, Z
+    return (X, sp.csr_array(Z)) if sp.issparse(X) else (sp.csr_array(X), Z)
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Return the column names of a data frame, None for anything without string names."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _is_ready(X: Any) -> bool:
+    """Return whether `X` certainly is a finite floating-point matrix.
+
+    A finite sum of the entries proves that all are finite, in one cheap pass. The converse
+    fails, the sum may overflow; the caller's full check then decides.
+    """
+    if not (type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in _FLOATS):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(X, axis=None)))
+
+
+def _as_numbers(X: list) -> Any:
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged: sequences of different lengths
+        return X
+    return array.astype(float) if array.ndim >= 2 and array.dtype.kind in "biuf" else X
+
+
+def _refuse_strings(X: Any, owner: str) -> None:
+    first = next(iter(X), None) if isinstance(X, Sequence) else None
+    if isinstance(X, str) or isinstance(first, str | bytes | set | frozenset | dict):
+        kind = type(X if isinstance(X, str) else first).__name__
+        raise ValueError(
+            f"{owner} is defined on real vectors; got objects of type {kind}. "
+            "Use FromFunction or a kernel for such objects."
+        )

@@ -1,0 +1,180 @@
+"""Named parameters of a kernel: read, set, compared, copied and printed in one place.
+
+The protocol is scikit-learn's: constructor arguments are attributes of the same name,
+``get_params`` and ``set_params`` reach into nested kernels through ``__``, and
+:func:`sklearn.base.clone` rebuilds a kernel from them. It is written out here, rather than
+inherited, because a machine copies its kernel in every fit and scikit-learn's version inspects
+signatures each time.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+
+class Parametrised:
+    """An object that is its class and its constructor parameters, nothing else."""
+
+    _names: ClassVar[tuple[str, ...]] = ()
+    _defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        signature = inspect.signature(cls)
+        for parameter in signature.parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise TypeError(
+                    f"{cls.__name__}.__init__ takes *args or **kwargs; name every parameter, "
+                    "so that it can be listed, set and cloned."
+                )
+        cls._names = tuple(signature.parameters)
+        cls._defaults = {p.name: p.default for p in signature.parameters.values()}
+
+    def _check(self) -> None:
+        """Refuse parameters outside their range; subclasses extend it."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to list the parameters of nested kernels too, as ``part__name``.
+
+        Returns
+        -------
+        dict
+            Parameter names mapped to their values.
+        """
+        params: dict[str, Any] = {}
+        for name in self._names:
+            value = getattr(self, name)
+            params[name] = value
+            if deep and isinstance(value, Parametrised):
+                params.update((f"{name}__{key}", v) for key, v in value.get_params().items())
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``part__name`` reaches into a nested kernel.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        self : object
+            The same object. Nothing is changed when a value of its own is out of range.
+        """
+        own: dict[str, Any] = {}
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in self._names:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has "
+                    f"{', '.join(self._names) or 'none'}."
+                )
+            if rest:
+                nested.setdefault(name, {})[rest] = value
+            else:
+                own[name] = value
+        before = dict(self.__dict__)
+        try:
+            for name, value in own.items():
+                setattr(self, name, value)
+            self._check()
+        except (TypeError, ValueError):
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        for name, values in nested.items():
+            part = getattr(self, name)
+            if not hasattr(part, "set_params"):
+                raise ValueError(
+                    f"the parameter {name!r} of {type(self).__name__} has no parameters itself."
+                )
+            part.set_params(**values)
+        if nested:
+            self._check()
+        return self
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with some parameters replaced, without running the constructor."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.__dict__.update(changes)
+        return copy
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self._names)
+
+    def __hash__(self) -> int:
+        # The class alone: equal objects hash alike, and setting a parameter does not lose an
+        # object that already lies in a set or a dict.
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        """Show the first parameter always, and the others where they differ from the default."""
+        shown = [
+            f"{name}={show(getattr(self, name))}"
+            for i, name in enumerate(self._names)
+            if i == 0 or not _same(getattr(self, name), self._defaults[name])
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def show(value: object) -> str:
+    """Return the printed form of a parameter, with NumPy numbers as plain numbers."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, list | tuple):
+        inside = ", ".join(show(item) for item in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    elif inspect.isroutine(value) or isinstance(value, type):
+        return value.__qualname__.rpartition("<locals>.")[2]
+    return repr(value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is one real number, of Python or of NumPy."""
+    return isinstance(value, float | int | Real)
+
+
+def real(value: Any, name: str, *, minimum: float = -math.inf) -> float:
+    """Return `value` as a float if it is a finite real number of at least `minimum`."""
+    if isinstance(value, bool) or not is_number(value):
+        raise TypeError(f"{name} must be a real number; got {show(value)}.")
+    if not minimum <= value < math.inf:
+        bound = "" if minimum == -math.inf else f" of at least {minimum:g}"
+        raise ValueError(f"{name} must be a finite number{bound}; got {show(value)}.")
+    return float(value)
+
+
+def integer(value: Any, name: str, *, minimum: int) -> int:
+    """Return `value` as an int if it is an integer of at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, int | Integral):
+        kind = ValueError if isinstance(value, Real) else TypeError
+        raise kind(f"{name} must be an integer; got {show(value)}.")
+    if value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
+    return int(value)
+
+
+def _same(a: object, b: object) -> bool:
+    """Return whether two parameter values are equal, arrays entry by entry."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b)  # type: ignore[arg-type]
+    return bool(a == b)

@@ -1,0 +1,132 @@
+"""The polynomial kernel and its explicit monomials."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, prod, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .definiteness import CPD, INDEFINITE, PSD, Definiteness
+from .parameters import integer, real
+from .vector import GammaKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Polynomial(GammaKernel):
+    r"""A power of an affine function of the dot product.
+
+    .. math:: k(x, z) = (\gamma \, x \cdot z + c)^q
+
+    Positive semidefinite for :math:`c \ge 0`. With :math:`c < 0` it is indefinite (for q = 1
+    conditionally positive definite), which is stated and not refused.
+
+    Parameters
+    ----------
+    degree : int >= 0, default=3
+        The exponent q.
+    gamma : {"scale", "auto"} or float >= 0, default="scale"
+        The factor of the dot product; a rule is resolved by `bind`.
+    coef0 : float, default=0.0
+        The constant c. With c = 0 the kernel is homogeneous: monomials of degree q only.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Polynomial
+    >>> Polynomial(degree=2, gamma=2.0, coef0=3.0)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[625.]])
+    """
+
+    def __init__(self, degree: int = 3, gamma: float | str = "scale", coef0: float = 0.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        integer(self.degree, "degree", minimum=0)
+        real(self.coef0, "coef0")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite unless `coef0` is negative.
+
+        The expansion in powers of the dot product must have no negative coefficient: monomials
+        of different degree are independent features.
+        """
+        if self.degree == 0 or self.coef0 >= 0:
+            return PSD
+        if not self._has_positive_gamma():  # the constant coef0 ** degree
+            return PSD if self.degree % 2 == 0 else CPD
+        return CPD if self.degree == 1 else INDEFINITE
+
+    def compile(self, builder: Builder) -> None:
+        """Push (gamma * dot + coef0) ** degree; see :meth:`Kernel.compile`."""
+        if self.degree == 0:
+            builder.const(1.0)
+            return
+        builder.leaf("dot")
+        builder.affine(self._width(), float(self.coef0))
+        if self.degree > 1:
+            builder.powi(int(self.degree))
+
+    def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
+        """Return the monomials whose dot product is the kernel.
+
+        With K(k) the number of orders in which the factors of a monomial of degree k can be
+        written, the monomial carries the weight sqrt(C(q, k) c^(q-k) gamma^k K(k)).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Vectors.
+        ordered : bool, default=False
+            Whether to list every ordered product x_i x_j ... (d^k of degree k, as they arise
+            from multiplying out) instead of each distinct monomial once with its multinomial
+            weight.
+
+        Returns
+        -------
+        array of shape (n_samples, n_monomials), float64
+            Monomials by rising degree; of degree q only when `coef0` is 0.
+        """
+        self._require_bound("as explicit features")
+        if self.coef0 < 0:
+            raise ValueError(
+                "a polynomial kernel with coef0 < 0 is no dot product of real features; use "
+                "coef0 >= 0."
+            )
+        X = self.validate(X)
+        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        gamma, coef0, degree = float(self.gamma), float(self.coef0), int(self.degree)
+        lowest = 0 if coef0 > 0 else degree
+        return np.hstack(
+            [
+                sqrt(comb(degree, k) * coef0 ** (degree - k) * gamma**k) * _monomials(X, k, ordered)
+                for k in range(lowest, degree + 1)
+            ]
+        )
+
+
+def _monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:
+    """Return the products of `degree` entries of every row, weighted by sqrt(orders)."""
+    columns = range(X.shape[1])
+    if ordered:
+        factors = list(product(columns, repeat=degree))
+    else:
+        factors = list(combinations_with_replacement(columns, degree))
+    values = np.ones((X.shape[0], len(factors)))
+    for position in np.array(factors, dtype=np.intp).reshape(len(factors), degree).T:
+        values *= X[:, position]
+    if not ordered:
+        values *= [
+            sqrt(factorial(degree) // prod(factorial(m) for m in Counter(f).values()))
+            for f in factors
+        ]
+    return values

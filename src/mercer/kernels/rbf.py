@@ -1,0 +1,101 @@
+"""The Gaussian kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from .definiteness import PD, PSD, Definiteness
+from .parameters import integer, real
+from .vector import GammaKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class RBF(GammaKernel):
+    r"""The Gaussian kernel, a radial basis function.
+
+    .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|^2)
+
+    Positive definite for :math:`\gamma > 0`: on distinct vectors every Gram matrix is
+    invertible, so any labelling of them can be separated. All feature vectors have norm 1.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float >= 0, default="scale"
+        The inverse squared width; a rule is resolved by `bind`. Large values make every object
+        similar to itself only, small ones make all objects alike.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF
+    >>> RBF(gamma=1.0)([[0.5]], [[1.0]]).round(6)
+    array([[0.778801]])
+    """
+
+    def __init__(self, gamma: float | str = "scale") -> None:
+        self.gamma = gamma
+        self._check()
+
+    @classmethod
+    def from_sigma(cls, sigma: float) -> Self:
+        """Return the kernel exp(-norm(x - z)^2 / (2 sigma^2)).
+
+        Parameters
+        ----------
+        sigma : float > 0
+            The standard deviation; gamma = 1 / (2 sigma^2).
+
+        Returns
+        -------
+        RBF
+            The kernel.
+        """
+        if real(sigma, "sigma", minimum=0) == 0:
+            raise ValueError("sigma must be positive; got 0.")
+        return cls(gamma=1.0 / (2.0 * sigma * sigma))
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
+        return PD if self._has_positive_gamma() else PSD
+
+    def compile(self, builder: Builder) -> None:
+        """Push exp(-gamma * squared distance); see :meth:`Kernel.compile`."""
+        builder.leaf("sqdist")
+        builder.affine(-self._width(), 0.0)
+        builder.exp()
+
+    def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
+        """Return the first features of the kernel on the real line.
+
+        From exp(-g (x - z)^2) = exp(-g x^2) exp(-g z^2) sum_k (2 g x z)^k / k!, feature k is
+        exp(-g x^2) sqrt((2 g)^k / k!) x^k. Their dot products rise to the kernel with `n_terms`.
+
+        Parameters
+        ----------
+        x : array of shape (n_samples,) or (n_samples, 1)
+            Real numbers.
+        n_terms : int >= 1
+            Number of features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms)
+            The features.
+        """
+        self._require_bound("as explicit features")
+        gamma = float(self.gamma)
+        integer(n_terms, "n_terms", minimum=1)
+        x = np.asarray(x, dtype=np.float64)
+        if x.ndim > 1 and x.size != x.shape[0]:
+            raise ValueError(f"taylor_features takes one column of numbers; got shape {x.shape}.")
+        x = x.reshape(-1)
+        features = np.empty((x.size, n_terms))
+        features[:, 0] = np.exp(-gamma * x * x)
+        for k in range(1, n_terms):
+            features[:, k] = features[:, k - 1] * (math.sqrt(2.0 * gamma / k) * x)
+        return features

@@ -1,0 +1,55 @@
+"""The sigmoid kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .definiteness import INDEFINITE, Definiteness
+from .parameters import real
+from .vector import GammaKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Sigmoid(GammaKernel):
+    r"""The hyperbolic tangent of an affine function of the dot product.
+
+    .. math:: k(x, z) = \tanh(\gamma \, x \cdot z + c)
+
+    Indefinite: for every :math:`\gamma > 0` some of its Gram matrices have negative eigenvalues,
+    so a machine that uses it finds a stationary point and no proof of optimality.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float >= 0, default="scale"
+        The factor of the dot product; a rule is resolved by `bind`.
+    coef0 : float, default=0.0
+        The constant c.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Sigmoid
+    >>> Sigmoid(gamma=1.0)([[0.5]], [[1.0]]).round(6)
+    array([[0.462117]])
+    """
+
+    def __init__(self, gamma: float | str = "scale", coef0: float = 0.0) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        real(self.coef0, "coef0")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Indefinite: the power series of tanh has negative coefficients."""
+        return INDEFINITE
+
+    def compile(self, builder: Builder) -> None:
+        """Push tanh(gamma * dot + coef0); see :meth:`Kernel.compile`."""
+        builder.leaf("dot")
+        builder.affine(self._width(), float(self.coef0))
+        builder.tanh()

@@ -1,0 +1,56 @@
+"""Kernels of real vectors: functions of one pair statistic, with or without a width gamma."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from . import gamma as width
+from .base import Kernel
+from .objects import VECTORS, as_vectors
+
+
+class VectorKernel(Kernel):
+    """Base class of the kernels on rows of a dense or sparse matrix.
+
+    A subclass supplies `compile`: the pair statistic it needs and its profile over it.
+    """
+
+    _objects = VECTORS
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` as a finite float array or CSR matrix; see :meth:`Kernel.validate`."""
+        X = as_vectors(X, type(self).__name__)
+        if against is not None and X.shape[1] != against.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} compares it with "
+                f"vectors of {against.shape[1]} features; both sets must have the same columns."
+            )
+        return X
+
+
+class GammaKernel(VectorKernel):
+    """Base class of the vector kernels with a width `gamma`, which may be a rule on the data."""
+
+    gamma: float | str
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether `gamma` is a number."""
+        return not isinstance(self.gamma, str)
+
+    def _check(self) -> None:
+        width.check_gamma(self.gamma)
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        return self._with(gamma=width.resolve_gamma(self.gamma, X, weight))
+
+    def _width(self) -> float:
+        """Return `gamma` as a number, which it is once the kernel is bound."""
+        self._require_bound("on pairs of vectors")
+        return float(self.gamma)
+
+    def _has_positive_gamma(self) -> bool:
+        return isinstance(self.gamma, str) or self.gamma > 0

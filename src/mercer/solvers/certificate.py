@@ -1,0 +1,146 @@
+"""The proof that comes with a fit: how far from optimal can the returned model be?
+
+For a convex problem with primal value P and dual value D of a feasible pair, the optimum lies in
+[D, P]; the gap P - D bounds what is left to win, whatever the solver did. The values here are
+computed from the returned model, not from the running state of a solver.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+STATUSES = (
+    "optimal",
+    "stationary",
+    "iteration_limit",
+    "time_limit",
+    "interrupted",
+    "infeasible",
+)
+"""From best to worst; several problems together have the worst status among them."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Primal and dual value of a fitted model, and how they were obtained.
+
+    Attributes
+    ----------
+    status : str
+        One of "optimal" (the tolerance was reached), "stationary" (the same for an indefinite
+        kernel, where no gap exists), "iteration_limit", "time_limit", "interrupted" and
+        "infeasible" (a hard margin that no function attains).
+    primal, dual : float
+        Value of the primal problem at the model and of the dual problem at its coefficients;
+        NaN where the kernel is indefinite.
+    gap : float
+        ``primal - dual``: no function has a primal value lower than the model's by more than
+        this.
+    relative_gap : float
+        The gap over the sum of the absolute terms of the primal.
+    kkt_violation : float
+        The largest violation of the optimality conditions, LIBSVM's max(0, m(a) - M(a)), in the
+        units of ``tol``.
+    n_iter : int
+        Pair updates of the solver.
+    n_kernel_values : int
+        Kernel values that the solver evaluated.
+    seconds : float
+        Time spent in the solver.
+    precision : str
+        Precision of the kernel values behind ``primal``, ``dual`` and ``kkt_violation``.
+    assumes : str or None
+        "psd" where positive semidefiniteness is the user's word and not a theorem; None where
+        the kernel is known to be positive semidefinite or nothing is claimed.
+
+    Examples
+    --------
+    >>> from mercer.solvers import Certificate
+    >>> c = Certificate("optimal", primal=2.0, dual=1.5, gap=0.5, relative_gap=0.25,
+    ...                 kkt_violation=1e-4, n_iter=12, n_kernel_values=900, seconds=0.001)
+    >>> c.to_dict()["gap"]
+    0.5
+    """
+
+    status: str
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kkt_violation: float
+    n_iter: int = 0
+    n_kernel_values: int = 0
+    seconds: float = 0.0
+    precision: str = "float64"
+    assumes: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"status must be one of {', '.join(STATUSES)}; got {self.status!r}.")
+
+    @property
+    def converged(self) -> bool:
+        """Whether the solver reached its tolerance."""
+        return self.status in ("optimal", "stationary")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, as plain Python numbers and strings."""
+        return asdict(self)
+
+    @classmethod
+    def combine(cls, certificates: Sequence[Certificate]) -> Certificate:
+        """Return one certificate for several problems that make up one model.
+
+        Values, counts and times are sums; the status is the worst one, violation and relative
+        gap are the largest ones, the precision is the lowest one.
+
+        Parameters
+        ----------
+        certificates : sequence of Certificate
+            At least one.
+        """
+        if not certificates:
+            raise ValueError("at least one certificate is needed.")
+        if len(certificates) == 1:
+            return certificates[0]
+        assumptions = {c.assumes for c in certificates} - {None}
+        return cls(
+            status=max((c.status for c in certificates), key=STATUSES.index),
+            primal=math.fsum(c.primal for c in certificates),
+            dual=math.fsum(c.dual for c in certificates),
+            gap=math.fsum(c.gap for c in certificates),
+            relative_gap=_largest(c.relative_gap for c in certificates),
+            kkt_violation=_largest(c.kkt_violation for c in certificates),
+            n_iter=sum(c.n_iter for c in certificates),
+            n_kernel_values=sum(c.n_kernel_values for c in certificates),
+            seconds=math.fsum(c.seconds for c in certificates),
+            precision="float32"
+            if any(c.precision == "float32" for c in certificates)
+            else certificates[0].precision,
+            assumes=assumptions.pop() if assumptions else None,
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            ("status", self.status),
+            ("primal", f"{self.primal:.10g}"),
+            ("dual", f"{self.dual:.10g}"),
+            ("gap", f"{self.gap:.3g}  (relative {self.relative_gap:.3g})"),
+            ("KKT violation", f"{self.kkt_violation:.3g}"),
+            ("iterations", f"{self.n_iter:,}"),
+            ("kernel values", f"{self.n_kernel_values:,} evaluated, checked in {self.precision}"),
+            ("seconds", f"{self.seconds:.3g}"),
+        ]
+        if self.assumes is not None:
+            rows.append(("assumes", self.assumes))
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+
+def _largest(values: Any) -> float:
+    """Return the maximum, NaN if any value is NaN: an unknown is not a small number."""
+    values = list(values)
+    return math.nan if any(math.isnan(v) for v in values) else max(values)

@@ -1,0 +1,167 @@
+"""The dual problem of every machine, the settings of a solver and what it returns.
+
+In signed dual variables beta (y_i alpha_i for classifiers, alpha_i - alpha_i* for regression)
+
+    minimise    1/2 beta' K beta + sum_i phi_i(beta_i)
+    subject to  lower_i <= beta_i <= upper_i
+                sum of beta over every group keeps its value at the start
+
+where phi_i is convex, piecewise quadratic, with one kink:
+
+    phi_i'(b) = slope_left_i  + curv_left_i  (b - kink_i)    for b < kink_i
+                slope_right_i + curv_right_i (b - kink_i)    for b > kink_i.
+
+A point is optimal when there are multipliers m_g with (K beta)_i + phi_i'(beta_i + 0) >= m_g
+where beta_i can rise and (K beta)_i + phi_i'(beta_i - 0) <= m_g where it can fall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Problem:
+    """One dual problem; see the head of this module.
+
+    Parameters
+    ----------
+    lower, upper : array of shape (m,)
+        Bounds, possibly infinite.
+    slope_left, slope_right : array of shape (m,)
+        Slopes of phi at the kink, from the left and from the right (default: the same).
+    curv_left, curv_right : array of shape (m,), optional
+        Curvatures on both sides; default 0 on the left, the left one on the right.
+    kink : array of shape (m,), optional
+        Default 0.
+    group : array of int of shape (m,), optional
+        0 or 1: the equality a variable belongs to; None: no equality.
+    rows : array of int of shape (m,), optional
+        The object of the Gram that a variable stands for; default: variable i is object i.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    slope_left: np.ndarray
+    slope_right: np.ndarray | None = None
+    curv_left: np.ndarray | None = None
+    curv_right: np.ndarray | None = None
+    kink: np.ndarray | None = None
+    group: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+    def native(self, start: np.ndarray | None) -> dict[str, Any]:
+        """Return the arrays as the native solver takes them."""
+        zero = np.zeros(len(self.lower))
+        left = _doubles(self.slope_left)
+        curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
+        group = None if self.group is None else np.ascontiguousarray(self.group, dtype=np.int64)
+        return {
+            "lower": _doubles(self.lower),
+            "upper": _doubles(self.upper),
+            "slope_left": left,
+            "slope_right": left if self.slope_right is None else _doubles(self.slope_right),
+            "curv_left": curv_left,
+            "curv_right": curv_left if self.curv_right is None else _doubles(self.curv_right),
+            "kink": zero if self.kink is None else _doubles(self.kink),
+            "groups": 0 if group is None else int(group.max(initial=0)) + 1,
+            "group": group,
+            "rows": None if self.rows is None else np.ascontiguousarray(self.rows, dtype=np.int64),
+            "start": None if start is None else _doubles(start),
+        }
+
+
+@dataclass
+class Settings:
+    """When to stop and what may be used.
+
+    Parameters
+    ----------
+    tol : float, default=1e-3
+        Stop when the largest violation max(0, m(a) - M(a)) is at most this.
+    gap_tol : float, optional
+        Stop on the relative duality gap as well.
+    max_iter : int, default=-1
+        Limit on pair updates per problem; -1: none.
+    time_limit : float, optional
+        Seconds.
+    shrinking : bool, default=True
+        Leave settled variables out until the end.
+    cache_size : float, default=200
+        Megabytes of kernel rows.
+    n_jobs : int, optional
+        Threads.
+    working_set : int, default=0
+        Variables optimised together; 0: chosen from the size of the problem.
+    objective_floor : float, default=-inf
+        A problem whose objective falls below this is declared infeasible.
+    callback : callable, optional
+        Called as ``callback(iteration, violation, objective, gap, active, hits, misses)``; a true
+        result stops the solver.
+    """
+
+    tol: float = 1e-3
+    gap_tol: float | None = None
+    max_iter: int = -1
+    time_limit: float | None = None
+    shrinking: bool = True
+    cache_size: float = 200.0
+    n_jobs: int | None = None
+    working_set: int = 0
+    objective_floor: float = -inf
+    callback: Callable[..., Any] | None = None
+
+
+@dataclass
+class Solution:
+    """What a solver found.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (m,)
+        The variables.
+    values : ndarray of shape (m,)
+        K beta at the variables.
+    multiplier : ndarray of shape (n_groups,)
+        Mean over the free variables of a group, or the midpoint of `multiplier_range`.
+    multiplier_range : ndarray of shape (n_groups, 2)
+        The interval of optimal multipliers; an end may be infinite.
+    status : str
+        "optimal", "iteration_limit", "time_limit", "interrupted", "infeasible" or "stationary".
+    kkt_violation, objective, relative_gap : float
+        At the solution.
+    n_iter, n_kernel_values, n_outer, cache_hits, cache_misses : int
+        Work done.
+    seconds : float
+        Time.
+    precision : str
+        Of the kernel values.
+    negative_curvature : bool
+        Whether the kernel showed itself not to be positive semidefinite.
+    """
+
+    beta: np.ndarray
+    values: np.ndarray
+    multiplier: np.ndarray
+    multiplier_range: np.ndarray
+    status: str
+    kkt_violation: float
+    objective: float
+    relative_gap: float
+    n_iter: int
+    n_kernel_values: int
+    seconds: float
+    precision: str
+    n_outer: int = 0
+    cache_hits: int = 0
+    cache_misses: int = 0
+    negative_curvature: bool = False
+
+
+def _doubles(a: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(a, dtype=np.float64)

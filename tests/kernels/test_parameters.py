@@ -1,0 +1,226 @@
+"""The scikit-learn parameter protocol, equality, copies and the printed form."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+
+from mercer.kernels import (
+    RBF,
+    Constant,
+    FromFunction,
+    Kernel,
+    Laplacian,
+    Linear,
+    OnColumns,
+    Polynomial,
+    Power,
+    Precomputed,
+    Scaled,
+    Sigmoid,
+    Sum,
+    exp,
+    normalize,
+    polynomial,
+)
+
+from .strategies import kernels
+
+
+def overlap(A, B):
+    return [[len(a & b) for b in B] for a in A]
+
+
+EXAMPLES = [
+    Linear(),
+    RBF(),
+    RBF(gamma=0.5),
+    Polynomial(degree=2, coef0=1.0),
+    Laplacian("auto"),
+    Sigmoid(gamma=0.1, coef0=-1.0),
+    Precomputed(),
+    Constant(2),
+    FromFunction(overlap, "positive semidefinite"),
+    2 * RBF(0.5) + Polynomial(3) ** 2,
+    exp(normalize(Linear())) * RBF(),
+    polynomial(RBF(), [1, 0.5]),
+    polynomial(RBF(), np.array([1.0, 0.5])),
+    RBF().on_columns(["a", "b"]),
+    RBF().on_columns(slice(0, 2)),
+]
+
+
+@pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
+@pytest.mark.parametrize(
+    "copied", [clone, copy.copy, copy.deepcopy, lambda k: pickle.loads(pickle.dumps(k))]
+)
+def test_copies_are_equal(kernel, copied):
+    twin = copied(kernel)
+    assert twin is not kernel
+    assert twin == kernel
+    assert hash(twin) == hash(kernel)
+    assert repr(twin) == repr(kernel)
+
+
+def test_equality_is_class_and_parameters():
+    assert RBF(0.5) == RBF(np.float64(0.5))
+    assert RBF(0.5) != RBF(0.6)
+    assert RBF(0.5) != Laplacian(0.5)
+    assert RBF(0.5) + Linear() != Linear() + RBF(0.5)
+    assert RBF() != "rbf"
+    kernel = RBF(0.5)
+    held = {kernel}
+    kernel.set_params(gamma=0.7)
+    assert kernel in held  # setting a parameter does not lose it
+
+
+def test_nested_names():
+    kernel = 2 * RBF(gamma=0.5) + Polynomial(degree=3)
+    params = kernel.get_params()
+    assert params["left__kernel__gamma"] == 0.5
+    assert params["right__degree"] == 3
+    assert set(kernel.get_params(deep=False)) == {"left", "right"}
+    kernel.set_params(left__scale=3, left__kernel__gamma=1.0, right__degree=2)
+    assert kernel == 3 * RBF(1.0) + Polynomial(2)
+    kernel.set_params(right=Sigmoid(), right__coef0=2.0)
+    assert kernel.right == Sigmoid(coef0=2.0)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match="RBF has no parameter 'sigma'; it has gamma"):
+        RBF().set_params(sigma=1.0)
+    with pytest.raises(ValueError, match="has no parameters itself"):
+        RBF().set_params(gamma__x=1.0)
+
+
+def test_a_refused_value_changes_nothing():
+    kernel = Polynomial(degree=2, gamma=1.0)
+    with pytest.raises(ValueError, match="degree"):
+        kernel.set_params(gamma=5.0, degree=-1)
+    assert kernel == Polynomial(degree=2, gamma=1.0)
+    scaled = 2 * RBF()
+    with pytest.raises(ValueError, match="negative"):
+        scaled.set_params(scale=-1)
+    assert scaled == 2 * RBF()
+
+
+def test_a_composition_is_checked_when_a_nested_part_is_replaced():
+    kernel = Sum(RBF(), Scaled(Linear()))
+    with pytest.raises(ValueError, match="precomputed"):
+        kernel.set_params(right__kernel=Precomputed())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "printed"),
+    [
+        (2 * RBF(gamma=0.5) + Polynomial(degree=3), "2 * RBF(gamma=0.5) + Polynomial(degree=3)"),
+        (RBF(), "RBF(gamma='scale')"),
+        (Linear(), "Linear()"),
+        (Polynomial(2, 0.5, 1.0), "Polynomial(degree=2, gamma=0.5, coef0=1.0)"),
+        (np.float64(2) * Linear(), "2.0 * Linear()"),
+        (Linear() + 1, "Linear() + 1"),
+        (1 + Linear(), "1 + Linear()"),
+        ((RBF(1) + Linear()) * Linear(), "(RBF(gamma=1) + Linear()) * Linear()"),
+        (RBF(1) * (Linear() * Linear()), "RBF(gamma=1) * (Linear() * Linear())"),
+        (RBF(1) + (Linear() + Linear()), "RBF(gamma=1) + (Linear() + Linear())"),
+        (2 * (3 * Linear()), "2 * (3 * Linear())"),
+        (2 * Linear() ** 2, "2 * Linear() ** 2"),
+        ((2 * Linear()) ** 2, "(2 * Linear()) ** 2"),
+        ((Linear() ** 2) ** 3, "(Linear() ** 2) ** 3"),
+        (exp(2 * Linear()), "exp(2 * Linear())"),
+        (normalize(Linear()), "normalize(Linear())"),
+        (polynomial(Linear(), [1, 0.5]), "polynomial(Linear(), [1, 0.5])"),
+        (RBF(1).on_columns([0, 3]), "RBF(gamma=1).on_columns([0, 3])"),
+        ((RBF(1) + 1).on_columns("age"), "(RBF(gamma=1) + 1).on_columns('age')"),
+        (FromFunction(overlap), "FromFunction(function=overlap)"),
+        (Constant(1) + Constant(2), "Constant(value=1) + 2"),
+    ],
+)
+def test_printed_form(kernel, printed):
+    assert repr(kernel) == printed
+
+
+@settings(max_examples=50, deadline=None)
+@given(kernels)
+def test_the_printed_form_makes_the_kernel(kernel):
+    import mercer.kernels
+
+    assert eval(repr(kernel), dict(vars(mercer.kernels))) == kernel
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: RBF(-1.0), ValueError, "gamma must be a finite number of at least 0; got -1.0"),
+        (lambda: RBF(np.nan), ValueError, "gamma"),
+        (lambda: RBF(np.inf), ValueError, "gamma"),
+        (lambda: RBF("median"), ValueError, "'scale', 'auto' or a number"),
+        (lambda: RBF(None), TypeError, "real number"),
+        (lambda: RBF(True), TypeError, "real number"),
+        (lambda: RBF([1.0]), TypeError, "real number"),
+        (lambda: Polynomial(2.5), ValueError, "degree must be an integer"),
+        (lambda: Polynomial(-1), ValueError, "degree"),
+        (lambda: Polynomial("2"), TypeError, "degree"),
+        (lambda: Polynomial(coef0=np.inf), ValueError, "coef0"),
+        (lambda: Sigmoid(coef0="a"), TypeError, "coef0"),
+        (lambda: RBF.from_sigma(0), ValueError, "sigma must be positive"),
+        (lambda: RBF.from_sigma(-1), ValueError, "sigma"),
+        (lambda: FromFunction(3), TypeError, "callable"),
+        (lambda: FromFunction(overlap, "psd"), ValueError, "definiteness must be one of"),
+        (lambda: Power(RBF, 2), TypeError, r"must be a kernel.*Create one: RBF\(\)"),
+        (lambda: exp(overlap), TypeError, "FromFunction"),
+        (lambda: normalize("rbf"), TypeError, "must be a kernel"),
+        (lambda: OnColumns(3, [0]), TypeError, "must be a kernel"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_a_subclass_must_name_its_parameters():
+    with pytest.raises(TypeError, match="name every parameter"):
+
+        class Loose(Kernel):
+            def __init__(self, *args):
+                pass
+
+
+def test_a_subclass_is_a_kernel_with_parameters():
+    class Overlap(Kernel):
+        def __init__(self, power=1):
+            self.power = power
+
+        def tile(self, A, B):
+            return np.array([[len(a & b) ** self.power for b in B] for a in A], dtype=float)
+
+    kernel = clone(Overlap(power=2)) + 1
+    assert repr(kernel) == "Overlap(power=2) + 1"
+    assert kernel([{1, 2}, {2}]).tolist() == [[5.0, 2.0], [2.0, 2.0]]
+    assert kernel.diag([{1, 2}, {2}]).tolist() == [5.0, 2.0]
+
+
+def test_a_grid_search_reaches_into_a_kernel():
+    # scikit-learn's own machine takes any callable, hence also a bound kernel.
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(
+        SVC(kernel=RBF(gamma=1e-5) + 0.1 * Polynomial(1, gamma=0.1)),
+        {"kernel__left__gamma": [1e-5, 0.2], "kernel__right__kernel__degree": [1, 2]},
+        cv=3,
+    ).fit(X[::3], y[::3])
+    assert len(search.cv_results_["params"]) == 4
+    best = search.best_estimator_.kernel
+    assert best.left.gamma == search.best_params_["kernel__left__gamma"]
+
+
+def test_kernels_can_be_the_values_of_a_grid():
+    X, y = load_iris(return_X_y=True)
+    grid = {"kernel": [Linear(), RBF(0.2), RBF(0.2) * Linear()]}
+    search = GridSearchCV(SVC(), grid, cv=2).fit(X[::5], y[::5])
+    assert isinstance(search.best_params_["kernel"], Kernel)
