@@ -3,7 +3,7 @@
 // Problem and notation: problem.hpp. One outer step
 //   1. picks the variables that violate optimality most (half of the set is kept from before),
 //   2. solves the problem restricted to them by second-order SMO on a local kernel matrix
-//      (loops.hpp; Fan, Chen, Lin, JMLR 6, 2005),
+//      (isa/smo.hpp; Fan, Chen, Lin, JMLR 6, 2005),
 //   3. applies the rows of the variables that changed to the values of all active variables.
 // The scheme goes back to Osuna, Freund, Girosi (1997) and Joachims (1999), "Making large-scale
 // support vector machine learning practical", whose shrinking it uses too: variables at a bound
@@ -24,16 +24,20 @@ namespace mercer {
 /// Memory that consecutive small problems share; one per thread.
 template <class T>
 struct Workspace {
-  Buffer<T> matrix;
+  Buffer<T> matrix, gathered;
 };
+
+/// Up to this size SMO works on all variables at once, on one thread.
+inline constexpr Index whole_alone = 2048;
+/// The same for one of many problems, which have a thread each.
+inline constexpr Index whole_of_many = 4096;
 
 /// Solves `problem` on the objects of `kernel` (both sides the same set, one per variable) from
 /// the feasible point `start` (empty: zero). Another thread may end the solver through `stop`.
+/// Problems of up to `whole_size` variables are solved without a working set and without threads.
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
-               const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace);
-
-/// True when solve() runs without threads because the problem is small.
-bool is_small(Index n);
+               const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace,
+               Index whole_size = whole_alone);
 
 }  // namespace mercer

@@ -13,19 +13,21 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
                                  const Evaluator<T>& kernel, const Settings& settings) {
   std::vector<Solution> out(problems.size());
   std::vector<Index> small, large;
+  const Index limit = problems.size() > 1 ? whole_of_many : whole_alone;
   for (std::size_t k = 0; k < problems.size(); ++k)
-    (is_small(problems[k].problem.size()) ? small : large).push_back(static_cast<Index>(k));
+    (problems[k].problem.size() <= limit ? small : large).push_back(static_cast<Index>(k));
   std::atomic<bool> stop{false};
   const int threads = kernel.threads_allowed() ? settings.threads : 1;
   std::vector<Workspace<T>> workspace(static_cast<std::size_t>(std::max(threads, 1)));
   const auto one = [&](Index k, const Settings& s, int worker) {
     const SubProblem& p = problems[k];
     if (p.rows.empty()) {
-      out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker]);
+      out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], limit);
     } else {
       const std::shared_ptr<const Objects<T>> view =
           objects->take(p.rows.data(), static_cast<Index>(p.rows.size()));
-      out[k] = solve(p.problem, *kernel.on(view, view), s, p.start, &stop, &workspace[worker]);
+      out[k] =
+          solve(p.problem, *kernel.on(view, view), s, p.start, &stop, &workspace[worker], limit);
     }
   };
   for (Index k : large) one(k, settings, 0);

@@ -219,7 +219,14 @@ Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
   }
   out.radius = s.radius;
   out.run_columns = s.run_columns;
-  find_runs(out);
+  out.first.assign(1, 0);
+  for (Index i = 0; i < count; ++i) {
+    const Index shift = out.start[i] - s.start[index[i]];
+    for (Index r = s.first[index[i]]; r < s.first[index[i] + 1]; ++r)
+      out.run.push_back(s.run[r] + shift);
+    out.first.push_back(static_cast<Index>(out.run.size()));
+  }
+  out.run.push_back(out.start[count]);
   return out;
 }
 

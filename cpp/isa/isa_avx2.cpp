@@ -1,7 +1,7 @@
 // The avx2 path; compiled with its own flags (see CMakeLists.txt).
 // clang-format off
 #include "vec_avx2.hpp"
-#include "loops.hpp"
+#include "table.hpp"
 // clang-format on
 
 namespace mercer {

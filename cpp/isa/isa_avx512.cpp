@@ -1,7 +1,7 @@
 // The avx512 path; compiled with its own flags (see CMakeLists.txt).
 // clang-format off
 #include "vec_avx512.hpp"
-#include "loops.hpp"
+#include "table.hpp"
 // clang-format on
 
 namespace mercer {

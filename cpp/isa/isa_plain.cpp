@@ -1,7 +1,7 @@
 // The plain path; compiled with its own flags (see CMakeLists.txt).
 // clang-format off
 #include "vec_plain.hpp"
-#include "loops.hpp"
+#include "table.hpp"
 // clang-format on
 
 namespace mercer {

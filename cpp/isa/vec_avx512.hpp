@@ -2,6 +2,8 @@
 #pragma once
 #include <immintrin.h>
 
+#include "transpose_x86.hpp"
+
 namespace {
 
 struct VecF {

@@ -7,6 +7,10 @@
 
 namespace {
 
+constexpr bool has_register_transpose = false;
+template <class T>
+inline void transpose_square(const T*, long, T*, long) {}
+
 template <class T, int N>
 struct PlainMask {
   bool m[N];

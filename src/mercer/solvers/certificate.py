@@ -1,4 +1,4 @@
-"""The proof that comes with a fit: how far from optimal can the returned model be?
+"""The proof that comes with a fit: how far from optimal the returned model can be.
 
 For a convex problem with primal value P and dual value D of a feasible pair, the optimum lies in
 [D, P]; the gap P - D bounds what is left to win, whatever the solver did. The values here are

@@ -1,0 +1,553 @@
+// Working sets and shrinking for large problems; see decomposition.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "decomposition.hpp"
+#include "isa/dispatch.hpp"
+#include "row_cache.hpp"
+#include "solver_parts.hpp"
+#include "thread_pool.hpp"
+
+namespace mercer {
+
+/// Columns one task of a gradient update owns.
+inline constexpr Index task_columns = 1024;
+
+template <class T>
+class BlockSolver {
+ public:
+  BlockSolver(const Problem& p, const Evaluator<T>& kernel, const Settings& s,
+              std::atomic<bool>* stop)
+      : full_(p),
+        full_kernel_(kernel),
+        settings_(s),
+        limits_(s, stop),
+        threads_(kernel.threads_allowed() ? std::max(s.threads, 1) : 1),
+        cache_(p.size(), useful_cache(kernel, s.cache_bytes)),
+        scratch_(static_cast<std::size_t>(threads_)) {}
+
+  Solution run(const std::vector<double>& start) {
+    const Index n = full_.size();
+    sol_.beta = start.empty() ? std::vector<double>(static_cast<std::size_t>(n), 0.0) : start;
+    sol_.values.assign(static_cast<std::size_t>(n), 0.0);
+    sort_by_group();
+    full_diag_.resize(static_cast<std::size_t>(n));
+    full_kernel_.diag(full_diag_.data());
+    if (!start.empty()) rebuild_all();
+    activate_all();
+    choose_sizes();
+    objective_ = starting_objective();
+    sol_.status = Status::optimal;
+    int since_shrink = 0, idle = 0;
+    double checked = infinite;
+    for (;;) {
+      if (limits_.reached(sol_.n_iter, &sol_.status)) break;
+      const double violation = extremes();
+      if (report(violation)) break;
+      if (settings_.gap_tol > 0 && active() == n && gap_reached()) break;
+      if (!(violation > settings_.tol)) {
+        write_back();
+        if (active() < n) {
+          rebuild_inactive();
+          activate_all();
+          since_shrink = -1000000;  // the end is near: no further shrinking
+          continue;
+        }
+        break;
+      }
+      if (settings_.shrinking && settings_.gap_tol <= 0 && ++since_shrink >= shrink_every) {
+        since_shrink = 0;
+        shrink();
+      }
+      select(violation);
+      const Index steps = solve_block(violation);
+      sol_.n_iter += steps;
+      ++sol_.outer;
+      if (steps == 0) {
+        if (++idle > 2) {
+          sol_.status = settings_.max_iter >= 0 && sol_.n_iter >= settings_.max_iter
+                            ? Status::iteration_limit
+                            : Status::stalled;
+          break;
+        }
+      } else {
+        idle = 0;
+      }
+      if (objective_ < settings_.objective_floor) {
+        sol_.status = Status::infeasible;
+        break;
+      }
+      if (sol_.outer % 64 == 0) {
+        if (!(checked - objective_ > stagnation * std::fabs(objective_))) {
+          sol_.status = Status::stalled;
+          break;
+        }
+        checked = objective_;
+      }
+    }
+    write_back();
+    if (active() < n) rebuild_inactive();
+    summarise(full_, sol_);
+    sol_.n_kernel_values = kernel_values_;
+    return std::move(sol_);
+  }
+
+ private:
+  static constexpr int shrink_every = 4;
+
+  /// Fresh memory costs the system about as much as computing a cheap kernel value, so a cheap
+  /// kernel keeps only the rows that come back soon.
+  static double useful_cache(const Evaluator<T>& kernel, double bytes) {
+    return kernel.cost() < 64 ? std::min(bytes, 128e6) : bytes;
+  }
+
+  // ---- the active set: everything below is indexed by position in active_
+
+  Index active() const { return static_cast<Index>(active_.size()); }
+
+  void sort_by_group() {
+    const Index n = full_.size();
+    order_.resize(static_cast<std::size_t>(n));
+    std::iota(order_.begin(), order_.end(), Index(0));
+    if (full_.groups == 2)
+      std::stable_sort(order_.begin(), order_.end(),
+                       [&](Index a, Index b) { return full_.group[a] < full_.group[b]; });
+  }
+
+  void activate_all() {
+    active_ = order_;
+    cache_.reset(active());
+    load();
+  }
+
+  void load() {
+    const Index n = active();
+    const auto size = static_cast<std::size_t>(n);
+    objects_ = full_kernel_.b().take(active_.data(), n);
+    kernel_ = full_kernel_.on(objects_, objects_);
+    beta_.resize(size);
+    up_.resize(size);
+    down_.resize(size);
+    values_.resize(size);
+    member_.assign(size, -1);
+    begin_[0] = 0;
+    end_[0] = begin_[1] = end_[1] = n;
+    for (Index k = 0; k < n; ++k) {
+      const Index i = active_[k];
+      beta_[k] = sol_.beta[i];
+      values_[k] = sol_.values[i];
+      if (full_.groups == 2 && full_.group[i] == 1 && begin_[1] == n) end_[0] = begin_[1] = k;
+      refresh(k);
+    }
+    set_.clear();
+    fresh_set_ = true;
+  }
+
+  void refresh(Index k) {
+    const Index i = active_[k];
+    const double b = beta_[k];
+    up_[k] = b < full_.upper[i] ? full_.slope_up(i, b) : infinite;
+    down_[k] = b > full_.lower[i] ? full_.slope_down(i, b) : -infinite;
+  }
+
+  void write_back() {
+    for (Index k = 0; k < active(); ++k) {
+      sol_.beta[active_[k]] = beta_[k];
+      sol_.values[active_[k]] = values_[k];
+    }
+  }
+
+  int groups() const { return std::max(full_.groups, 1); }
+
+  double extremes() {
+    double worst = 0;
+    for (int g = 0; g < groups(); ++g) {
+      min_up_[g] = infinite;
+      max_down_[g] = -infinite;
+      if (end_[g] > begin_[g])
+        ops<T>().extremes(values_.data() + begin_[g], up_.data() + begin_[g],
+                          down_.data() + begin_[g], end_[g] - begin_[g], &min_up_[g],
+                          &max_down_[g]);
+      if (full_.groups == 0) {
+        worst = std::max({0.0, max_down_[0], -min_up_[0]});
+        min_up_[0] = max_down_[0] = 0;  // every move is judged against zero
+      } else {
+        worst = std::max(worst, max_down_[g] - min_up_[g]);
+      }
+    }
+    return worst;
+  }
+
+  double starting_objective() const {
+    double sum = 0;
+    for (Index i = 0; i < full_.size(); ++i)
+      sum += 0.5 * sol_.beta[i] * sol_.values[i] + full_.phi(i, sol_.beta[i]);
+    return sum;
+  }
+
+  // ---- values from scratch
+
+  /// values of the variables `rows`, as a product with the present support.
+  void rebuild(const std::vector<Index>& rows) {
+    std::vector<Index> support;
+    std::vector<double> coef;
+    for (Index i = 0; i < full_.size(); ++i)
+      if (sol_.beta[i] != 0) support.push_back(i), coef.push_back(sol_.beta[i]);
+    const Index m = static_cast<Index>(support.size()), n = static_cast<Index>(rows.size());
+    if (m == 0) {
+      for (Index i : rows) sol_.values[i] = 0;
+      return;
+    }
+    const auto a = full_kernel_.b().take(rows.data(), n);
+    const auto b = full_kernel_.b().take(support.data(), m);
+    std::vector<double> out(rows.size());
+    full_kernel_.on(a, b)->product({{0, m, 1, 0, coef.data()}}, out.data(), 1, threads_,
+                                   settings_.interrupted);
+    for (std::size_t k = 0; k < rows.size(); ++k) sol_.values[rows[k]] = out[k];
+    kernel_values_ += n * m;
+  }
+  void rebuild_all() { rebuild(order_); }
+  void rebuild_inactive() {
+    std::vector<char> is_active(sol_.beta.size(), 0);
+    for (Index i : active_) is_active[i] = 1;
+    std::vector<Index> rows;
+    for (Index i : order_)
+      if (!is_active[i]) rows.push_back(i);
+    rebuild(rows);
+  }
+
+  // ---- shrinking
+
+  void shrink() {
+    std::vector<Index> kept;
+    kept.reserve(active_.size());
+    for (int g = 0; g < groups(); ++g)
+      for (Index k = begin_[g]; k < end_[g]; ++k) {
+        const bool no_rise = values_[k] + up_[k] > max_down_[g];
+        const bool no_fall = values_[k] + down_[k] < min_up_[g];
+        if (!(no_rise && no_fall)) kept.push_back(k);
+      }
+    if (static_cast<double>(kept.size()) > 0.75 * static_cast<double>(active())) return;
+    if (static_cast<Index>(kept.size()) < 2 * slot_align) return;
+    write_back();
+    std::vector<Index> next(kept.size());
+    for (std::size_t k = 0; k < kept.size(); ++k) next[k] = active_[kept[k]];
+    cache_.compact(kept);
+    active_ = std::move(next);
+    load();
+    extremes();
+  }
+
+  // ---- working set
+
+  void choose_sizes() {
+    const Index n = active();
+    Index q = settings_.working_set > 0 ? settings_.working_set : 1024;
+    q = std::min(round_up(n, slot_align), std::max<Index>(q, 2 * slot_align));
+    Index count[2] = {q, 0};
+    if (full_.groups == 2) count[0] = count[1] = round_up(q / 2, slot_align);
+    slots_.layout(full_.groups, count);
+    const Index size = slots_.task.size;
+    local_stride_ = size + slot_align;
+    local_.reset(size * local_stride_);
+    for (Index s = 0; s < size; ++s) slots_.task.rows[s] = local_.data() + s * local_stride_;
+    in_slot_.assign(static_cast<std::size_t>(size), -1);
+    age_.assign(static_cast<std::size_t>(size), 0);
+  }
+
+  /// Puts the worst violators into slots; members kept from before stay where they are.
+  void select(double) {
+    if (fresh_set_) {
+      std::fill(in_slot_.begin(), in_slot_.end(), Index(-1));
+      fresh_set_ = false;
+    }
+    ++now_;
+    fresh_slots_.clear();
+    for (int g = 0; g < groups(); ++g) {
+      const Index first = slots_.task.group_begin[g], last = slots_.task.group_end[g];
+      const Index room = last - first;
+      Index vacant = 0;
+      for (Index s = first; s < last; ++s) vacant += in_slot_[s] < 0;
+      const Index quota = std::max(vacant, room / 2);
+      rising_.clear();
+      falling_.clear();
+      for (Index k = begin_[g]; k < end_[g]; ++k) {
+        const double u = values_[k] + up_[k], d = values_[k] + down_[k];
+        if (full_.groups == 0) {
+          const double v = std::max(-u, d);
+          if (v > 0) rising_.push_back({-v, k});
+        } else {
+          if (u < max_down_[g]) rising_.push_back({u, k});
+          if (d > min_up_[g]) falling_.push_back({-d, k});
+        }
+      }
+      const Index half = full_.groups == 0 ? quota : (quota + 1) / 2;
+      keep_best(rising_, quota);
+      keep_best(falling_, quota);
+      chosen_.clear();
+      take_outside(rising_, half);
+      take_outside(falling_, quota - static_cast<Index>(chosen_.size()));
+      take_outside(rising_, quota - static_cast<Index>(chosen_.size()));
+      place(first, last);
+    }
+    fill_local();
+  }
+
+  using Candidate = std::pair<double, Index>;
+
+  static void keep_best(std::vector<Candidate>& c, Index count) {
+    if (static_cast<Index>(c.size()) > count) {
+      std::nth_element(c.begin(), c.begin() + count, c.end());
+      c.resize(static_cast<std::size_t>(count));
+    }
+    std::sort(c.begin(), c.end());
+  }
+
+  void take_outside(const std::vector<Candidate>& c, Index count) {
+    for (const Candidate& x : c) {
+      if (count <= 0) return;
+      if (member_[x.second] == -1) {
+        member_[x.second] = -2;  // chosen, not placed yet
+        chosen_.push_back(x.second);
+        --count;
+      }
+    }
+  }
+
+  /// Slots for chosen_: empty ones first, then those of the oldest members.
+  void place(Index first, Index last) {
+    free_.clear();
+    for (Index s = first; s < last; ++s) free_.push_back(s);
+    std::stable_sort(free_.begin(), free_.end(), [&](Index a, Index b) {
+      const bool ea = in_slot_[a] < 0, eb = in_slot_[b] < 0;
+      return ea != eb ? ea : age_[a] < age_[b];
+    });
+    for (std::size_t c = 0; c < chosen_.size(); ++c) {
+      const Index s = free_[c];
+      if (in_slot_[s] >= 0) member_[in_slot_[s]] = -1;
+      in_slot_[s] = chosen_[c];
+      member_[chosen_[c]] = s;
+      age_[s] = now_;
+      fresh_slots_.push_back(s);
+    }
+  }
+
+  /// Local kernel rows of the fresh slots, and their columns in the rows of the others.
+  void fill_local() {
+    const Index size = slots_.task.size;
+    std::vector<Index> object(static_cast<std::size_t>(size), 0);
+    for (Index s = 0; s < size; ++s)
+      if (in_slot_[s] >= 0) object[s] = in_slot_[s];
+    const auto objects = objects_->take(object.data(), size);
+    const auto kernel = kernel_->on(objects, objects);
+    const Index fresh = static_cast<Index>(fresh_slots_.size());
+    const Index block = kernel->block();
+    const Index blocks = (fresh + block - 1) / block;
+    parallel_for(threads_, blocks, [&](Index b, int worker) {
+      Query<T>& q = scratch_[worker].query;
+      const Index from = b * block, count = std::min(block, fresh - from);
+      Buffer<T>& tile = scratch_[worker].tile;
+      tile.require(block * local_stride_);
+      kernel->prepare(q, fresh_slots_.data() + from, static_cast<int>(count));
+      kernel->tile(q, 0, size, tile.data(), local_stride_);
+      for (Index r = 0; r < count; ++r)
+        std::copy_n(tile.data() + r * local_stride_, size,
+                    local_.data() + fresh_slots_[from + r] * local_stride_);
+    });
+    kernel_values_ += fresh * size;
+    if (fresh == size) return;
+    std::vector<char> is_fresh(static_cast<std::size_t>(size), 0);
+    for (Index s : fresh_slots_) is_fresh[s] = 1;
+    constexpr Index rows_per_task = 64;
+    parallel_for(threads_, (size + rows_per_task - 1) / rows_per_task, [&](Index t, int) {
+      const Index end = std::min(size, (t + 1) * rows_per_task);
+      for (Index f : fresh_slots_) {
+        const T* row = local_.data() + f * local_stride_;
+        for (Index s = t * rows_per_task; s < end; ++s)
+          if (!is_fresh[s]) local_[s * local_stride_ + f] = row[s];
+      }
+    });
+  }
+
+  // ---- one outer step
+
+  Index solve_block(double violation) {
+    InnerTask<T>& t = slots_.task;
+    for (Index s = 0; s < t.size; ++s) {
+      slots_.clear(s);
+      const Index k = in_slot_[s];
+      if (k >= 0)
+        slots_.set(s, full_, active_[k], beta_[k], values_[k],
+                   static_cast<double>(full_diag_[active_[k]]));
+    }
+    t.tol = std::max(0.1 * violation, 0.5 * settings_.tol);
+    t.stop = limits_.flag();
+    t.max_steps = limits_.steps_left(sol_.n_iter, 16 * t.size);
+    ops<T>().inner(t);
+    sol_.negative_curvature |= t.negative_curvature;
+    changed_.clear();
+    delta_.clear();
+    for (Index s = 0; s < t.size; ++s) {
+      const Index k = in_slot_[s];
+      if (k >= 0 && t.beta[s] != beta_[k]) {
+        changed_.push_back(k);
+        delta_.push_back(t.beta[s] - beta_[k]);
+      }
+    }
+    double change = 0;
+    for (std::size_t c = 0; c < changed_.size(); ++c) {
+      const Index k = changed_[c], i = active_[k];
+      change += 0.5 * delta_[c] * values_[k] - full_.phi(i, beta_[k]);
+      beta_[k] = t.beta[member_[k]];
+      change += full_.phi(i, beta_[k]);
+    }
+    if (settings_.objective_floor > -infinite) before_ = values_;
+    apply_rows();
+    for (std::size_t c = 0; c < changed_.size(); ++c) {
+      change += 0.5 * delta_[c] * values_[changed_[c]];
+      refresh(changed_[c]);
+    }
+    objective_ += change;
+    if (settings_.objective_floor > -infinite) extrapolate();
+    return t.steps;
+  }
+
+  /// Repeats the last step as far as it still descends; see WholeSolver::extrapolate.
+  void extrapolate() {
+    double slope = 0, curve = 0, limit = 1e6;
+    for (std::size_t c = 0; c < changed_.size(); ++c) {
+      const Index k = changed_[c], i = active_[k];
+      const double d = delta_[c], b = beta_[k];
+      limit = std::min(limit, ((d > 0 ? full_.upper[i] : full_.lower[i]) - b) / d);
+      if ((d > 0) == (b < full_.kink[i]) && b != full_.kink[i])
+        limit = std::min(limit, (full_.kink[i] - b) / d);
+      slope += d * (values_[k] + (d > 0 ? full_.slope_up(i, b) : full_.slope_down(i, b)));
+      curve += d * (values_[k] - before_[k] +
+                    d * (b >= full_.kink[i] ? full_.curv_right[i] : full_.curv_left[i]));
+    }
+    if (!(slope < 0) || !(limit > 0) || !std::isfinite(limit)) return;
+    const double step = curve > 0 ? std::min(limit, -slope / curve) : limit;
+    for (std::size_t c = 0; c < changed_.size(); ++c) {
+      const Index k = changed_[c], i = active_[k];
+      beta_[k] = std::clamp(beta_[k] + step * delta_[c], full_.lower[i], full_.upper[i]);
+      refresh(k);
+    }
+    for (Index k = 0; k < active(); ++k) values_[k] += step * (values_[k] - before_[k]);
+    objective_ += step * slope + 0.5 * step * step * curve;
+  }
+
+  /// values += sum over changed_ of delta * row, rows from the cache or computed on the way.
+  void apply_rows() {
+    const Index n = active(), m = static_cast<Index>(changed_.size());
+    if (m == 0) return;
+    const std::uint64_t fence = cache_.now();
+    row_.assign(static_cast<std::size_t>(m), nullptr);
+    missing_.clear();
+    for (Index c = 0; c < m; ++c) {
+      row_[c] = cache_.find(changed_[c]);
+      if (!row_[c]) missing_.push_back(c);
+    }
+    sol_.cache_hits += m - static_cast<Index>(missing_.size());
+    sol_.cache_misses += static_cast<Index>(missing_.size());
+    for (Index c : missing_) row_[c] = cache_.insert(changed_[c], fence);
+    const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
+    const Index block = kernel_->block();
+    parallel_for(threads_, (n + width - 1) / width, [&](Index task, int worker) {
+      Scratch& w = scratch_[worker];
+      const Index from = task * width, count = std::min(width, n - from);
+      std::vector<const T*> rows(static_cast<std::size_t>(m));
+      Index homeless = 0;
+      for (Index c = 0; c < m; ++c) {
+        if (row_[c])
+          rows[c] = row_[c] + from;
+        else
+          ++homeless;
+      }
+      w.rows.require(homeless * width);
+      w.tile.require(block * width);
+      std::vector<Index> ids(static_cast<std::size_t>(block));
+      Index next_home = 0;
+      for (std::size_t b = 0; b < missing_.size(); b += static_cast<std::size_t>(block)) {
+        const Index nq = std::min<Index>(block, static_cast<Index>(missing_.size() - b));
+        for (Index r = 0; r < nq; ++r) ids[r] = changed_[missing_[b + r]];
+        kernel_->prepare(w.query, ids.data(), static_cast<int>(nq));
+        kernel_->tile(w.query, from, count, w.tile.data(), width);
+        for (Index r = 0; r < nq; ++r) {
+          const Index c = missing_[b + r];
+          T* to = row_[c] ? row_[c] + from : w.rows.data() + width * next_home++;
+          std::copy_n(w.tile.data() + r * width, count, to);
+          rows[c] = to;
+        }
+      }
+      ops<T>().axpy_rows(values_.data() + from, rows.data(), delta_.data(), static_cast<int>(m),
+                         count);
+    });
+    kernel_values_ += static_cast<Index>(missing_.size()) * n;
+  }
+
+  // ---- reporting
+
+  bool report(double violation) {
+    if (!settings_.callback) return false;
+    double gap = std::numeric_limits<double>::quiet_NaN();
+    if (active() == full_.size()) {
+      write_back();
+      summarise(full_, sol_);
+      gap = sol_.relative_gap;
+    }
+    if (settings_.callback({sol_.n_iter, violation, objective_, gap, active(), sol_.cache_hits,
+                            sol_.cache_misses})) {
+      sol_.status = Status::interrupted;
+      return true;
+    }
+    return false;
+  }
+
+  bool gap_reached() {
+    write_back();
+    summarise(full_, sol_);
+    return sol_.relative_gap <= settings_.gap_tol;
+  }
+
+  struct Scratch {
+    Query<T> query;
+    Buffer<T> tile, rows;
+  };
+
+  const Problem& full_;
+  const Evaluator<T>& full_kernel_;
+  const Settings& settings_;
+  Limits limits_;
+  int threads_;
+  Solution sol_;
+  double objective_ = 0;
+  Index kernel_values_ = 0;
+  std::vector<T> full_diag_;
+
+  std::vector<Index> order_, active_;
+  std::shared_ptr<Objects<T>> objects_;
+  std::shared_ptr<Evaluator<T>> kernel_;
+  std::vector<double> beta_, values_, up_, down_, before_;
+  Index begin_[2] = {0, 0}, end_[2] = {0, 0};
+  double min_up_[2] = {0, 0}, max_down_[2] = {0, 0};
+
+  RowCache<T> cache_;
+  std::vector<Scratch> scratch_;
+  Slots<T> slots_;
+  Buffer<T> local_;
+  Index local_stride_ = 0;
+  bool fresh_set_ = true;
+  Index now_ = 0;
+  std::vector<Index> member_;   ///< active position -> slot, -1 outside
+  std::vector<Index> in_slot_;  ///< slot -> active position, -1 empty
+  std::vector<Index> age_, set_, fresh_slots_, chosen_, free_, changed_, missing_;
+  std::vector<double> delta_;
+  std::vector<T*> row_;
+  std::vector<Candidate> rising_, falling_;
+};
+
+}  // namespace mercer

@@ -1,0 +1,136 @@
+// What the two solvers share: limits, and the slots of an inner problem.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <vector>
+
+#include "memory.hpp"
+#include "problem.hpp"
+
+namespace mercer {
+
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Slots of a group start at a multiple of this (the widest vector of all paths).
+inline constexpr Index slot_align = 32;
+
+/// An objective that falls by less than this part of itself over many steps no longer falls.
+inline constexpr double stagnation = 1e-14;
+
+/// Time, iteration and interrupt limits, asked at every outer step.
+class Limits {
+ public:
+  Limits(const Settings& s, std::atomic<bool>* stop) : s_(s), stop_(stop) {}
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  /// True when the solver must stop; says why.
+  bool reached(Index n_iter, Status* why) {
+    if (stop_->load(std::memory_order_relaxed)) return *why = Status::interrupted, true;
+    if (s_.interrupted && s_.interrupted()) {
+      stop_->store(true);
+      return *why = Status::interrupted, true;
+    }
+    if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
+    if (s_.time_limit > 0 && seconds() > s_.time_limit) return *why = Status::time_limit, true;
+    return false;
+  }
+  Index steps_left(Index n_iter, Index wish) const {
+    return s_.max_iter < 0 ? wish : std::min(wish, s_.max_iter - n_iter);
+  }
+  const std::atomic<bool>* flag() const { return stop_; }
+
+ private:
+  const Settings& s_;
+  std::atomic<bool>* stop_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// The slots of an inner problem and their arrays.
+template <class T>
+class Slots {
+ public:
+  /// Room for `count[g]` variables of each group.
+  void layout(int groups, const Index* count) {
+    task.groups = groups;
+    Index at = 0;
+    for (int g = 0; g < std::max(groups, 1); ++g) {
+      task.group_begin[g] = at;
+      at += round_up(std::max<Index>(count[g], 1), slot_align);
+      task.group_end[g] = at;
+    }
+    task.size = at;
+    for (Buffer<T>* b : {&values_, &up_, &down_, &curve_up_, &curve_down_}) b->require(at);
+    for (Buffer<double>* b : {&beta_, &lower_, &upper_, &slope_left_, &slope_right_, &curv_left_,
+                              &curv_right_, &kink_, &diag_})
+      b->require(at);
+    rows_.assign(static_cast<std::size_t>(at), nullptr);
+    task.values = values_.data();
+    task.up = up_.data();
+    task.down = down_.data();
+    task.curve_up = curve_up_.data();
+    task.curve_down = curve_down_.data();
+    task.beta = beta_.data();
+    task.lower = lower_.data();
+    task.upper = upper_.data();
+    task.slope_left = slope_left_.data();
+    task.slope_right = slope_right_.data();
+    task.curv_left = curv_left_.data();
+    task.curv_right = curv_right_.data();
+    task.kink = kink_.data();
+    task.diag = diag_.data();
+    task.rows = rows_.data();
+    for (Index k = 0; k < at; ++k) clear(k);
+  }
+
+  /// Nobody lives here: lower > upper, no move possible.
+  void clear(Index k) {
+    values_[k] = T(0);
+    up_[k] = std::numeric_limits<T>::infinity();
+    down_[k] = -std::numeric_limits<T>::infinity();
+    curve_up_[k] = curve_down_[k] = T(1);
+    beta_[k] = 0;
+    lower_[k] = 1;
+    upper_[k] = -1;
+    slope_left_[k] = slope_right_[k] = curv_left_[k] = curv_right_[k] = kink_[k] = 0;
+    diag_[k] = 1;
+  }
+
+  void set(Index k, const Problem& p, Index i, double beta, double value, double diag) {
+    values_[k] = static_cast<T>(value);
+    beta_[k] = beta;
+    lower_[k] = p.lower[i];
+    upper_[k] = p.upper[i];
+    slope_left_[k] = p.slope_left[i];
+    slope_right_[k] = p.slope_right[i];
+    curv_left_[k] = p.curv_left[i];
+    curv_right_[k] = p.curv_right[i];
+    kink_[k] = p.kink[i];
+    diag_[k] = diag;
+  }
+
+  /// The variable in slot `from` of another problem.
+  void copy(Index k, const InnerTask<T>& other, Index from) {
+    values_[k] = other.values[from];
+    beta_[k] = other.beta[from];
+    lower_[k] = other.lower[from];
+    upper_[k] = other.upper[from];
+    slope_left_[k] = other.slope_left[from];
+    slope_right_[k] = other.slope_right[from];
+    curv_left_[k] = other.curv_left[from];
+    curv_right_[k] = other.curv_right[from];
+    kink_[k] = other.kink[from];
+    diag_[k] = other.diag[from];
+  }
+
+  InnerTask<T> task;
+
+ private:
+  Buffer<T> values_, up_, down_, curve_up_, curve_down_;
+  Buffer<double> beta_, lower_, upper_, slope_left_, slope_right_, curv_left_, curv_right_, kink_,
+      diag_;
+  std::vector<const T*> rows_;
+};
+
+}  // namespace mercer

@@ -1,0 +1,393 @@
+// SMO on all variables of a small problem; see decomposition.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "decomposition.hpp"
+#include "isa/dispatch.hpp"
+#include "polish.hpp"
+#include "solver_parts.hpp"
+
+namespace mercer {
+
+/// SMO on all variables; kernel rows appear when a pair first needs them.
+template <class T>
+class WholeSolver {
+ public:
+  WholeSolver(const Problem& p, const Evaluator<T>& kernel, const Settings& s,
+              std::atomic<bool>* stop, Workspace<T>& workspace)
+      : p_(p),
+        kernel_(kernel),
+        settings_(s),
+        limits_(s, stop),
+        matrix_(workspace.matrix),
+        gathered_(workspace.gathered) {}
+
+  Solution run(const std::vector<double>& start) {
+    const Index n = p_.size();
+    place();
+    slot_kernel_->diag(slot_diag_.data());
+    Solution sol;
+    sol.beta = start.empty() ? std::vector<double>(static_cast<std::size_t>(n), 0.0) : start;
+    sol.values.assign(static_cast<std::size_t>(n), 0.0);
+    for (Index i = 0; i < n; ++i)
+      slots_.set(slot_[i], p_, i, sol.beta[i], 0.0, static_cast<double>(slot_diag_[slot_[i]]));
+    if (!start.empty()) rebuild(sol);
+    InnerTask<T>& t = slots_.task;
+    // In single precision the values drift a little: stop with room to spare.
+    t.tol = std::is_same_v<T, float> ? 0.6 * settings_.tol : settings_.tol;
+    t.stop = limits_.flag();
+    t.fetch = [](void* owner, Index slot) -> const T* {
+      return static_cast<WholeSolver*>(owner)->fetch(slot);
+    };
+    t.owner = this;
+    sol.status = Status::optimal;
+    const bool unbounded = settings_.objective_floor > -infinite;
+    const bool shrinking = settings_.shrinking && n >= worth_shrinking && !unbounded &&
+                           settings_.gap_tol <= 0 && !settings_.callback;
+    double previous = infinite;
+    for (int round = 0;; ++round) {
+      if (limits_.reached(sol.n_iter, &sol.status)) break;
+      const std::vector<double> before = unbounded ? beta_of() : std::vector<double>();
+      t.max_steps = limits_.steps_left(sol.n_iter, unbounded   ? 20 * n + 100
+                                                   : shrinking ? n / 4 + 64
+                                                               : burst);
+      if (settings_.gap_tol > 0) t.max_steps = std::min(t.max_steps, std::max<Index>(n, 64));
+      ops<T>().inner(t);
+      sol.n_iter += t.steps;
+      ++sol.outer;
+      sol.negative_curvature |= t.negative_curvature;
+      if (settings_.callback || settings_.gap_tol > 0 || unbounded) {
+        collect(sol);
+        summarise(p_, sol);
+        if (settings_.callback && settings_.callback({sol.n_iter, sol.violation, sol.objective,
+                                                      sol.relative_gap, n, hits_, misses_})) {
+          sol.status = Status::interrupted;
+          break;
+        }
+        if (settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol) break;
+        if (unbounded && sol.objective < settings_.objective_floor) {
+          sol.status = Status::infeasible;
+          break;
+        }
+      }
+      if (!(t.violation > t.tol)) {
+        // The running values carry the rounding of every step: confirm on fresh ones.
+        collect(sol);
+        if (round > 0 || t.steps > 0) rebuild(sol);
+        summarise(p_, sol);
+        if (sol.violation <= settings_.tol * (1 + 1e-9) || sol.violation >= previous) break;
+        previous = sol.violation;
+        continue;
+      }
+      const bool long_run = t.steps >= burst || (shrinking && round % 64 == 63);
+      if (t.steps == 0 || (long_run && (t.violation <= noise() || !progress(sol)))) {
+        sol.status = settings_.max_iter >= 0 && sol.n_iter >= settings_.max_iter
+                         ? Status::iteration_limit
+                         : Status::stalled;
+        break;
+      }
+      if (unbounded) extrapolate(before);
+      if (shrinking) shrunk_pass(sol);
+    }
+    collect(sol);
+    rebuild(sol);
+    summarise(p_, sol);
+    if (std::is_same_v<T, double> && sol.status == Status::optimal && settings_.gap_tol <= 0 &&
+        !sol.negative_curvature)
+      polish(sol);
+    if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
+        !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
+      sol.status = Status::stalled;
+    sol.n_kernel_values = misses_ * n;
+    sol.cache_hits = hits_;
+    sol.cache_misses = misses_;
+    return sol;
+  }
+
+ private:
+  static constexpr Index burst = 50000;
+  static constexpr double polished = 1e-12;
+  static constexpr Index worth_shrinking = 256;
+
+  void place() {
+    const Index n = p_.size();
+    Index count[2] = {0, 0};
+    for (Index i = 0; i < n; ++i) ++count[p_.groups ? p_.group[i] : 0];
+    slots_.layout(p_.groups, count);
+    Index next[2] = {slots_.task.group_begin[0], slots_.task.group_begin[1]};
+    slot_.resize(static_cast<std::size_t>(n));
+    std::vector<Index> object(static_cast<std::size_t>(slots_.task.size), 0);
+    for (Index i = 0; i < n; ++i) {
+      slot_[i] = next[p_.groups ? p_.group[i] : 0]++;
+      object[slot_[i]] = i;
+    }
+    // Empty slots repeat object 0: finite values that nothing ever uses.
+    const auto objects = kernel_.b().take(object.data(), slots_.task.size);
+    slot_kernel_ = kernel_.on(objects, objects);
+    stride_ = slots_.task.size + slot_align;
+    matrix_.require(slots_.task.size * stride_);
+    slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
+    if (slot_kernel_->threads_allowed())
+      batch_ = slot_kernel_->block() == sparse_block ? sparse_block
+               : slot_kernel_->cost() >= 64          ? query_block
+                                                     : 1;
+    else
+      batch_ = slot_kernel_->block();
+  }
+
+  /// The row of a slot. Where several rows cost little more than one (sparse or wide data), the
+  /// rows that violate optimality most come along: they are likely to be asked for next.
+  const T* fetch(Index slot) {
+    wanted_.assign(1, slot);
+    if (batch_ > 1) add_violators();
+    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
+    slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(count));
+    // Rows stand in the order of their first use, so that memory is touched as it is needed.
+    T* rows = matrix_.data() + misses_ * stride_;
+    slot_kernel_->tile(query_, 0, size, rows, stride_);
+    for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
+    misses_ += count;
+    return slots_.task.rows[slot];
+  }
+
+  void add_violators() {
+    const InnerTask<T>& t = slots_.task;
+    candidates_.clear();
+    for (int g = 0; g < std::max(p_.groups, 1); ++g) {
+      T lo = std::numeric_limits<T>::infinity(), hi = -lo;
+      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
+        lo = std::min(lo, t.values[s] + t.up[s]);
+        hi = std::max(hi, t.values[s] + t.down[s]);
+      }
+      if (p_.groups == 0) lo = hi = T(0);
+      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
+        if (t.rows[s] || s == wanted_[0]) continue;
+        const T v = std::max(hi - (t.values[s] + t.up[s]), t.values[s] + t.down[s] - lo);
+        if (v > T(0)) candidates_.push_back({-v, s});
+      }
+    }
+    const auto count =
+        std::min<std::size_t>(static_cast<std::size_t>(batch_) - 1, candidates_.size());
+    std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(count),
+                     candidates_.end());
+    for (std::size_t c = 0; c < count; ++c) wanted_.push_back(candidates_[c].second);
+  }
+
+  /// Goes on with the variables that can still take part in a violating pair. Their rows are
+  /// gathered from the full ones, which stay for the values of all the others.
+  void shrunk_pass(Solution& sol) {
+    InnerTask<T>& t = slots_.task;
+    kept_.clear();
+    Index count[2] = {0, 0};
+    for (int g = 0; g < std::max(p_.groups, 1); ++g) {
+      T lo = std::numeric_limits<T>::infinity(), hi = -lo;
+      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
+        lo = std::min(lo, t.values[s] + t.up[s]);
+        hi = std::max(hi, t.values[s] + t.down[s]);
+      }
+      if (p_.groups == 0) lo = hi = T(0);
+      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
+        const bool idle = t.values[s] + t.up[s] > hi && t.values[s] + t.down[s] < lo;
+        if (!idle && t.lower[s] <= t.upper[s]) kept_.push_back(s), ++count[g];
+      }
+    }
+    if (10 * static_cast<Index>(kept_.size()) > 6 * p_.size()) return;
+    shrunk_.layout(p_.groups, count);
+    InnerTask<T>& small = shrunk_.task;
+    gathered_.require(small.size * small.size);
+    gathered_rows_ = 0;
+    full_slot_.assign(static_cast<std::size_t>(small.size), 0);
+    Index next[2] = {small.group_begin[0], small.group_begin[1]};
+    for (std::size_t k = 0; k < kept_.size(); ++k) {
+      const int g = p_.groups == 2 && kept_[k] >= t.group_begin[1] ? 1 : 0;
+      const Index c = next[g]++;
+      full_slot_[c] = kept_[k];
+      shrunk_.copy(c, t, kept_[k]);
+    }
+    small.tol = t.tol;
+    small.stop = t.stop;
+    small.owner = this;
+    small.fetch = [](void* owner, Index slot) -> const T* {
+      return static_cast<WholeSolver*>(owner)->gather(slot);
+    };
+    small.max_steps = limits_.steps_left(sol.n_iter, burst);
+    ops<T>().inner(small);
+    sol.n_iter += small.steps;
+    sol.negative_curvature |= small.negative_curvature;
+    for (std::size_t k = 0, c = 0; k < kept_.size(); ++k, ++c) {
+      if (p_.groups == 2 && kept_[k] >= t.group_begin[1] &&
+          c < static_cast<std::size_t>(small.group_begin[1]))
+        c = static_cast<std::size_t>(small.group_begin[1]);
+      t.beta[kept_[k]] = small.beta[c];
+    }
+    collect(sol);
+    rebuild(sol);
+  }
+
+  /// The row of a shrunk slot: the kept columns of the full row.
+  const T* gather(Index slot) {
+    InnerTask<T>& t = slots_.task;
+    const Index s = full_slot_[slot];
+    const T* full = t.rows[s] ? t.rows[s] : fetch(s);
+    T* row = gathered_.data() + gathered_rows_++ * shrunk_.task.size;
+    for (Index c = 0; c < shrunk_.task.size; ++c) row[c] = full[full_slot_[c]];
+    shrunk_.task.rows[slot] = row;
+    return row;
+  }
+
+  /// What rounding alone may add to a difference of two values.
+  double noise() const {
+    double sum = 0, largest = 0;
+    for (const Index k : slot_) {
+      const double size = std::sqrt(std::fabs(slots_.task.diag[k]));
+      sum += std::fabs(slots_.task.beta[k]) * size;
+      largest = std::max(largest, size);
+    }
+    return 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * sum * largest;
+  }
+
+  /// Whether the objective fell by more than its rounding since the last call.
+  bool progress(Solution& sol) {
+    collect(sol);
+    summarise(p_, sol);
+    const bool fell = objective_ - sol.objective > stagnation * std::fabs(sol.objective);
+    objective_ = sol.objective;
+    return fell;
+  }
+
+  std::vector<double> beta_of() const {
+    std::vector<double> b(slot_.size());
+    for (std::size_t i = 0; i < slot_.size(); ++i) b[i] = slots_.task.beta[slot_[i]];
+    return b;
+  }
+
+  void collect(Solution& sol) const {
+    for (std::size_t i = 0; i < slot_.size(); ++i) {
+      sol.beta[i] = slots_.task.beta[slot_[i]];
+      sol.values[i] = static_cast<double>(slots_.task.values[slot_[i]]);
+    }
+  }
+
+  /// values = K beta, afresh and in float64, for the solution and the slots.
+  void rebuild(Solution& sol) {
+    const Index size = slots_.task.size;
+    std::vector<const T*> rows;
+    std::vector<double> coef;
+    for (Index i = 0; i < p_.size(); ++i) {
+      if (sol.beta[i] == 0) continue;
+      const Index s = slot_[i];
+      rows.push_back(slots_.task.rows[s] ? slots_.task.rows[s] : fetch(s));
+      coef.push_back(sol.beta[i]);
+    }
+    std::vector<double> f(static_cast<std::size_t>(size), 0.0);
+    ops<T>().axpy_rows(f.data(), rows.data(), coef.data(), static_cast<int>(rows.size()), size);
+    for (Index i = 0; i < p_.size(); ++i) {
+      sol.values[i] = f[slot_[i]];
+      slots_.task.values[slot_[i]] = static_cast<T>(f[slot_[i]]);
+    }
+  }
+
+  /// Solves for the free variables; SMO mends the others in between. Keeps the best point seen.
+  void polish(Solution& sol) {
+    InnerTask<T>& t = slots_.task;
+    const auto kernel = [&](Index i, Index j) {
+      const T* row = t.rows[slot_[i]] ? t.rows[slot_[i]] : fetch(slot_[i]);
+      return static_cast<double>(row[slot_[j]]);
+    };
+    Solution best = sol;
+    constexpr int rounds = 12;
+    for (int round = 0; round < rounds && best.violation > polished; ++round) {
+      const double part = polish_step(p_, kernel, sol);
+      if (part == 0) break;
+      rebuild(sol);
+      summarise(p_, sol);
+      if (part == 1) {
+        if (sol.violation < best.violation)
+          best = sol;
+        else if (round > rounds / 2)
+          break;
+        for (Index i = 0; i < p_.size(); ++i) t.beta[slot_[i]] = sol.beta[i];
+        t.tol = std::max(polished, 1e-3 * sol.violation);
+        t.max_steps = limits_.steps_left(sol.n_iter, 4 * p_.size());
+        ops<T>().inner(t);
+        sol.n_iter += t.steps;
+        best.n_iter = sol.n_iter;
+        if (t.steps > 0) {
+          collect(sol);
+          rebuild(sol);
+          summarise(p_, sol);
+          if (sol.violation < best.violation) best = sol;
+        }
+      }
+    }
+    sol = std::move(best);
+  }
+
+  /// A long step along the progress of the last burst. On data that no function can fit exactly
+  /// the dual is unbounded, and pair steps alone would climb for ever.
+  void extrapolate(const std::vector<double>& before) {
+    InnerTask<T>& t = slots_.task;
+    double slope = 0, curve = 0, limit = 1e6;
+    std::vector<const T*> rows;
+    std::vector<double> delta;
+    for (std::size_t i = 0; i < slot_.size(); ++i) {
+      const Index s = slot_[i];
+      const double d = t.beta[s] - before[i];
+      if (d == 0) continue;
+      if (d > 0)
+        limit = std::min(limit, (t.upper[s] - t.beta[s]) / d);
+      else
+        limit = std::min(limit, (t.lower[s] - t.beta[s]) / d);
+      if ((d > 0 && t.beta[s] < t.kink[s]) || (d < 0 && t.beta[s] > t.kink[s]))
+        limit = std::min(limit, (t.kink[s] - t.beta[s]) / d);
+      rows.push_back(t.rows[s] ? t.rows[s] : fetch(s));
+      delta.push_back(d);
+    }
+    if (rows.empty() || !(limit > 0)) return;
+    std::vector<double> f(static_cast<std::size_t>(t.size), 0.0);
+    ops<T>().axpy_rows(f.data(), rows.data(), delta.data(), static_cast<int>(rows.size()), t.size);
+    for (std::size_t i = 0; i < slot_.size(); ++i) {
+      const Index s = slot_[i];
+      const double d = t.beta[s] - before[i];
+      if (d == 0) continue;
+      const auto k = static_cast<Index>(i);
+      slope += d * (static_cast<double>(t.values[s]) +
+                    (d > 0 ? p_.slope_up(k, t.beta[s]) : p_.slope_down(k, t.beta[s])));
+      curve += d * (f[s] + d * (t.beta[s] >= t.kink[s] ? t.curv_right[s] : t.curv_left[s]));
+    }
+    if (!(slope < 0)) return;
+    const double step = curve > 0 ? std::min(limit, -slope / curve) : limit;
+    if (!(step > 0)) return;
+    for (std::size_t i = 0; i < slot_.size(); ++i) {
+      const Index s = slot_[i];
+      t.beta[s] = std::clamp(t.beta[s] + step * (t.beta[s] - before[i]), t.lower[s], t.upper[s]);
+    }
+    for (Index s = 0; s < t.size; ++s)
+      t.values[s] = static_cast<T>(static_cast<double>(t.values[s]) + step * f[s]);
+  }
+
+  const Problem& p_;
+  const Evaluator<T>& kernel_;
+  const Settings& settings_;
+  Limits limits_;
+  Slots<T> slots_;
+  std::vector<Index> slot_;
+  std::shared_ptr<Evaluator<T>> slot_kernel_;
+  std::vector<T> slot_diag_;
+  Buffer<T>& matrix_;
+  Index stride_ = 0, batch_ = 1, hits_ = 0, misses_ = 0;
+  double objective_ = infinite;
+  Slots<T> shrunk_;
+  std::vector<Index> kept_, full_slot_;  ///< kept full slots; full slot of a shrunk one
+  Buffer<T>& gathered_;
+  Index gathered_rows_ = 0;
+  Query<T> query_;
+  std::vector<Index> wanted_;
+  std::vector<std::pair<T, Index>> candidates_;
+};
+
+}  // namespace mercer
