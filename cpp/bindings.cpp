@@ -198,11 +198,11 @@ LeafSource<T> parse_source(nb::handle h) {
     auto keep = shared(nb::borrow<nb::object>(t[1]));
     Array2<double> d;
     Array2<float> f;
-    if (nb::try_cast(*keep, d)) {
+    if (nb::try_cast(*keep, d, false)) {
       s.matrix = d.data();
       s.row_stride = d.stride(0);
       s.col_stride = d.stride(1);
-    } else if (nb::try_cast(*keep, f)) {
+    } else if (nb::try_cast(*keep, f, false)) {
       s.matrix = f.data();
       s.matrix_single = true;
       s.row_stride = f.stride(0);

@@ -134,15 +134,14 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
       o.stat[stat](q.dense[leaf].data() + r * b->d, std::min(query_block, q.n - r), panels,
                    n_panels, b->d, out + r * stride, stride);
   } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
-    o.sparse[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), p->value.data(), p->column.data(),
-                   p->first.data() + begin, p->run.data(), count, q.sparse_out.data());
-    o.transpose(q.sparse_out.data(), count, q.n, out, stride);
-    if (source.stat == Stat::dot) return;
     const auto& a = std::get<SparseStore<T>>(sa);
     const bool squares = source.stat == Stat::sqdist;
-    for (int r = 0; r < q.n; ++r)
-      o.complete(out + r * stride, (squares ? p->square : p->mass).data() + begin, count,
-                 (squares ? a.square : a.mass)[q.rows[r]], squares ? T(2) : T(1));
+    double norms[sparse_block] = {};
+    for (int r = 0; r < q.n; ++r) norms[r] = (squares ? a.square : a.mass)[q.rows[r]];
+    o.sparse[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), p->value.data(), p->column.data(),
+                   p->first.data() + begin, p->run.data(), norms,
+                   (squares ? p->square : p->mass).data() + begin, count, q.sparse_out.data());
+    o.transpose(q.sparse_out.data(), count, q.n, out, stride);
   } else {
     const auto& ia = std::get<IndexStore>(sa).id;
     const auto& ib = std::get<IndexStore>(sb).id;
@@ -253,7 +252,8 @@ void Evaluator<T>::diag(T* out) const {
             x[r] = sum;
           }
         } else if (auto* p = std::get_if<SparseStore<T>>(&store)) {
-          for (Index r = 0; r < n; ++r) x[r] = source.stat == Stat::dot ? p->square[r] : T(0);
+          for (Index r = 0; r < n; ++r)
+            x[r] = source.stat == Stat::dot ? static_cast<T>(p->square[r]) : T(0);
         } else {
           const auto& id = std::get<IndexStore>(store).id;
           if (source.call) {

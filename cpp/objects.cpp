@@ -70,7 +70,7 @@ void fill_norms(SparseStore<T>& s) {
   s.square.reset(std::max<Index>(s.n, 1));
   s.mass.reset(std::max<Index>(s.n, 1));
   for (Index i = 0; i < s.n; ++i) {
-    T square = 0, mass = 0;
+    double square = 0, mass = 0;
     for (Index r = s.first[i]; r < s.first[i + 1]; ++r) {
       // The same fused chains as the tile loops: a row is at distance exactly zero from itself.
       T part = 0, part_mass = 0;
@@ -78,11 +78,11 @@ void fill_norms(SparseStore<T>& s) {
         part = std::fma(s.value[e], s.value[e], part);
         part_mass += std::fabs(s.value[e]);
       }
-      square += part;
-      mass += part_mass;
+      square += static_cast<double>(part);
+      mass += static_cast<double>(part_mass);
     }
     s.square[i] = square;
-    s.radius = std::max(s.radius, std::sqrt(static_cast<double>(square)));
+    s.radius = std::max(s.radius, std::sqrt(square));
     s.mass[i] = mass;
   }
 }

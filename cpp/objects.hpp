@@ -2,7 +2,8 @@
 //
 // Dense rows are packed into panels: [panel][feature][row in panel], zero rows fill the last one.
 // Sparse rows stay compressed; sums over a row are taken run by run (entries within the same block
-// of columns), because one long chain of single-precision additions loses digits. Objects of
+// of columns) and the runs added up in double precision, because one long chain of
+// single-precision additions loses digits. Objects of
 // matrices and callbacks are known by their position.
 #pragma once
 #include <cstdint>
@@ -35,8 +36,8 @@ struct SparseStore {
   Index run_columns = 0;        ///< a run never crosses a multiple of this many columns
   Buffer<std::int32_t> column;  ///< ascending within a row
   Buffer<T> value;
-  Buffer<T> square;  ///< sum of squares of a row
-  Buffer<T> mass;    ///< sum of absolute values of a row
+  Buffer<double> square;  ///< sum of squares of a row
+  Buffer<double> mass;    ///< sum of absolute values of a row
   double radius = 0;
 };
 

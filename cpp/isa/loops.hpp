@@ -104,19 +104,21 @@ void stat_tile(const T* query, int n_query, const T* panels, Index n_panels, Ind
 
 /// Sparse rows against scattered queries. Slot 0 holds zeros, so columns that no query has cost a
 /// multiply-add with zero and no branch; zeros do not change a sum, hence both orders of a pair
-/// give the same bits. For l1 the sum runs over |a| + |b| - |a - b|, the mass two rows share.
+/// give the same bits. The sum is the dot product, or for l1 the mass |a| + |b| - |a - b| that two
+/// rows share; a distance is the sum of the two norms minus twice, or once, that.
 template <Stat S, class T>
 void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
-                 const std::int32_t* column, const Index* first, const Index* run, Index n_rows,
-                 T* out) {
+                 const std::int32_t* column, const Index* first, const Index* run,
+                 const double* query_norm, const double* row_norm, Index n_rows, T* out) {
   using V = Vec<T>;
   // At most four accumulators at a time stay in registers on every path.
   constexpr int nv = sparse_block / V::width > 4 ? 4 : sparse_block / V::width;
-  constexpr int part = nv * V::width;
+  constexpr int part = nv * V::width, nd = part / VecD::width;
+  const VecD factor = VecD::set(S == Stat::sqdist ? 2.0 : 1.0), zero = VecD::zero();
   for (Index i = 0; i < n_rows; ++i) {
     for (int h = 0; h < sparse_block; h += part) {
-      V total[nv];
-      for (int c = 0; c < nv; ++c) total[c] = V::zero();
+      VecD total[nd];
+      for (int c = 0; c < nd; ++c) total[c] = zero;
       for (Index r = first[i]; r < first[i + 1]; ++r) {
         V acc[nv];
         for (int c = 0; c < nv; ++c) acc[c] = V::zero();
@@ -132,9 +134,21 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
             }
           }
         }
-        for (int c = 0; c < nv; ++c) total[c] = total[c] + acc[c];
+        alignas(64) T sums[part];
+        for (int c = 0; c < nv; ++c) acc[c].store(sums + c * V::width);
+        for (int c = 0; c < nd; ++c) total[c] = total[c] + VecD::load(sums + c * VecD::width);
       }
-      for (int c = 0; c < nv; ++c) total[c].store(out + i * sparse_block + h + c * V::width);
+      alignas(64) double result[part];
+      for (int c = 0; c < nd; ++c) {
+        VecD x = total[c];
+        if constexpr (S != Stat::dot) {
+          const VecD norms = VecD::load(query_norm + h + c * VecD::width) + VecD::set(row_norm[i]);
+          x = max(fnma(factor, x, norms), zero);
+        }
+        x.store(result + c * VecD::width);
+      }
+      T* to = out + i * sparse_block + h;
+      for (int c = 0; c < part; ++c) to[c] = static_cast<T>(result[c]);
     }
   }
 }
@@ -156,22 +170,6 @@ void transpose(const T* in, Index n_rows, int n_query, T* out, Index out_stride)
   }
   for (; i < n_rows; ++i)
     for (int r = 0; r < n_query; ++r) out[r * out_stride + i] = in[i * sparse_block + r];
-}
-
-/// x <- max(0, (query + norms) - factor x): a distance from the parts two sparse rows share.
-template <class T>
-void complete(T* x, const T* norms, Index n, T query, T factor) {
-  using V = Vec<T>;
-  const V q = V::set(query), f = V::set(factor);
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width)
-    max(fnma(f, V::load(x + k), q + V::load(norms + k)), V::zero()).store(x + k);
-  if (k < n) {
-    T a[V::width] = {}, b[V::width] = {};
-    for (Index j = k; j < n; ++j) a[j - k] = x[j], b[j - k] = norms[j];
-    max(fnma(f, V::load(a), q + V::load(b)), V::zero()).store(a);
-    for (Index j = k; j < n; ++j) x[j] = a[j - k];
-  }
 }
 
 // ---------------------------------------------------------------- profiles

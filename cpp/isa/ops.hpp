@@ -63,15 +63,13 @@ struct Ops {
   /// Statistic of n_query interleaved rows against consecutive panels of d features.
   void (*stat[3])(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
                   Index out_stride) = {};
-  /// Dot products (or shared l1 mass, see sparse tiles) of one sparse row with the sparse_block
-  /// query rows scattered into `slots`; out[k * sparse_block + r] for row k of the range.
+  /// Statistic of consecutive sparse rows with the sparse_block query rows scattered into `slots`;
+  /// out[k * sparse_block + r] for row k of the range. Distances are completed with the norms.
   void (*sparse[3])(const T* slots, const std::int32_t* slot_of, const T* value,
-                    const std::int32_t* column, const Index* first, const Index* run, Index n_rows,
-                    T* out) = {};
+                    const std::int32_t* column, const Index* first, const Index* run,
+                    const double* query_norm, const double* row_norm, Index n_rows, T* out) = {};
   /// out[r * out_stride + k] = in[k * sparse_block + r].
   void (*transpose)(const T* in, Index n_rows, int n_query, T* out, Index out_stride) = nullptr;
-  /// x <- max(0, (query + norms) - factor x).
-  void (*complete)(T* x, const T* norms, Index n, T query, T factor) = nullptr;
 
   void (*affine)(T* x, Index n, T a, T b) = nullptr;
   void (*exp_affine)(T* x, Index n, T a, T b) = nullptr;

@@ -16,7 +16,6 @@ mercer::Ops<T> make_ops() {
   o.sparse[static_cast<int>(Stat::sqdist)] = sparse_tile<Stat::sqdist, T>;
   o.sparse[static_cast<int>(Stat::l1)] = sparse_tile<Stat::l1, T>;
   o.transpose = transpose<T>;
-  o.complete = complete<T>;
   o.affine = affine<T>;
   o.exp_affine = exp_affine<T>;
   o.tanh = tanh_of<T>;

@@ -18,8 +18,13 @@ from mercer.kernels import objects as kernel_objects
 
 from .program import Leaf, Program, compile_kernel
 
-# A kernel value in single precision may differ from the exact one by this much.
-SINGLE_ERROR = 1.5e-6
+# A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
+# use up this much of it; the sums and the exponential need the rest.
+SINGLE_ERROR = 1.2e-6
+# Compressed rows: the whole error, estimated as this many roundings of the squared norms (1.5
+# times the largest ratio seen over rows of 10 to 1000 entries).
+SPARSE_ERROR = 1.9e-6
+SPARSE_ROUNDINGS = 4.0
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
@@ -82,9 +87,7 @@ class Layout:
     def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
         """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
         sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
-        return _EVALUATORS[self.dtype](
-            self.program.code, sources, len(self.program.scales), a, b
-        )
+        return _EVALUATORS[self.dtype](self.program.code, sources, len(self.program.scales), a, b)
 
 
 def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
@@ -97,7 +100,7 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
     X : objects
         Validated objects that stay.
     dtype : {"auto", "float32", "float64"}
-        "auto" takes float32 where a kernel value then is accurate to `SINGLE_ERROR`, and float64
+        "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64
         for small problems and everywhere else.
     """
     program = compile_kernel(kernel)
@@ -129,7 +132,7 @@ def select(X: Any, columns: tuple[int, ...] | None) -> Any:
 
 
 def _accurate(program: Program, store: Any, sparse: bool) -> bool:
-    """Return whether single precision keeps kernel values within `SINGLE_ERROR`.
+    """Return whether single precision keeps kernel values within 2e-6.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
     max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
@@ -143,8 +146,9 @@ def _accurate(program: Program, store: Any, sparse: bool) -> bool:
         radius, rounding = store.radius(k), store.rounding(k)
         width = program.widths.get(k)
         if leaf.kind == "sqdist" and width is not None:
-            error = 4 * eps * width * radius**2 if sparse else 1.72 * sqrt(width) * rounding
-            if error > SINGLE_ERROR:
+            if sparse and SPARSE_ROUNDINGS * eps * width * radius**2 > SPARSE_ERROR:
+                return False
+            if not sparse and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
                 return False
         elif leaf.kind == "l1" and width is not None:
             if 4 * width * max(rounding, eps * radius) > SINGLE_ERROR:
@@ -165,10 +169,11 @@ def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
     return np.ascontiguousarray(mean)
 
 
-def _mostly_zero(X: np.ndarray, program: Program) -> bool:
-    if X.shape[1] < SPARSE_COLUMNS or any(
-        leaf.kind in ("matrix", "python") or leaf.columns is not None for leaf in program.leaves
-    ):
+def _mostly_zero(X: Any, program: Program) -> bool:
+    """Return whether a dense array is stored better as compressed rows."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS:
+        return False
+    if any(leaf.kind in ("matrix", "python") or leaf.columns for leaf in program.leaves):
         return False
     sample = X[:: max(1, len(X) // 256)]
     return bool(np.count_nonzero(sample) < SPARSE_DENSITY * sample.size)

@@ -81,7 +81,7 @@ class Gram:
 
     def matmul(self, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return K @ V in float64 without storing K."""
-        return _product(self._evaluator, V, n_jobs)
+        return _product(self._evaluator, V, self.n, n_jobs)
 
 
 class Prepared:
@@ -128,7 +128,7 @@ class Prepared:
 
     def matmul(self, X: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return K(X, Z) @ V in float64 without storing K."""
-        return _product(self._against(X), V, n_jobs)
+        return _product(self._against(X), V, int(self._objects.n), n_jobs)
 
     def grouped_matmul(
         self, X: Any, groups: list[tuple[int, np.ndarray]], n_jobs: int | None = None
@@ -178,8 +178,10 @@ def _index(rows: Any) -> np.ndarray | None:
     return np.ascontiguousarray(rows, dtype=np.int64)
 
 
-def _product(evaluator: Any, V: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def _product(evaluator: Any, V: np.ndarray, n: int, n_jobs: int | None) -> np.ndarray:
     V = np.asarray(V, dtype=np.float64)
+    if V.ndim not in (1, 2) or len(V) != n:
+        raise ValueError(f"V must have {n} rows, one per object of the kernel; got {V.shape}.")
     columns = V[:, None] if V.ndim == 1 else V
     out = evaluator.product([(0, np.ascontiguousarray(columns))], native_jobs(n_jobs))
     return out[:, 0] if V.ndim == 1 else out

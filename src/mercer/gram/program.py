@@ -57,8 +57,7 @@ class Program:
     def bounded(self) -> bool:
         """Whether every leaf enters through a decaying exponential of a distance."""
         return all(
-            leaf.kind in ("sqdist", "l1") and k in self.widths
-            for k, leaf in enumerate(self.leaves)
+            leaf.kind in ("sqdist", "l1") and k in self.widths for k, leaf in enumerate(self.leaves)
         )
 
 

@@ -128,12 +128,17 @@ def _native_settings(s: Settings) -> dict[str, Any]:
 
 
 def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
+    status = d["status"]
+    if status == "optimal" and d["negative_curvature"]:
+        status = "stationary"
     return Solution(
         beta=d["beta"],
         values=d["values"],
         multiplier=np.array(d["multiplier"], dtype=np.float64),
         multiplier_range=np.array(d["multiplier_range"], dtype=np.float64).reshape(-1, 2),
-        status="stationary" if d["negative_curvature"] and d["status"] == "optimal" else d["status"],
+        status="stationary"
+        if d["negative_curvature"] and d["status"] == "optimal"
+        else d["status"],
         kkt_violation=d["violation"],
         objective=d["objective"],
         relative_gap=d["relative_gap"],

@@ -1,0 +1,50 @@
+"""What this installation runs on."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from mercer import _native
+from mercer._version import __version__
+
+__all__ = ["show_config"]
+
+
+def show_config(mode: str = "print") -> dict[str, Any] | None:
+    """Report versions, instruction sets and threads.
+
+    Parameters
+    ----------
+    mode : {"print", "dict"}, default="print"
+        Whether to print the report or to return it.
+
+    Returns
+    -------
+    dict or None
+        The report, for ``mode="dict"``.
+    """
+    if mode not in ("print", "dict"):
+        raise ValueError(f"mode must be 'print' or 'dict'; got {mode!r}.")
+    report: dict[str, Any] = {
+        "mercer": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "instruction set": _native.isa(),
+        "instruction sets available": list(_native.available_isas()),
+        "threads": _native.get_num_threads(),
+        "cores": _native.usable_cpus(),
+    }
+    for package in ("numpy", "scipy", "scikit-learn"):
+        try:
+            report[package] = version(package)
+        except PackageNotFoundError:  # pragma: no cover - they are requirements
+            report[package] = None
+    if mode == "dict":
+        return report
+    width = max(len(name) for name in report)
+    for name, value in report.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        print(f"{name:<{width}}  {shown}")  # noqa: T201 - this is what it is for
+    return None

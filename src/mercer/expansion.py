@@ -1,0 +1,257 @@
+"""What every machine is after fitting: f(x) = sum_i v_i k(x_i, x) + b.
+
+An expansion may have several outputs, which share the vectors x_i: a column of coefficients and
+an intercept for each. It is evaluated in tiles, so that no matrix of the size of the data exists.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from mercer.kernels import Kernel, Linear
+from mercer.kernels.objects import count, take
+
+Array = NDArray[np.float64]
+
+
+class Expansion:
+    """A function f(x) = sum_i v_i k(x_i, x) + b.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel bound to data.
+    vectors : objects
+        The x_i. For a precomputed kernel, the columns (int) of its matrix that they stand for.
+    coef : array-like of shape (n_terms,) or (n_terms, n_outputs)
+        The coefficients v_i.
+    intercept : float or array-like of shape (n_outputs,), default=0.0
+        The constants b.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the kernel values.
+
+    Examples
+    --------
+    >>> from mercer.expansion import Expansion
+    >>> from mercer.kernels import Linear
+    >>> f = Expansion(Linear(), [[1.0, 0.0], [0.0, 1.0]], [2.0, -1.0], intercept=0.5)
+    >>> f([[3.0, 4.0]])
+    array([2.5])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        vectors: Any,
+        coef: ArrayLike,
+        intercept: ArrayLike = 0.0,
+        dtype: str = "float64",
+    ) -> None:
+        kernel._require_bound("as an expansion")
+        if not kernel.pairwise and not (
+            sp.issparse(vectors) or (isinstance(vectors, np.ndarray) and vectors.dtype.kind == "f")
+        ):
+            vectors = kernel.validate(vectors) if len(vectors) else vectors
+        coef = np.asarray(coef, dtype=np.float64)
+        intercept = np.asarray(intercept, dtype=np.float64)
+        n_terms = count(vectors)
+        if coef.ndim not in (1, 2) or len(coef) != n_terms:
+            raise ValueError(
+                f"coef must have one row for each of the {n_terms} vectors; got shape {coef.shape}."
+            )
+        if intercept.ndim and intercept.shape != coef.shape[1:]:
+            raise ValueError(
+                f"intercept must be a number or have shape {coef.shape[1:]}; got {intercept.shape}."
+            )
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype must be 'float32' or 'float64'; got {dtype!r}.")
+        self.kernel, self.vectors, self.coef, self.dtype = kernel, vectors, coef, dtype
+        self.intercept = intercept if intercept.ndim else float(intercept)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of vectors."""
+        return len(self.coef)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of functions that share the vectors."""
+        return 1 if self.coef.ndim == 1 else self.coef.shape[1]
+
+    def __call__(self, X: Any) -> Array:
+        """Return the values f(x) of all objects x in `X`.
+
+        Parameters
+        ----------
+        X : objects
+            For a precomputed kernel, its matrix with one column for each training object.
+
+        Returns
+        -------
+        array of shape (n_X,) or (n_X, n_outputs)
+            The values.
+        """
+        return self.evaluate(self._checked(X))
+
+    def evaluate(self, X: Any, n_jobs: int | None = None) -> Array:
+        """Return the values for objects that are already in the form the kernel works on.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+        n_jobs : int, optional
+            Threads.
+        """
+        columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
+        if self.n_terms == 0:
+            values = np.zeros((count(X), columns.shape[1]))
+        else:
+            prepared, weights = self._prepared
+            values = prepared.matmul(X, weights, n_jobs)
+        values = values + self.intercept
+        return values if self.coef.ndim == 2 else values[:, 0]
+
+    def norm2(self) -> Array | float:
+        """Return the squared norm sum_ij v_i v_j k(x_i, x_j) of each output."""
+        columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
+        if self.kernel.pairwise:
+            raise ValueError(
+                "the norm of an expansion of a precomputed kernel needs the kernel matrix of its "
+                "vectors, which the expansion does not keep."
+            )
+        values = np.zeros_like(columns)
+        if self.n_terms:
+            from mercer.gram import Prepared
+
+            values = Prepared(self.kernel, self.vectors, self.dtype).matmul(self.vectors, columns)
+        squares = np.maximum((columns * values).sum(axis=0), 0.0)
+        return squares if self.coef.ndim == 2 else float(squares[0])
+
+    def __getitem__(self, output: Any) -> Expansion:
+        """Return the expansion of one output (an int) or of several (a slice or a list)."""
+        if self.coef.ndim == 1:
+            raise IndexError("an expansion with a single output has no outputs to choose from.")
+        intercept = self.intercept if np.ndim(self.intercept) == 0 else self.intercept[output]  # type: ignore[index]
+        return Expansion(self.kernel, self.vectors, self.coef[:, output], intercept, self.dtype)
+
+    def take(self, index: ArrayLike) -> Expansion:
+        """Return the expansion over some of the vectors.
+
+        Parameters
+        ----------
+        index : array-like of int or bool
+            Which vectors to keep.
+        """
+        index = np.asarray(index)
+        index = np.flatnonzero(index) if index.dtype == bool else index
+        return Expansion(
+            self.kernel, take(self.vectors, index), self.coef[index], self.intercept, self.dtype
+        )
+
+    def reduce(self, tol: float = 0.0) -> Expansion:
+        """Return the expansion without vectors whose coefficients are all at most `tol`.
+
+        Parameters
+        ----------
+        tol : float, default=0.0
+            With 0 the function stays exactly the same.
+        """
+        size = np.abs(self.coef)
+        return self.take((size if size.ndim == 1 else size.max(axis=1, initial=0.0)) > tol)
+
+    def save(self, path: str | Path) -> None:
+        """Write the expansion to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. Kernels that hold Python functions cannot be written; pickle them.
+        """
+        from mercer.storage import write_expansion
+
+        write_expansion(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Expansion:
+        """Read an expansion that `save` wrote; a damaged file is refused.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        from mercer.storage import read_expansion
+
+        return read_expansion(Path(path))
+
+    def __repr__(self) -> str:
+        outputs = f", {self.n_outputs} outputs" if self.coef.ndim == 2 else ""
+        return f"<Expansion of {self.kernel!r}: {self.n_terms} terms{outputs}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state.pop("_prepared", None)
+        return state
+
+    @cached_property
+    def _prepared(self) -> tuple[Any, Array]:
+        """The vectors in packed form, and what their kernel values are multiplied with.
+
+        A linear expansion of more terms than outputs is collapsed to its weight vectors first.
+        """
+        from mercer.gram import Prepared
+
+        columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
+        if type(self.kernel) is Linear and _collapses(self.vectors, columns.shape[1]):
+            w = weight_vectors(self.vectors, columns)
+            return Prepared(self.kernel, w, "float64"), np.eye(columns.shape[1])
+        return Prepared(self.kernel, self.vectors, self.dtype), np.ascontiguousarray(columns)
+
+    def _checked(self, X: Any) -> Any:
+        if self.kernel.pairwise:
+            X = np.asarray(X, dtype=np.float64)
+            needed = int(np.max(self.vectors, initial=-1)) + 1
+            if X.ndim != 2 or X.shape[1] < needed:
+                raise ValueError(
+                    "a precomputed matrix needs one column for each training object, at least "
+                    f"{needed}; got shape {X.shape}."
+                )
+            return X
+        against = self.vectors if hasattr(self.vectors, "shape") else None
+        X = self.kernel.validate(X, against)
+        if sp.issparse(self.vectors) and not sp.issparse(X):
+            return sp.csr_matrix(X)
+        if sp.issparse(X) and not sp.issparse(self.vectors):
+            raise ValueError(
+                "X is sparse, but the expansion's vectors are dense; pass X.toarray()."
+            )
+        return X
+
+
+def _collapses(vectors: Any, n_outputs: int) -> bool:
+    """Return whether the weight vectors of a linear expansion are smaller than its vectors."""
+    if sp.issparse(vectors):
+        return n_outputs * vectors.shape[1] < vectors.nnz
+    return n_outputs < len(vectors)
+
+
+def weight_vectors(vectors: Any, coef: Array) -> Any:
+    """Return the vectors w = sum_i v_i x_i of a linear expansion, one row for each output.
+
+    Parameters
+    ----------
+    vectors : array or CSR matrix of shape (n_terms, n_features)
+        The x_i.
+    coef : array of shape (n_terms, n_outputs)
+        The v_i.
+    """
+    if sp.issparse(vectors):
+        return sp.csr_matrix(sp.csr_matrix(coef.T) @ vectors.astype(np.float64))
+    return coef.T @ vectors.astype(np.float64, copy=False)

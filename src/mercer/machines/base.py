@@ -1,0 +1,277 @@
+"""What all machines share: from data to a problem, from its solution to a fitted estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.gram import Gram
+from mercer.kernels import Kernel, resolve
+from mercer.kernels.objects import count, take
+from mercer.machines import conclusion
+from mercer.machines.data import check_objects, check_training_objects, keep
+from mercer.machines.fitted import FittedAttributes
+from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
+from mercer.machines.multiclass import OneVsOne, Scheme
+from mercer.machines.parameters import check_common
+from mercer.machines.progress import CallbackSupport, watched
+from mercer.machines.proving import Fitting, certificates, prove
+from mercer.machines.record import TrainingRecord
+from mercer.machines.solving import TrainingKernel, settings_for, solve_tasks
+from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.solvers import Certificate
+
+Array = NDArray[np.float64]
+
+
+_FINE_TOL, _FINE_GAP = 1e-5, 1e-6
+"""Tolerances on violation and relative gap below which float32 kernel values are too coarse."""
+
+
+class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
+    """Base class of the machines that are trained by a decomposition solver.
+
+    A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
+    problem each task is (`_formulation`).
+    """
+
+    # -- what a subclass states -------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_common(self)
+
+    def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
+        raise NotImplementedError
+
+    def _pose(
+        self, y: NDArray[Any] | None, weight: Array | None, n: int, *, fitting: bool
+    ) -> tuple[Scheme, Array]:
+        """Return the scheme of tasks and the weights s_i."""
+        raise NotImplementedError
+
+    def _formulation(
+        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+    ) -> Formulation:
+        raise NotImplementedError
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> Fitting:
+        """Solve the problem, keep the model and return what the fit worked on.
+
+        A fit that fails leaves the estimator as it was, with the model of an earlier fit.
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._train(X, y, sample_weight, extra)
+        except BaseException as error:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            if type(error) is MemoryError:
+                raise conclusion.out_of_memory(self, X) from error
+            raise
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
+        self._check_parameters()
+        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0)
+        X = check_training_objects(self, X, kernel)
+        n_total = count(X)
+        y = self._check_target(y, n_total)
+        weight = check_sample_weight(sample_weight, n_total)
+        kept = positive_rows(weight)
+        X, y, weight = _selected(kernel, X, kept, y, weight)
+        scheme, s = self._pose(y, weight, count(X), fitting=True)
+        formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
+        kernel = kernel.bind(X, weight, feature_names=getattr(self, "feature_names_in_", None))
+        tasks = scheme.tasks(formulation, s)
+        starts = self._warm_starts(scheme, formulation, tasks, n_total, kept)
+        gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
+        with watched(self, len(tasks)) as callback:
+            settings = settings_for(self, callback, formulation.objective_floor(y, gram))
+            solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
+        fitting = Fitting(
+            X, gram, scheme, formulation, settings, s, kept, n_total, tasks, solutions, outcomes
+        )
+        conclusion.refuse_infeasible(self, fitting)
+        self._keep(fitting, kernel, y, weight)
+        return fitting
+
+    def _kernel_dtype(self, formulation: Formulation) -> str:
+        """Return the precision to ask for.
+
+        Hard constraints and tolerances near the error of float32 values need float64.
+        """
+        fine = self.tol < _FINE_TOL if self.gap_tol is None else self.gap_tol < _FINE_GAP
+        return "float64" if formulation.hard or (fine and self.dtype == "auto") else self.dtype
+
+    def _keep(
+        self,
+        fitting: Fitting,
+        kernel: Kernel,
+        y: NDArray[Any] | None,
+        sample_weight: Array | None,
+    ) -> None:
+        """Set the fitted attributes, and prove the model."""
+        matrix, measures, precision = prove(fitting, self.n_jobs)
+        kept, X = fitting.kept, fitting.X
+        rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
+        support = rows if kept is None else kept[rows]
+        coef = np.ascontiguousarray(matrix[:, rows])
+        self.kernel_ = kernel
+        self.support_ = support.astype(np.int32)
+        if kernel.pairwise:
+            self.support_vectors_ = np.empty((0, 0))
+        else:
+            self.support_vectors_ = take(X, rows)
+        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
+        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
+        self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
+        self._precision = fitting.gram.dtype
+        self._lazy: dict[str, Any] = {}
+        self._support_weight = None if sample_weight is None else sample_weight[rows]
+        self._keep_outcomes(fitting, rows, y)
+        self._largest = fitting.largest
+        self._keep_measures(fitting, measures, precision)
+
+    def _keep_outcomes(
+        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
+    ) -> None:
+        """Keep what a machine has beyond coefficients and intercepts."""
+
+    def _keep_measures(self, fitting: Fitting, measures: list[Measure], precision: str) -> None:
+        solutions = fitting.solutions
+        self.certificates_ = certificates(self.kernel_, measures, solutions, precision)
+        self._squared_norms = np.array([m.values.norm2 for m in measures])
+        self._intercept_ranges = np.array([m.intercept_range for m in measures])
+        self.fit_status_ = 0 if all(c.converged for c in self.certificates_) else 1
+        counts = np.array([s.n_iter for s in solutions], dtype=np.int32)
+        self.n_iter_ = counts if hasattr(self, "classes_") else int(counts[0])
+        codes = fitting.scheme.codes if isinstance(fitting.scheme, OneVsOne) else None
+        if codes is not None:
+            codes = codes.astype(np.min_scalar_type(int(codes.max())))
+        store = np.float32 if fitting.gram.dtype == "float32" else np.float64
+        self._record = TrainingRecord(
+            fitting.n_total,
+            fitting.kept,
+            codes,
+            [m.excess.astype(store, copy=False) for m in measures],
+            [
+                (outcome.beta != 0.0).view(np.int8) + m.at_bound.view(np.int8)
+                for outcome, m in zip(fitting.outcomes, measures, strict=True)
+            ],
+        )
+
+    def _warm_starts(
+        self,
+        scheme: Scheme,
+        formulation: Formulation,
+        tasks: list[Task],
+        n_total: int,
+        kept: NDArray[np.intp] | None,
+    ) -> list[Array | None] | None:
+        """Return feasible points near the previous solution, None where there is none to use."""
+        if not self.warm_start or not hasattr(self, "dual_coef_"):
+            return None
+        if self._record.n_total != n_total:
+            return None
+        outcomes = self._outcomes(scheme, n_total, kept)
+        if outcomes is None or len(outcomes) != len(tasks):
+            return None
+        return [
+            feasible(task, formulation.variables(task, outcome))
+            for task, outcome in zip(tasks, outcomes, strict=True)
+        ]
+
+    def _outcomes(
+        self, scheme: Scheme, n_total: int, kept: NDArray[np.intp] | None
+    ) -> list[Outcome] | None:
+        """Return the fitted model task by task, over the rows that take part."""
+        coef = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+        matrix = np.zeros((len(coef), n_total))
+        matrix[:, self.support_] = coef
+        if kept is not None:
+            matrix = matrix[:, kept]
+        try:
+            betas = scheme.unstack(matrix)
+        except IndexError:  # another number of classes
+            return None
+        n = len(betas)
+        rho = np.atleast_1d(getattr(self, "rho_", np.full(n, np.nan)))
+        epsilon = np.atleast_1d(getattr(self, "epsilon_", np.full(n, np.nan)))
+        if not len(rho) == len(epsilon) == len(self.intercept_) == n:
+            return None
+        return [
+            Outcome(beta, float(b), float(r), float(e))
+            for beta, b, r, e in zip(betas, self.intercept_, rho, epsilon, strict=True)
+        ]
+
+    # -- proof and refit --------------------------------------------------------------------
+
+    def _certify(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> list[Certificate]:
+        """Return float64 certificates for the model as it is, given its training data again."""
+        self._require_fit()
+        kernel = self.kernel_
+        X = check_objects(self, X, kernel)
+        n_total = count(X)
+        if n_total != self._record.n_total:
+            raise ValueError(
+                f"certify needs the {self._record.n_total} training samples; got {n_total}."
+            )
+        y = self._check_target(y, n_total)
+        weight = check_sample_weight(sample_weight, n_total)
+        kept = positive_rows(weight)
+        conclusion.refuse_other_data(self, X)
+        X, y, weight = _selected(kernel, X, kept, y, weight)
+        scheme, s = self._pose(y, weight, count(X), fitting=False)
+        formulation = self._formulation(float(s.sum()), kept, extra, fitting=False)
+        tasks = scheme.tasks(formulation, s)
+        outcomes = self._outcomes(scheme, n_total, kept)
+        if outcomes is None or len(outcomes) != len(tasks):
+            raise ValueError("these are not the samples, labels and weights of the fit.")
+        gram = Gram(kernel, X, dtype="float64")
+        exact = TrainingKernel(gram, X, n_jobs=self.n_jobs)
+        matrix = scheme.stack([outcome.beta for outcome in outcomes])
+        values = scheme.training_values(matrix, exact)
+        measures = formulation.measures(tasks, outcomes, values, float(gram.diag().max()))
+        return certificates(kernel, measures, self.certificates_, "float64")
+
+    # -- scikit-learn -----------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernel = self.kernel
+        if isinstance(kernel, Kernel):
+            takes = kernel.takes
+            tags.input_tags.pairwise = takes.pairwise
+            tags.input_tags.sparse = takes.accepts_sparse and not takes.pairwise
+        else:
+            tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+            tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "dual_coef_" in self.__dict__
+
+    def _require_fit(self) -> None:
+        """Raise NotFittedError before the first fit."""
+        if "dual_coef_" not in self.__dict__:
+            check_is_fitted(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_lazy" in state:
+            state["_lazy"] = {}
+        return state
+
+
+def _selected(kernel: Kernel, X: Any, kept: Any, *arrays: Any) -> tuple[Any, ...]:
+    """Return the rows that take part; of a kernel matrix also the columns."""
+    selected = keep(X, kept, *arrays)
+    if kept is None or not kernel.pairwise:
+        return selected
+    return selected[0][:, kept], *selected[1:]

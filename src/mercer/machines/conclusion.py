@@ -1,0 +1,172 @@
+"""How a fit ends: refused with evidence, interrupted, or with a warning that names the cause."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.kernels.objects import take
+from mercer.machines.errors import ConvexCombination, NotSeparableError
+
+if TYPE_CHECKING:
+    from mercer.machines.base import KernelMachine
+    from mercer.machines.proving import Fitting
+
+_SAMPLE = 2000
+"""Rows that a diagnosis looks at."""
+
+
+def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
+    """Raise if a task has no solution, with the two convex combinations that prove it."""
+    for task, solution in zip(fitting.tasks, fitting.solutions, strict=True):
+        if solution.status != "infeasible":
+            continue
+        beta = solution.beta
+        rows = np.arange(len(beta)) if task.rows is None else task.rows
+        first, second = np.flatnonzero(beta > 0.0), np.flatnonzero(beta < 0.0)
+        total = max(float(beta[first].sum()), -float(beta[second].sum()), 1e-300)
+        norm2 = max(float(beta @ solution.values), 0.0)
+        distance = np.sqrt(norm2) / total
+        combinations = [
+            ConvexCombination(
+                rows[side] if fitting.kept is None else fitting.kept[rows[side]],
+                np.abs(beta[side]) / max(float(np.abs(beta[side]).sum()), 1e-300),
+            )
+            for side in (first, second)
+        ]
+        message = _infeasible(machine, task, combinations, distance)
+        raise NotSeparableError(message, combinations[0], combinations[1], distance)
+    if not all(math.isfinite(o.intercept + o.beta.sum()) for o in fitting.outcomes):
+        raise ValueError(
+            "The dual coefficients or intercepts are not finite: the kernel values overflow. Scale "
+            "the columns of X, for instance with StandardScaler."
+        )
+
+
+def _infeasible(
+    machine: KernelMachine, task: Any, combinations: list[ConvexCombination], distance: float
+) -> str:
+    sizes = " and ".join(str(len(c.rows)) for c in combinations)
+    evidence = (
+        f"convex combinations of {sizes} training rows, which would have to lie on opposite sides, "
+        f"coincide in feature space up to a distance of {distance:.3g} (see the attributes first, "
+        "second and distance of this error)"
+    )
+    if task.name is None:
+        what = "no function stays within epsilon of all targets (C=inf)"
+        advice = "Use a finite C, a larger epsilon or another kernel."
+    else:
+        a, b = task.name
+        what = f"the classes {a!r} and {b!r} are not separable by this kernel (C=inf)"
+        advice = "Use a finite C or another kernel, and look for duplicates with opposite labels."
+    return f"{type(machine).__name__}: {what}: {evidence}. {advice}"
+
+
+def refuse_other_data(machine: KernelMachine, X: Any) -> None:
+    """Raise if `X` does not hold the model's support vectors where it was trained on them."""
+    if machine.kernel_.pairwise or len(machine.support_) == 0:
+        return
+    found, expected = take(X, machine.support_), machine.support_vectors_
+    if sp.issparse(found):
+        same = found.shape == expected.shape and (found != expected).nnz == 0
+    elif hasattr(found, "shape"):
+        same = np.array_equal(found, expected)
+    else:
+        same = list(found) == list(expected)
+    if not same:
+        raise ValueError(
+            "certify needs the training data, in the same order; the support vectors are not at "
+            "their places in X."
+        )
+
+
+def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
+    """Return an error that says what was too large and what to do about it."""
+    shape = getattr(X, "shape", None)
+    size = f"data of shape {shape}" if shape else f"{len(X)} objects"
+    return MemoryError(
+        f"{type(machine).__name__}.fit ran out of memory on {size} with "
+        f"cache_size={machine.cache_size:g} MB. Lower cache_size, pass float32 or sparse data, or "
+        "train on fewer samples."
+    )
+
+
+def conclude(machine: KernelMachine, fitting: Fitting) -> None:
+    """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
+    statuses = {solution.status for solution in fitting.solutions}
+    if fitting.interrupted:
+        raise KeyboardInterrupt(
+            f"{type(machine).__name__}.fit was interrupted; the estimator holds the best model so "
+            "far (certificate_.status is 'interrupted')."
+        )
+    limited = machine.max_iter >= 0
+    for status, limit in (
+        ("iteration_limit", f"max_iter={machine.max_iter}" if limited else "no more progress"),
+        ("time_limit", f"time_limit={machine.time_limit}"),
+    ):
+        if status in statuses:
+            proof = machine.certificate_
+            if status == "iteration_limit" and not limited:
+                cause = "Likely cause: rounding of kernel values; tol is smaller than it allows."
+            else:
+                cause = likely_cause(machine, fitting)
+            gap = (
+                f" and the relative gap {proof.relative_gap:.3g}"
+                if np.isfinite(proof.relative_gap)
+                else ""
+            )
+            warnings.warn(
+                f"Solver terminated early ({limit}): the KKT violation is "
+                f"{proof.kkt_violation:.3g} (tol={machine.tol:g}){gap}. "
+                f"{cause}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
+    """Return one or two sentences on why a fit takes long, from what is seen in the data."""
+    causes = []
+    X = fitting.X
+    rows = np.linspace(0, fitting.gram.n - 1, min(_SAMPLE, fitting.gram.n)).astype(np.intp)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and not fitting.gram.kernel.pairwise:
+        spread = X[rows].std(axis=0)
+        widest, narrowest = spread.max(), spread[spread > 0].min(initial=np.inf)
+        if np.isfinite(narrowest) and widest > 100.0 * narrowest:
+            causes.append(
+                f"the columns have different scales (standard deviations from {narrowest:.3g} to "
+                f"{widest:.3g}): scale them, for instance with StandardScaler"
+            )
+        conflict = _conflicting_duplicates(X[rows], fitting.tasks, rows)
+        if conflict:
+            causes.append(f"{conflict} rows are duplicates of rows with the opposite label")
+    C = getattr(fitting.formulation, "C", 1.0)
+    price = C * float(fitting.weight.max()) * float(np.median(fitting.gram.diag()))
+    if price > 1e4:
+        causes.append(
+            f"C is large for this kernel (C times the typical k(x, x) is {price:.3g}): try a "
+            "smaller C"
+        )
+    if not causes:
+        return "Likely cause: the limit is too small for this problem; raise it or accept the gap."
+    return "Likely cause: " + "; ".join(causes) + "."
+
+
+def _conflicting_duplicates(X: NDArray[Any], tasks: list[Any], rows: NDArray[np.intp]) -> int:
+    """Return how many of the sampled rows repeat a row that has another target."""
+    if len(tasks) != 1:
+        return 0
+    target = tasks[0].y[rows]
+    _, group = np.unique(X, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    size = np.bincount(group)
+    low, high = np.full(len(size), np.inf), np.full(len(size), -np.inf)
+    np.minimum.at(low, group, target)
+    np.maximum.at(high, group, target)
+    return int(size[(low < high)].sum())

@@ -1,0 +1,196 @@
+"""What a user passes, checked once at the door and turned into what the machines work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from mercer.kernels import Kernel
+from mercer.kernels.objects import count, take
+
+Array = NDArray[np.float64]
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """The samples of positive weight.
+
+    Attributes
+    ----------
+    X : array, CSR matrix or list
+        Validated objects.
+    y : array
+        Targets as floats, or positions of the labels in the list of classes.
+    weight : array
+        s_i = sample weight times class weight, all positive.
+    kept : array of int or None
+        Positions of the samples in the user's data; None when none was left out.
+    n_total : int
+        Number of samples the user passed.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weight: Array
+    kept: NDArray[np.intp] | None
+    n_total: int
+
+    @property
+    def n(self) -> int:
+        """Number of samples that take part."""
+        return len(self.weight)
+
+    def original(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the positions of `rows` in the user's data."""
+        return rows if self.kept is None else self.kept[rows]
+
+
+def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
+    """Return the training objects in the form in which they are evaluated.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` where the objects are rows of numbers.
+    """
+    takes = kernel.takes
+    if takes.pairwise:
+        if sp.issparse(X):
+            raise TypeError(
+                "Sparse precomputed kernels are not supported; pass the matrix as X.toarray()."
+            )
+        X = _check_rows(machine, X, reset=True, sparse=False)
+        return kernel.validate(X)
+    if takes.requires_vectors:
+        return _check_rows(machine, X, reset=True, sparse=takes.accepts_sparse)
+    X = kernel.validate(X)
+    _forget_columns(machine)
+    if getattr(X, "ndim", 0) == 2:
+        machine.n_features_in_ = X.shape[1]
+    return X
+
+
+def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
+    """Return objects to predict, in the form in which the training objects were."""
+    takes = kernel.takes
+    if not takes.requires_vectors and not takes.pairwise:
+        X = kernel.validate(X)
+        _check_columns(machine, X)
+        return X
+    trained_on_sparse = sp.issparse(machine.support_vectors_)
+    if sp.issparse(X) and not trained_on_sparse:
+        name = type(machine).__name__
+        raise ValueError(
+            f"cannot use sparse input in {name!r} trained on dense data. Train on a sparse matrix, "
+            "or pass X.toarray()."
+        )
+    X = _check_rows(machine, X, reset=False, sparse=trained_on_sparse)
+    if trained_on_sparse and not sp.issparse(X):
+        X = sp.csr_matrix(X)
+    return X
+
+
+def check_labels(machine: Any, y: Any, n_samples: int) -> NDArray[Any]:
+    """Return class labels as a one-dimensional array."""
+    _require(machine, y)
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and len(y)):
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+    _check_length(y, n_samples)
+    return y
+
+
+def check_targets(machine: Any, y: Any, n_samples: int) -> Array:
+    """Return real targets as a one-dimensional float64 array."""
+    _require(machine, y)
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype == np.float64 and _finite(y)):
+        y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=machine)
+        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+    _check_length(y, n_samples)
+    return y
+
+
+def keep(X: Any, kept: NDArray[np.intp] | None, *arrays: NDArray[Any] | None) -> tuple[Any, ...]:
+    """Return the objects and arrays at the positions that take part."""
+    if kept is None:
+        return X, *arrays
+    return take(X, kept), *(None if a is None else a[kept] for a in arrays)
+
+
+def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
+    """Return `X` as a finite float array, or as CSR where that is accepted.
+
+    Plain float arrays, the common case, take a path of a few microseconds; everything else goes
+    through scikit-learn's validation.
+    """
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in _FLOATS and _finite(X):
+        if reset:
+            _forget_columns(machine)
+            machine.n_features_in_ = X.shape[1]
+            return X
+        if X.shape[1] == machine.n_features_in_ and not hasattr(machine, "feature_names_in_"):
+            return X
+    X = validate_data(
+        machine,
+        X,
+        reset=reset,
+        accept_sparse="csr" if sparse else False,
+        dtype=[np.float64, np.float32],
+        accept_large_sparse=True,
+    )
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _finite(X: NDArray[Any]) -> bool:
+    """Return whether all entries are finite, by their sum where that does not overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
+
+
+def _forget_columns(machine: Any) -> None:
+    for name in ("feature_names_in_", "n_features_in_"):
+        if hasattr(machine, name):
+            delattr(machine, name)
+
+
+def _check_columns(machine: Any, X: Any) -> None:
+    expected = getattr(machine, "n_features_in_", None)
+    if expected is not None and getattr(X, "ndim", 0) == 2 and X.shape[1] != expected:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(machine).__name__} is expecting {expected} "
+            "features as input."
+        )
+
+
+def _check_length(y: NDArray[Any], n_samples: int) -> None:
+    if len(y) != n_samples:
+        raise ValueError(
+            f"X and y have inconsistent numbers of samples: {n_samples} objects, {len(y)} targets."
+        )
+
+
+def _require(machine: Any, y: Any) -> None:
+    if y is None:
+        raise ValueError(
+            f"This {type(machine).__name__} estimator requires y to be passed, but the target y is "
+            "None."
+        )
+
+
+__all__ = [
+    "TrainingSet",
+    "check_labels",
+    "check_objects",
+    "check_targets",
+    "check_training_objects",
+    "count",
+    "keep",
+]

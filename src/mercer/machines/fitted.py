@@ -1,0 +1,221 @@
+"""Attributes of a fitted machine that are derived when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from mercer.expansion import Expansion, weight_vectors
+from mercer.kernels import Linear
+from mercer.machines.record import BOUNDED, FREE, PointStatus, TrainingRecord
+from mercer.solvers import Certificate
+
+Array = NDArray[np.float64]
+
+
+class FittedAttributes:
+    """Certificates, margins, slacks and the expansion of a fitted machine.
+
+    Attributes of several binary problems have a leading axis over the problems, in the order of
+    ``intercept_``; where the number of entries differs from problem to problem they are lists.
+    """
+
+    # Set by fit.
+    certificates_: list[Certificate]
+    dual_coef_: Any
+    intercept_: Array
+    kernel_: Any
+    support_: NDArray[np.int32]
+    support_vectors_: Any
+    n_support_: NDArray[np.int32]
+    _record: TrainingRecord
+    _squared_norms: Array
+    _intercept_ranges: Array
+    _precision: str
+    _support_weight: Array | None
+    _lazy: dict[str, Any]
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The proof of the fit; for several binary problems their sum, see `certificates_`."""
+        return Certificate.combine(self._fitted("certificates_"))
+
+    @property
+    def margin_(self) -> Any:
+        """The geometric margin 1 / |f| in feature space, infinite for a constant function."""
+        with np.errstate(divide="ignore"):
+            return self._per_problem(1.0 / np.sqrt(self._fitted("_squared_norms")))
+
+    @property
+    def margin_width_(self) -> Any:
+        """The distance 2 / |f| of the two edges of the margin."""
+        return 2.0 * self.margin_
+
+    @property
+    def intercept_range_(self) -> Array:
+        """The interval (low, high) of intercepts that are optimal with these coefficients.
+
+        A point unless no coefficient lies strictly between its bounds; ``intercept_`` is the
+        middle where both ends are finite.
+        """
+        return self._per_problem(self._fitted("_intercept_ranges"))
+
+    @property
+    def alpha_(self) -> Array:
+        """The multipliers of all training rows, zeros included."""
+        record: TrainingRecord = self._fitted("_record")
+        coef = np.abs(self._dense_coef())
+        table = np.zeros((len(coef), record.n_total))
+        table[:, self.support_] = coef
+        if record.codes is None:
+            return table[0] if record.single else table
+        rows = record.rows
+        k = len(self.classes_)  # type: ignore[attr-defined]
+        result = np.zeros((len(rows), record.n_total))
+        offsets = np.concatenate([[0], np.cumsum(self.n_support_)])
+        members = [self.support_[offsets[c] : offsets[c + 1]] for c in range(k)]
+        p = 0
+        for i in range(k):
+            for j in range(i + 1, k):
+                result[p, members[i]] = table[j - 1, members[i]]
+                result[p, members[j]] = table[i, members[j]]
+                p += 1
+        return result
+
+    @property
+    def slack_(self) -> Array:
+        """By how much each training row misses the margin or the tube, 0 where it does not.
+
+        In units of the decision function; rows without positive weight have slack 0.
+        """
+        record: TrainingRecord = self._fitted("_record")
+        return record.spread([np.maximum(e, 0.0) for e in record.excess], 0.0, np.float64)
+
+    @property
+    def point_status_(self) -> NDArray[np.str_]:
+        """Where each training row lies, as the strings of :class:`PointStatus`."""
+        record: TrainingRecord = self._fitted("_record")
+        parts = [
+            self._status_of(excess, marks)
+            for excess, marks in zip(record.excess, record.marks, strict=True)
+        ]
+        return record.spread(parts, str(PointStatus.NOT_USED), "<U14")
+
+    @property
+    def free_support_(self) -> Any:
+        """Training rows whose coefficient lies strictly between its bounds."""
+        return self._fitted("_record").marked(FREE)
+
+    @property
+    def bounded_support_(self) -> Any:
+        """Training rows whose coefficient is at the bound that the loss sets."""
+        return self._fitted("_record").marked(BOUNDED)
+
+    def margin_points_(self, tol: float | None = None) -> Any:
+        """Return the training rows on the edge of the margin or tube, support vectors or not.
+
+        Parameters
+        ----------
+        tol : float, default=None
+            How far from the edge counts as on it; by default the tolerance of the fit.
+        """
+        return self._fitted("_record").on_edge(self._edge_tolerance() if tol is None else tol)
+
+    @property
+    def expansion_(self) -> Expansion:
+        """The decision function as a sum of kernels, with one output per binary problem."""
+        self._fitted("dual_coef_")
+        return self._derived("expansion", self._expansion)
+
+    @property
+    def coef_(self) -> Any:
+        """The weight vectors of a linear kernel, one row per binary problem; read-only."""
+        self._fitted("dual_coef_")
+        if type(self.kernel_) is not Linear:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        w = weight_vectors(self.support_vectors_, self._problem_coef().T)
+        if sp.issparse(w):
+            w.data.flags.writeable = False
+        else:
+            w.flags.writeable = False
+        return w
+
+    def refit_on_support(self) -> Any:
+        """Return a machine of the same parameters trained on the support vectors alone.
+
+        Rows that are not support vectors do not shape the solution, so the decision function is
+        the same up to the tolerance. The kernel keeps the parameters it was bound to.
+
+        Returns
+        -------
+        estimator
+            A new fitted estimator.
+        """
+        self._fitted("dual_coef_")
+        if self.kernel_.pairwise:
+            raise ValueError(
+                "the support vectors of a precomputed kernel are rows of its matrix, which the "
+                "model does not keep; fit again on K[support_][:, support_]."
+            )
+        copy = clone(self)
+        copy.set_params(kernel=self.kernel_, gamma="scale", degree=3, coef0=0.0)
+        copy.set_params(**self._refit_parameters())
+        return copy.fit(self.support_vectors_, *self._refit_data())
+
+    # -- machinery --------------------------------------------------------------------------
+
+    def _fitted(self, name: str) -> Any:
+        """Return an attribute that fit sets; AttributeError before, as for any attribute."""
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(
+                f"{type(self).__name__} is not fitted yet; call fit first."
+            ) from None
+
+    def _derived(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return something made from the coefficients, kept until they are replaced."""
+        coef, intercept, thing = self._lazy.get(name, (None, None, None))
+        if coef is not self.dual_coef_ or intercept is not self.intercept_:
+            thing = make()
+            self._lazy[name] = self.dual_coef_, self.intercept_, thing
+        return thing
+
+    def _expansion(self) -> Expansion:
+        vectors = self.support_ if self.kernel_.pairwise else self.support_vectors_
+        coef, intercept = self._problem_coef().T, self.intercept_
+        if len(intercept) == 1:
+            coef, intercept = coef[:, 0], intercept[0]
+        return Expansion(self.kernel_, vectors, coef, intercept, self._precision)
+
+    def _per_problem(self, values: Array) -> Any:
+        """Return the only entry where there is one problem, all of them otherwise."""
+        if len(values) > 1:
+            return values
+        return float(values[0]) if values.ndim == 1 else values[0]
+
+    def _dense_coef(self) -> Array:
+        coef = self.dual_coef_
+        return coef.toarray() if sp.issparse(coef) else coef
+
+    def _problem_coef(self) -> Array:
+        """Return the coefficients with one row per binary problem."""
+        return self._dense_coef()
+
+    def _edge_tolerance(self) -> float:
+        return max(float(self.tol), self.certificate_.kkt_violation)  # type: ignore[attr-defined]
+
+    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
+        raise NotImplementedError
+
+    def _refit_parameters(self) -> dict[str, Any]:
+        return {}
+
+    def _refit_data(self) -> tuple[Any, ...]:
+        """Return targets and weights of the support vectors."""
+        raise NotImplementedError

@@ -1,0 +1,299 @@
+"""From targets and weights to a problem, and from a solution back to a model.
+
+A formulation is what distinguishes one machine from another: which problem in signed dual
+variables it poses, how the multipliers of its solution become an intercept, a margin or a tube,
+and which primal and dual values prove it. Estimators, multi-class schemes, calibration and
+certificates all go through the methods of this file's base class.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.losses import Hinge, Loss, SquaredHinge
+from mercer.machines import certification as proof
+from mercer.solvers import Problem
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass
+class Task:
+    """One binary or real-valued problem on some rows of the training set.
+
+    Attributes
+    ----------
+    problem : Problem
+        What the solver is given.
+    y : array
+        Labels -1 and +1, or real targets, of the rows.
+    weight : array
+        s_i of the rows.
+    rows : array of int or None
+        Positions in the training set; None stands for all of them.
+    start : array or None
+        A feasible point, which also fixes the sums of the groups; None stands for 0.
+    name : object
+        The class or pair of classes, for messages.
+    """
+
+    problem: Problem
+    y: Array
+    weight: Array
+    rows: Rows | None = None
+    start: Array | None = None
+    name: Any = None
+
+
+class Batch(NamedTuple):
+    """The rows of several tasks, one after the other.
+
+    Attributes
+    ----------
+    y, weight : array
+        Targets and weights s_i.
+    rows : array of int or None
+        Positions in the training set; None where the only task uses all rows.
+    ends : list of int
+        Where each task ends.
+    names : list
+        The class or pair of classes of each task.
+    """
+
+    y: Array
+    weight: Array
+    rows: Rows | None
+    ends: list[int]
+    names: list[Any]
+
+    @property
+    def slices(self) -> list[slice]:
+        """The part of the arrays that belongs to each task."""
+        return [slice(a, b) for a, b in zip([0, *self.ends[:-1]], self.ends, strict=True)]
+
+
+class Outcome(NamedTuple):
+    """The model of one task: f = sum_i beta_i k(x_i, .) + intercept.
+
+    ``rho`` is the margin that a nu machine found (its coefficients are divided by it where the
+    margin is scaled to 1), ``epsilon`` the tube.
+    """
+
+    beta: Array
+    intercept: float
+    rho: float = float("nan")
+    epsilon: float = float("nan")
+
+
+class Measure(NamedTuple):
+    """What is computed from an outcome and its values on the training rows."""
+
+    values: proof.Values
+    violation: float
+    excess: Array
+    at_bound: NDArray[np.bool_]
+    intercept_range: tuple[float, float]
+
+
+class Formulation(ABC):
+    """Poses tasks and reads their solutions."""
+
+    attempts = 0
+    """How often the tolerance may be lowered; see `next_tolerance`."""
+
+    hard = False
+    """Whether losses are constraints, which need not be feasible."""
+
+    signed_gram = False
+    """Whether the variables are all positive and the signs belong into the kernel matrix."""
+
+    @abstractmethod
+    def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
+        """Return the problem for targets `y` with weights on the given rows."""
+
+    @abstractmethod
+    def outcome(self, task: Task, solution: Any) -> Outcome:
+        """Return the model that a solution stands for."""
+
+    @abstractmethod
+    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+        """Return the proof for a model, given f0 = K beta on the rows of the task."""
+
+    def tasks(self, batch: Batch) -> list[Task]:
+        """Return the problems of several tasks."""
+        return [
+            self.task(
+                batch.y[part],
+                batch.weight[part],
+                None if batch.rows is None else batch.rows[part],
+                name,
+            )
+            for part, name in zip(batch.slices, batch.names, strict=True)
+        ]
+
+    def measures(
+        self,
+        tasks: Sequence[Task],
+        outcomes: Sequence[Outcome],
+        values: Sequence[Array],
+        largest: float,
+    ) -> list[Measure]:
+        """Return the proofs for several models, `largest` being the largest k(x, x)."""
+        found = []
+        for task, outcome, f0 in zip(tasks, outcomes, values, strict=True):
+            measure = self.measure(task, outcome, f0)
+            floor = proof.rounding_floor(self.variables(task, outcome), largest)
+            terms = max(measure.values.terms, floor)
+            found.append(measure._replace(values=measure.values._replace(terms=terms)))
+        return found
+
+    def variables(self, task: Task, outcome: Outcome) -> Array:
+        """Return the variables of the problem for a model: the inverse of `outcome`."""
+        return outcome.beta
+
+    def objective_floor(self, y: Array | None, gram: Any) -> float:
+        """Return the value of the dual objective below which the task is infeasible."""
+        return -np.inf
+
+    def first_tolerance(self, tol: float, gram: Any) -> float:
+        """Return the tolerance for the solver, given the one in units of the decision function."""
+        return tol
+
+    def next_tolerance(self, outcome: Outcome, used: float, wanted: float) -> float | None:
+        """Return a smaller tolerance to go on with, None where the one used was small enough."""
+        return None
+
+
+class LossFormulation(Formulation):
+    """Minimise 1/2 |f|^2 + C sum_i s_i l(y_i, f(x_i)): C-SVC and SVR.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss; per-sample parameters must match the rows of the tasks.
+    C : float
+        The constant C, infinity for hard constraints.
+    fit_intercept : bool
+        Whether f has an intercept, which the norm does not see.
+    """
+
+    def __init__(self, loss: Loss, C: float, fit_intercept: bool = True) -> None:
+        self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
+        self.hard = np.inf == C
+
+    def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
+        """Return the problem: the dual terms of the loss and, with an intercept, one equality."""
+        return self.tasks(Batch(y, weight, rows, [len(y)], [name]))[0]
+
+    def tasks(self, batch: Batch) -> list[Task]:
+        """Return the problems of several tasks; the dual terms are computed for all at once."""
+        group = np.zeros(len(batch.y), dtype=np.int64) if self.fit_intercept else None
+        arrays = self.loss.dual(batch.y, self.C * batch.weight)._asdict()
+        arrays |= {"group": group, "rows": batch.rows}
+        given = [(key, array) for key, array in arrays.items() if array is not None]
+        tasks = []
+        for part, name in zip(batch.slices, batch.names, strict=True):
+            rows = None if batch.rows is None else batch.rows[part]
+            problem = Problem(**{key: array[part] for key, array in given})
+            tasks.append(Task(problem, batch.y[part], batch.weight[part], rows, name=name))
+        return tasks
+
+    def outcome(self, task: Task, solution: Any) -> Outcome:
+        """Return the coefficients; the intercept is minus the multiplier of the equality."""
+        intercept = -float(solution.multiplier[0]) if self.fit_intercept else 0.0
+        return Outcome(solution.beta, intercept)
+
+    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+        """Return primal, dual and violation; see `mercer.machines.certification`."""
+        return self.measures([task], [outcome], [f0])[0]
+
+    def measures(
+        self,
+        tasks: Sequence[Task],
+        outcomes: Sequence[Outcome],
+        values: Sequence[Array],
+        largest: float = 0.0,
+    ) -> list[Measure]:
+        """Return the proofs for several models, computed over all rows at once."""
+        sizes = [len(task.y) for task in tasks]
+        starts = np.array([0, *accumulate(sizes[:-1])])
+        y, weight = _joined([t.y for t in tasks]), _joined([t.weight for t in tasks])
+        beta, f0 = _joined([o.beta for o in outcomes]), _joined(values)
+        b = np.repeat([outcome.intercept for outcome in outcomes], sizes)
+        f, c = f0 + b, self.C * weight
+        problem = tasks[0].problem
+        if len(tasks) > 1:
+            problem = Problem(*self.loss.dual(y, c))
+        checked = proof.conditions(problem, beta, f0, starts, self.fit_intercept)
+        if not self.hard:
+            proofs = proof.loss_values(self.loss, y, c, beta, f0, f, starts)
+        elif isinstance(self.loss, Hinge | SquaredHinge):
+            proofs = proof.hard_margin_values(y, beta, f0, f, starts)
+        else:
+            proofs = [proof.hard_tube_values(self.loss, y, beta, f0, f)]
+        excess = self.loss.excess(y, f)
+        measures = []
+        for t, (start, size) in enumerate(zip(starts.tolist(), sizes, strict=True)):
+            part, intercept = slice(start, start + size), outcomes[t].intercept
+            interval = (0.0, 0.0)
+            if self.fit_intercept:
+                low, high = checked.ranges[t].tolist()
+                interval = _around(intercept, -high, -low)
+            measures.append(
+                Measure(
+                    proofs[t],
+                    float(checked.violations[t]),
+                    excess[part],
+                    checked.at_bound[part],
+                    interval,
+                )
+            )
+        return measures
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _around(b: float, low: float, high: float) -> tuple[float, float]:
+    """Return the interval of optimal intercepts, the point b where rounding has emptied it."""
+    return (min(low, b), max(high, b)) if low < high else (b, b)
+
+
+def feasible(task: Task, beta: Array) -> Array:
+    """Return a feasible point of the task's problem near `beta`.
+
+    Coefficients are moved into their bounds; then each group is brought to the sum that the
+    task's own start has, by moving coefficients that are not zero first.
+    """
+    problem = task.problem
+    point = np.clip(beta, problem.lower, problem.upper)
+    if problem.group is None:
+        return point
+    groups = int(problem.group.max()) + 1
+    for g in range(groups):
+        members = np.flatnonzero(problem.group == g) if groups > 1 else np.arange(len(point))
+        total = 0.0 if task.start is None else float(task.start[members].sum())
+        # Twice: the second pass removes what rounding left of the first.
+        for _ in range(2):
+            missing = total - float(point[members].sum())
+            if missing == 0.0:
+                break
+            order = members[np.argsort(point[members] == 0.0, kind="stable")]
+            if missing > 0.0:
+                room = problem.upper[order] - point[order]
+            else:
+                room = point[order] - problem.lower[order]
+            before = np.concatenate([[0.0], np.cumsum(np.minimum(room, abs(missing)))[:-1]])
+            share = np.clip(abs(missing) - before, 0.0, room)
+            point[order] += np.sign(missing) * share
+            np.clip(point, problem.lower, problem.upper, out=point)
+    return point

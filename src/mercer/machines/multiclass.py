@@ -1,0 +1,317 @@
+"""Several classes from binary machines: one against one, or one against the rest.
+
+Conventions, which are scikit-learn's:
+
+- One task per pair (i, j), i < j, in the order (0, 1), (0, 2), ..., (1, 2), ...; its decision
+  value is positive for class i. With two classes there is a single task and the sign is turned:
+  a positive value stands for ``classes_[1]``.
+- Support vectors are sorted by class. ``dual_coef_`` has one row less than there are classes: the
+  coefficient of a support vector of class i in the pair (i, j) stands in row j - 1, that of one
+  of class j in row i.
+- One against the rest has one task and one row of ``dual_coef_`` per class.
+
+Every scheme keeps all coefficients in one matrix of shape (rows of ``dual_coef_``, n samples),
+zero for what is not a support vector.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.machines.formulation import Batch, Formulation, Task
+from mercer.machines.solving import TrainingKernel
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_FEW = 20_000
+"""Values of pairs, on all rows, up to which one product for everything is the fastest."""
+
+
+class Scheme(ABC):
+    """How labels become tasks, and coefficients a matrix."""
+
+    @abstractmethod
+    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+        """Return the binary tasks."""
+
+    @abstractmethod
+    def stack(self, betas: Sequence[Array]) -> Array:
+        """Return the coefficients of all tasks as one matrix."""
+
+    @abstractmethod
+    def unstack(self, matrix: Array) -> list[Array]:
+        """Return the coefficients task by task: the inverse of `stack`."""
+
+    @abstractmethod
+    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
+        """Return the positions of the support vectors by class, and their number in each."""
+
+    @abstractmethod
+    def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
+        """Return f0 = K beta on the rows of every task, each kernel value evaluated once."""
+
+
+class Single(Scheme):
+    """One task on all rows: regression, one class, or two classes.
+
+    Parameters
+    ----------
+    targets : array
+        Real targets or labels -1 and +1.
+    codes : array of int, optional
+        Positions of the labels among two classes.
+    classes : array, optional
+        The two labels.
+    """
+
+    def __init__(
+        self,
+        targets: Array,
+        codes: NDArray[np.intp] | None = None,
+        classes: NDArray[Any] | None = None,
+    ) -> None:
+        self.targets, self.codes, self.classes = targets, codes, classes
+
+    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+        """Return the one task."""
+        name = None if self.classes is None else tuple(self.classes.tolist())
+        return formulation.tasks(Batch(self.targets, weight, None, [len(weight)], [name]))
+
+    def stack(self, betas: Sequence[Array]) -> Array:
+        """Return one row."""
+        return betas[0][None]
+
+    def unstack(self, matrix: Array) -> list[Array]:
+        """Return the row."""
+        return [matrix[0]]
+
+    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
+        """Return the support vectors, those of the first class first."""
+        rows = np.flatnonzero(support)
+        if self.codes is None:
+            return rows, np.array([len(rows)], dtype=np.int32)
+        second = self.codes[rows] == 1
+        counts = np.array([len(rows) - second.sum(), second.sum()], dtype=np.int32)
+        return np.concatenate([rows[~second], rows[second]]), counts
+
+    def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
+        """Return the values on all rows."""
+        support = np.flatnonzero(matrix[0])
+        return [kernel.product(support, matrix[:, support].T)[:, 0]]
+
+
+class OneVsRest(Scheme):
+    """One task per class on all rows: +1 for the class, -1 for all others."""
+
+    def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
+        self.codes, self.classes = codes, classes
+
+    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+        """Return as many tasks as there are classes."""
+        k, n = len(self.classes), len(self.codes)
+        y = np.where(self.codes == np.arange(k)[:, None], 1.0, -1.0).ravel()
+        names = [(label, "the rest") for label in self.classes.tolist()]
+        everything = np.tile(np.arange(n), k)
+        ends = list(range(n, k * n + 1, n))
+        return formulation.tasks(Batch(y, np.tile(weight, k), everything, ends, names))
+
+    def stack(self, betas: Sequence[Array]) -> Array:
+        """Return one row per class."""
+        return np.stack(betas)
+
+    def unstack(self, matrix: Array) -> list[Array]:
+        """Return the rows."""
+        return list(matrix)
+
+    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
+        """Return the support vectors sorted by class."""
+        return _by_class(self.codes, support, len(self.classes))
+
+    def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
+        """Return the values of every task on all rows."""
+        support = np.flatnonzero(matrix.any(axis=0))
+        return list(kernel.product(support, matrix[:, support].T).T)
+
+
+class OneVsOne(Scheme):
+    """One task per pair of classes on the rows of the two."""
+
+    def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
+        self.codes, self.classes = codes, classes
+
+    @cached_property
+    def members(self) -> list[Rows]:
+        """The rows of every class."""
+        return class_members(self.codes, len(self.classes))
+
+    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+        """Return the tasks in the order of the pairs."""
+        members, labels = self.members, self.classes.tolist()
+        sizes = [len(rows) for rows in members]
+        parts: list[Rows] = []
+        y_parts: list[Array] = []
+        ends, end = [], 0
+        ones, minus = np.ones(max(sizes)), -np.ones(max(sizes))
+        for i, j in pairs(len(members)):
+            parts += (members[i], members[j])
+            y_parts += (ones[: sizes[i]], minus[: sizes[j]])
+            end += sizes[i] + sizes[j]
+            ends.append(end)
+        rows = np.concatenate(parts)
+        names = [(labels[i], labels[j]) for i, j in pairs(len(members))]
+        return formulation.tasks(Batch(np.concatenate(y_parts), weight[rows], rows, ends, names))
+
+    def stack(self, betas: Sequence[Array]) -> Array:
+        """Return the matrix with n_classes - 1 rows."""
+        members = self.members
+        matrix = np.zeros((len(members) - 1, len(self.codes)))
+        for (i, j), beta in zip(pairs(len(members)), betas, strict=True):
+            cut = len(members[i])
+            matrix[j - 1, members[i]] = beta[:cut]
+            matrix[i, members[j]] = beta[cut:]
+        return matrix
+
+    def unstack(self, matrix: Array) -> list[Array]:
+        """Return the coefficients pair by pair."""
+        members = self.members
+        return [
+            np.concatenate([matrix[j - 1, members[i]], matrix[i, members[j]]])
+            for i, j in pairs(len(members))
+        ]
+
+    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
+        """Return the support vectors sorted by class."""
+        return _by_class(self.codes, support, len(self.classes))
+
+    def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
+        """Return the values pair by pair.
+
+        The block of rows of class r and support vectors of class c serves the pair of r and c
+        alone, except on the diagonal, where it serves all pairs of the class. For few rows the
+        calls cost more than the values: one block serves all.
+        """
+        members = self.members
+        k = len(members)
+        if len(self.codes) * k * (k - 1) <= _FEW:
+            return self._values_at_once(matrix, kernel)
+        support = [rows[matrix[:, rows].any(axis=0)] for rows in members]
+        first = np.concatenate([[0], np.cumsum([len(rows) for rows in support])])
+        columns = kernel.prepared(np.concatenate(support))
+        own, across = [], []
+        for r in range(k):
+            groups = [(first[r], matrix[:, support[r]].T)]
+            others = [c for c in range(k) if c != r]
+            # In the pair of r and c, class c is the second one where c > r.
+            groups += [
+                (first[c], matrix[r if c > r else r - 1, support[c]][:, None]) for c in others
+            ]
+            values = kernel.grouped(columns, groups, members[r])
+            own.append(values[:, : k - 1])
+            across.append(dict(zip(others, values[:, k - 1 :].T, strict=True)))
+        return [
+            np.concatenate([own[i][:, j - 1] + across[i][j], own[j][:, i] + across[j][i]])
+            for i, j in pairs(k)
+        ]
+
+    def _values_at_once(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
+        members = self.members
+        values = kernel.full_product(pair_coefficients(matrix, members))
+        return [
+            np.concatenate([values[members[i], p], values[members[j], p]])
+            for p, (i, j) in enumerate(pairs(len(members)))
+        ]
+
+
+def pair_coefficients(matrix: Array, members: Sequence[Any]) -> Array:
+    """Return one column of coefficients per pair of classes.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_classes - 1, n)
+        Coefficients in the layout of ``dual_coef_``.
+    members : sequence of slices or arrays of int
+        The columns of `matrix` that belong to each class.
+    """
+    k = len(members)
+    V = np.zeros((matrix.shape[1], k * (k - 1) // 2))
+    for p, (i, j) in enumerate(pairs(k)):
+        V[members[i], p] = matrix[j - 1, members[i]]
+        V[members[j], p] = matrix[i, members[j]]
+    return V
+
+
+def class_members(codes: NDArray[Any], n_classes: int) -> list[Rows]:
+    """Return the positions of the rows of every class."""
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=n_classes)).tolist()
+    return [order[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+@lru_cache(maxsize=64)
+def pairs(n_classes: int) -> tuple[tuple[int, int], ...]:
+    """Return the pairs (i, j) with i < j in the order of the tasks."""
+    return tuple((i, j) for i in range(n_classes) for j in range(i + 1, n_classes))
+
+
+@lru_cache(maxsize=64)
+def _first_minus_second(n_classes: int) -> Array:
+    """Return a matrix with +1 where a class is the first of a pair, -1 where it is the second."""
+    signs = np.zeros((len(pairs(n_classes)), n_classes))
+    for p, (i, j) in enumerate(pairs(n_classes)):
+        signs[p, i], signs[p, j] = 1.0, -1.0
+    return signs
+
+
+def votes(decision: Array, n_classes: int) -> Array:
+    """Return the number of pairs that each class wins; a value of 0 is won by the second.
+
+    Parameters
+    ----------
+    decision : array of shape (n_samples, n_pairs)
+        Values of the pairs, positive for the first class of each.
+    n_classes : int
+        Number of classes.
+    """
+    # Sums of small whole numbers are exact in any order, so a product may count them.
+    return (decision > 0.0) @ _first_minus_second(n_classes) + np.arange(n_classes)
+
+
+def one_score_per_class(decision: Array, n_classes: int) -> Array:
+    """Return the votes of each class plus a confidence that only breaks ties between them.
+
+    The values of all pairs that a class takes part in, counted positive in its favour, are
+    summed and squeezed into (-1/3, 1/3) by t / (3 (|t| + 1)): less than half a vote apart.
+
+    Parameters
+    ----------
+    decision : array of shape (n_samples, n_pairs)
+        Values of the pairs, positive for the first class of each.
+    n_classes : int
+        Number of classes.
+    """
+    score = np.zeros((len(decision), n_classes))
+    confidence = np.zeros((len(decision), n_classes))
+    for column, (i, j) in enumerate(pairs(n_classes)):
+        value = decision[:, column]
+        first = value >= 0.0
+        score[:, i] += first
+        score[:, j] += ~first
+        confidence[:, i] += value
+        confidence[:, j] -= value
+    return score + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+
+def _by_class(
+    codes: NDArray[np.intp], support: NDArray[np.bool_], n_classes: int
+) -> tuple[Rows, NDArray[np.int32]]:
+    rows = support.nonzero()[0]
+    labels = codes[rows]
+    counts = np.bincount(labels, minlength=n_classes).astype(np.int32)
+    return rows[labels.argsort(kind="stable")], counts

@@ -1,0 +1,191 @@
+"""nu-SVC: the classifier whose parameter bounds fractions instead of prices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.machines.classifier import KernelClassifier
+from mercer.machines.nu_formulation import NuClassification
+from mercer.machines.parameters import check_fraction, refuse_lam
+from mercer.machines.proving import Fitting
+
+
+class NuSVC(KernelClassifier):
+    """Support vector classifier that chooses its margin by a fraction nu.
+
+    Two classes, y = -1 or +1: minimise over f = sum_j beta_j k(x_j, .) + b and rho
+
+        1/2 |f|^2 - nu W rho + sum_i s_i max(0, rho - y_i f(x_i)),
+
+    with s_i the product of sample weight and class weight and W their sum. At the optimum, at
+    most the fraction nu of the weight lies inside the margin and at least nu belongs to support
+    vectors. The decision function is f / rho: its margin lies at -1 and +1, and it is that of
+    :class:`SVC` with C = 1 / rho.
+
+    nu can be at most 2 min(W+, W-) / W with the weights of the two classes; a larger value raises
+    a ValueError that states this limit.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The fraction, in (0, 1].
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
+        `mercer.kernels`, or a function of two collections of objects.
+    degree : int, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    shrinking : bool, default=True
+        Whether the solver sets variables aside that will stay at their bounds.
+    probability : bool, default=False
+        Whether to calibrate probabilities, which trains five more machines.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted; it is lowered where rho,
+        by which the model is divided, is not large beside it.
+    cache_size : float, default=200
+        Megabytes for kernel values.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes; "balanced" gives all classes the same weighted sum.
+    verbose : bool or int, default=False
+        1 shows a progress bar, 2 prints a line per report of the solver.
+    max_iter : int, default=-1
+        Limit on pair updates of each binary problem, -1 for none.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether ``decision_function`` has one column per class or per pair of classes.
+    break_ties : bool, default=False
+        Whether ties between classes of equally many votes go to the highest score.
+    random_state : int, RandomState or None, default=None
+        Draws the folds of the calibration.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest.
+    fit_intercept : bool, default=True
+        Whether f has an intercept b.
+    lam : None
+        Has no meaning here: nu sets the trade-off. Accepted as None only.
+    gap_tol : float, default=None
+        Stop when the relative duality gap is this small, instead of by ``tol``.
+    time_limit : float, default=None
+        Seconds after which the best model so far is returned.
+    warm_start : bool, default=False
+        Whether a new fit on as many samples starts from the previous solution.
+    n_jobs : int, default=None
+        Threads; None for all cores that the process may use.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values.
+
+    Attributes
+    ----------
+    rho_ : float or array
+        The margin of the unscaled machine, for each binary problem.
+    nu_ : float
+        The fraction, ``nu``.
+    equivalent_C_ : float or array
+        1 / rho, the C with which :class:`SVC` gives the same decision function.
+
+    The other attributes are those of :class:`SVC`.
+
+    Examples
+    --------
+    >>> from mercer import NuSVC
+    >>> X, y = [[-2, -1], [-1, -1], [1, 1], [2, 1]], [0, 0, 1, 1]
+    >>> NuSVC(nu=0.5, kernel="linear").fit(X, y).predict([[-0.5, -1.0]]).tolist()
+    [0]
+    """
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+        multiclass: str = "ovo",
+        fit_intercept: bool = True,
+        lam: None = None,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        dtype: str = "auto",
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multiclass = multiclass
+        self.fit_intercept = fit_intercept
+        self.lam = lam
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.dtype = dtype
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_fraction("nu", self.nu)
+        refuse_lam(self)
+
+    def _formulation(
+        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+    ) -> NuClassification:
+        return NuClassification(float(self.nu), bool(self.fit_intercept))
+
+    def _keep_outcomes(
+        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
+    ) -> None:
+        self.rho_ = self._per_problem(np.array([outcome.rho for outcome in fitting.outcomes]))
+        self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
+
+    def _one_class_message(self, weighted: bool) -> str:
+        return f"{super()._one_class_message(weighted)} The specified nu is infeasible."
+
+    @property
+    def nu_(self) -> float:
+        """The fraction nu."""
+        self._fitted("rho_")
+        return float(self.nu)
+
+    @property
+    def equivalent_C_(self) -> Any:  # noqa: N802 - C is the name of the constant
+        """1 / rho: the C with which :class:`SVC` gives the same decision function."""
+        with np.errstate(divide="ignore"):
+            return self._per_problem(1.0 / np.atleast_1d(self._fitted("rho_")))
+
+    def _refit_parameters(self) -> dict[str, Any]:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "the support vectors of each pair of classes have another share of the weight, so "
+                "no single nu gives the same machines on them; refit binary machines."
+            )
+        # The sums of the coefficients, nu W / 2, must stay what they are.
+        weights = dict(zip(self.classes_.tolist(), self.class_weight_.tolist(), strict=True))
+        return {"nu": min(1.0, float(self.nu) * self._support_share), "class_weight": weights}

@@ -1,0 +1,217 @@
+"""nu-SVR: regression that chooses the width of its tube by a fraction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.machines import conclusion
+from mercer.machines.nu_formulation import NuRegression
+from mercer.machines.parameters import check_fraction, check_positive, cost_constant
+from mercer.machines.proving import Fitting
+from mercer.machines.regressor import KernelRegressor
+from mercer.solvers import Certificate
+
+
+class NuSVR(KernelRegressor):
+    """Support vector regression that chooses its tube by a fraction nu.
+
+    Minimise over f = sum_j beta_j k(x_j, .) + b and epsilon >= 0
+
+        1/2 |f|^2 + C (nu W epsilon + sum_i s_i max(0, |y_i - f(x_i)| - epsilon)),
+
+    with s_i the sample weights and W their sum. Where the tube found has a positive width, at
+    most the fraction nu of the weight lies outside it and at least nu belongs to support vectors.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The fraction, in (0, 1].
+    C : float, default=1.0
+        Price of a unit of deviation beyond the tube.
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
+        `mercer.kernels`, or a function of two collections of objects.
+    degree : int, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    shrinking : bool, default=True
+        Whether the solver sets variables aside that will stay at their bounds.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    cache_size : float, default=200
+        Megabytes for kernel values.
+    verbose : bool or int, default=False
+        1 shows a progress bar, 2 prints a line per report of the solver.
+    max_iter : int, default=-1
+        Limit on pair updates, -1 for none.
+    fit_intercept : bool, default=True
+        Whether f has an intercept b.
+    lam : float, default=None
+        The constant as lam = 1 / (2 C W), W the sum of the weights; replaces ``C``.
+    gap_tol : float, default=None
+        Stop when the relative duality gap is this small, instead of by ``tol``.
+    time_limit : float, default=None
+        Seconds after which the best model so far is returned.
+    warm_start : bool, default=False
+        Whether a new fit on as many samples starts from the previous solution.
+    n_jobs : int, default=None
+        Threads; None for all cores that the process may use.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_ : array
+        Training rows with a coefficient other than 0, and their number.
+    dual_coef_ : array of shape (1, n_support)
+        Signed coefficients, positive where the target lies above the tube.
+    intercept_ : array of shape (1,)
+        The intercept.
+    coef_ : array of shape (1, n_features)
+        The weight vector, for the linear kernel.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+    certificate_ : Certificate
+        The proof of the fit.
+    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
+        Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
+    intercept_range_ : array of shape (2,)
+        The interval of optimal intercepts.
+    n_iter_ : int
+        Pair updates.
+    fit_status_ : int
+        0 if the tolerance was reached, 1 otherwise.
+    epsilon_ : float
+        Half width of the tube that was found.
+    nu_ : float
+        The fraction, ``nu``.
+    equivalent_C_ : float
+        The C with which :class:`SVR` with ``epsilon=epsilon_`` gives the same function: C itself.
+    C_ : float
+        The constant C in use, from ``C`` or ``lam``.
+
+    Examples
+    --------
+    >>> from mercer import NuSVR
+    >>> model = NuSVR(kernel="linear", C=10.0, nu=0.5).fit([[0], [1], [2]], [0.0, 1.0, 2.0])
+    >>> model.predict([[4]]).round(6)
+    array([4.])
+    """
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        fit_intercept: bool = True,
+        lam: float | None = None,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        dtype: str = "auto",
+    ) -> None:
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.lam = lam
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.dtype = dtype
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NuSVR:
+        """Train the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
+            same as leaving the sample out.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        conclusion.conclude(self, self._fit(X, y, sample_weight))
+        return self
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Return the proof of the model in float64, from its training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            What ``fit`` was called with.
+
+        Returns
+        -------
+        Certificate
+            Primal and dual value and violation, computed from the model alone.
+        """
+        return Certificate.combine(self._certify(X, y, sample_weight))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_positive("C", self.C)
+        check_fraction("nu", self.nu)
+
+    def _formulation(
+        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+    ) -> NuRegression:
+        if fitting:
+            self.C_ = cost_constant(self.C, self.lam, total_weight)
+        return NuRegression(self.C_, float(self.nu), bool(self.fit_intercept))
+
+    def _keep_outcomes(
+        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
+    ) -> None:
+        super()._keep_outcomes(fitting, rows, y)
+        self.epsilon_ = fitting.outcomes[0].epsilon
+        share = float(fitting.weight[rows].sum())
+        self._support_share = float(fitting.weight.sum()) / share if share > 0.0 else np.inf
+
+    @property
+    def nu_(self) -> float:
+        """The fraction nu."""
+        self._fitted("epsilon_")
+        return float(self.nu)
+
+    @property
+    def equivalent_C_(self) -> float:  # noqa: N802 - C is the name of the constant
+        """The C of the :class:`SVR` with ``epsilon=epsilon_`` that is the same function."""
+        return float(self._fitted("C_"))
+
+    def _refit_parameters(self) -> dict[str, Any]:
+        # The sum of the coefficients, C nu W, must stay what it is.
+        return {"C": self.C_, "lam": None, "nu": min(1.0, float(self.nu) * self._support_share)}

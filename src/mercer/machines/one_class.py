@@ -1,0 +1,301 @@
+"""The one-class machine, which finds the region where data live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin
+
+from mercer.machines import conclusion
+from mercer.machines.base import KernelMachine
+from mercer.machines.data import check_objects
+from mercer.machines.multiclass import Scheme, Single
+from mercer.machines.nu_formulation import OneClass
+from mercer.machines.parameters import ParameterError, check_fraction, refuse_lam
+from mercer.machines.proving import Fitting
+from mercer.machines.record import PointStatus
+from mercer.solvers import Certificate
+
+Array = NDArray[np.float64]
+
+_ROUNDING = 1e-13
+"""A decision value this small beside the values that the coefficients allow is 0."""
+
+
+class OneClassSVM(OutlierMixin, KernelMachine):
+    """Support vector novelty detection.
+
+    Minimise over f = sum_j beta_j k(x_j, .) and rho
+
+        1/2 |f|^2 - nu W rho + sum_i s_i max(0, rho - f(x_i)),
+
+    with s_i the sample weights and W their sum. At the optimum, at most the fraction nu of the
+    weight lies where f < rho (outliers) and at least nu belongs to support vectors.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
+        `mercer.kernels`, or a function of two collections of objects.
+    degree : int, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    nu : float, default=0.5
+        The fraction, in (0, 1].
+    shrinking : bool, default=True
+        Whether the solver sets variables aside that will stay at their bounds.
+    cache_size : float, default=200
+        Megabytes for kernel values.
+    verbose : bool or int, default=False
+        1 shows a progress bar, 2 prints a line per report of the solver.
+    max_iter : int, default=-1
+        Limit on pair updates, -1 for none.
+    fit_intercept : bool, default=True
+        Accepted as True only: without the threshold rho, f = 0 would be the solution.
+    lam : None
+        Has no meaning here: nu sets the trade-off. Accepted as None only.
+    gap_tol : float, default=None
+        Stop when the relative duality gap is this small, instead of by ``tol``.
+    time_limit : float, default=None
+        Seconds after which the best model so far is returned.
+    warm_start : bool, default=False
+        Whether a new fit on as many samples starts from the previous solution.
+    n_jobs : int, default=None
+        Threads; None for all cores that the process may use.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_ : array
+        Training rows with a coefficient other than 0, and their number.
+    dual_coef_ : array of shape (1, n_support)
+        Coefficients, all positive.
+    intercept_ : array of shape (1,)
+        Minus the threshold, -rho.
+    coef_ : array of shape (1, n_features)
+        The weight vector, for the linear kernel.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+    certificate_ : Certificate
+        The proof of the fit.
+    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
+        Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
+    intercept_range_ : array of shape (2,)
+        The interval of optimal intercepts.
+    n_iter_ : int
+        Pair updates.
+    fit_status_ : int
+        0 if the tolerance was reached, 1 otherwise.
+    offset_ : float
+        The threshold rho: ``decision_function = score_samples - offset_``.
+    rho_ : float
+        The same threshold.
+    nu_ : float
+        The fraction, ``nu``.
+    equivalent_C_ : float
+        1 / rho, the price of a unit of slack after f has been divided by rho.
+
+    Examples
+    --------
+    >>> from mercer import OneClassSVM
+    >>> model = OneClassSVM(gamma="auto").fit([[0], [0.44], [0.45], [0.46], [1]])
+    >>> model.predict([[0], [0.44], [0.45], [0.46], [1]]).tolist()
+    [-1, 1, 1, 1, -1]
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        fit_intercept: bool = True,
+        lam: None = None,
+        gap_tol: float | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        dtype: str = "auto",
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.lam = lam
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.dtype = dtype
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+        """Train the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
+            same as leaving the sample out.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        conclusion.conclude(self, self._fit(X, None, sample_weight))
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """Return f(x), which is large where the training data are dense.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects to score.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Scores.
+        """
+        return self.decision_function(X) + self.offset_
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) - rho, which is negative for outliers.
+
+        Support vectors on the boundary have f(x) = rho. A difference that is only rounding is
+        returned as 0, so that their label does not depend on the order of a summation.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects to score.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Signed scores.
+        """
+        self._require_fit()
+        values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
+        # |f(x)| is at most this sum on the training data, and rounds relative to it.
+        size = float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
+        values[np.abs(values) <= _ROUNDING * size] = 0.0
+        return values
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return +1 for inliers and -1 for outliers, whose decision value is negative.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects to judge.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.intp)
+
+    def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+        """Return the proof of the model in float64, from its training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            What ``fit`` was called with.
+
+        Returns
+        -------
+        Certificate
+            Primal and dual value and violation, computed from the model alone.
+        """
+        return Certificate.combine(self._certify(X, None, sample_weight))
+
+    @property
+    def nu_(self) -> float:
+        """The fraction nu."""
+        self._fitted("rho_")
+        return float(self.nu)
+
+    @property
+    def equivalent_C_(self) -> float:  # noqa: N802 - C is the name of the constant
+        """1 / rho: the price of slack when the threshold is scaled to 1."""
+        rho = self._fitted("rho_")
+        return 1.0 / rho if rho > 0.0 else float("inf")
+
+    @property
+    def margin_(self) -> float:
+        """The distance rho / |f| of the hyperplane f = rho from the origin of feature space."""
+        norm = float(np.sqrt(self._fitted("_squared_norms")[0]))
+        return self.rho_ / norm if norm > 0.0 else float("inf")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_fraction("nu", self.nu)
+        refuse_lam(self)
+        if not self.fit_intercept:
+            raise ParameterError(
+                "OneClassSVM needs its threshold rho: without it f = 0 is the solution. Leave "
+                "fit_intercept=True."
+            )
+
+    def _check_target(self, y: Any, n_samples: int) -> None:
+        return None
+
+    def _pose(
+        self, y: NDArray[Any] | None, weight: Array | None, n: int, *, fitting: bool
+    ) -> tuple[Scheme, Array]:
+        ones = np.ones(n)
+        return Single(ones), ones if weight is None else weight
+
+    def _formulation(
+        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+    ) -> OneClass:
+        return OneClass(float(self.nu))
+
+    def _keep_outcomes(
+        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
+    ) -> None:
+        self.rho_ = self.offset_ = fitting.outcomes[0].rho
+        self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
+
+    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
+        edge = np.abs(excess) <= self._edge_tolerance()
+        return np.select(
+            [edge, excess < 0.0], [PointStatus.ON_EDGE, PointStatus.INLIER], PointStatus.OUTLIER
+        )
+
+    def _refit_parameters(self) -> dict[str, Any]:
+        # The sum of the coefficients, nu W, must stay what it is.
+        return {"nu": min(1.0, float(self.nu) * self._support_share)}
+
+    def _refit_data(self) -> tuple[Any, ...]:
+        return None, self._support_weight

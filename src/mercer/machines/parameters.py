@@ -1,0 +1,124 @@
+"""Constructor parameters are checked here: range, type and combinations, in a few microseconds."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from mercer.machines.errors import ParameterError
+
+
+def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
+    """Return `value` as a float if it is a number > 0, finite unless `infinite` is allowed."""
+    number = _real(name, value)
+    if not (number > 0.0 and (infinite or number < math.inf)):
+        kind = "a number > 0 (inf is allowed)" if infinite else "a finite number > 0"
+        raise ParameterError(f"{name} must be {kind}; got {value!r}.")
+    return number
+
+
+def check_non_negative(name: str, value: Any) -> float:
+    """Return `value` as a float if it is a finite number >= 0."""
+    number = _real(name, value)
+    if not 0.0 <= number < math.inf:
+        raise ParameterError(f"{name} must be a finite number >= 0; got {value!r}.")
+    return number
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """Return `value` as a float if it lies in (0, 1]."""
+    number = _real(name, value)
+    if not 0.0 < number <= 1.0:
+        raise ParameterError(f"{name} must lie in (0, 1]; got {value!r}.")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: tuple) -> None:
+    """Refuse a value that is not among the choices."""
+    if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in choices:
+        options = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError(f"{name} must be one of {options}; got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_max_iter(value: Any) -> None:
+    """Refuse anything but an integer >= -1."""
+    if isinstance(value, bool) or not isinstance(value, int | Integral) or value < -1:
+        raise ParameterError(
+            f"max_iter must be an integer >= 0, or -1 for no limit; got {value!r}."
+        )
+
+
+def check_n_jobs(value: Any) -> None:
+    """Refuse anything but None and an integer other than 0."""
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0
+    ):
+        raise ParameterError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
+
+
+def check_common(machine: Any) -> None:
+    """Check the parameters that all machines share."""
+    check_positive("tol", machine.tol)
+    check_positive("cache_size", machine.cache_size)
+    check_max_iter(machine.max_iter)
+    check_flag("shrinking", machine.shrinking)
+    check_flag("fit_intercept", machine.fit_intercept)
+    check_flag("warm_start", machine.warm_start)
+    check_n_jobs(machine.n_jobs)
+    check_choice("dtype", machine.dtype, ("auto", "float32", "float64"))
+    if machine.gap_tol is not None:
+        check_positive("gap_tol", machine.gap_tol)
+    if machine.time_limit is not None:
+        check_positive("time_limit", machine.time_limit)
+    if not isinstance(machine.verbose, int | np.bool_ | Integral) or machine.verbose < 0:
+        raise ParameterError(f"verbose must be a flag or an integer >= 0; got {machine.verbose!r}.")
+
+
+def cost_constant(C: Any, lam: Any, total_weight: float) -> float:
+    """Return the constant C in front of the sum of losses, given as `C` or as `lam`.
+
+    The objective lam |f|^2 + (1 / W) sum_i s_i l_i, with W = sum_i s_i, is the objective
+    1/2 |f|^2 + C sum_i s_i l_i divided by C W; hence C = 1 / (2 lam W).
+
+    Parameters
+    ----------
+    C : float
+        The parameter C; 1.0, its default, counts as not given.
+    lam : float or None
+        The parameter lam.
+    total_weight : float
+        W, the sum of the weights.
+    """
+    C = check_positive("C", C, infinite=True)
+    if lam is None:
+        return C
+    if C != 1.0:
+        raise ParameterError(
+            f"C and lam are two names for one constant (lam = 1 / (2 C W)); got C={C:g} and "
+            f"lam={lam!r}. Give one of them."
+        )
+    return 1.0 / (2.0 * check_positive("lam", lam) * total_weight)
+
+
+def refuse_lam(machine: Any) -> None:
+    """Refuse `lam` for a machine whose trade-off is set by nu alone."""
+    if machine.lam is not None:
+        raise ParameterError(
+            f"{type(machine).__name__} has no constant in front of its losses that lam could "
+            "replace: nu alone sets the trade-off. Leave lam=None."
+        )
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, float | int | Real):
+        raise ParameterError(f"{name} must be a real number; got {value!r}.")
+    return float(value)

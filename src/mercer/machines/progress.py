@@ -1,0 +1,203 @@
+"""Who is told how a fit proceeds: a progress bar, the user's functions, scikit-learn's callbacks.
+
+The solver reports now and then (see `mercer.solvers`); each report is handed to everyone who
+listens, and any listener may ask it to stop by returning True.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+try:  # scikit-learn 1.9 and later
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback._callback_support import callback_management_context
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    callback_management_context = None
+
+Listener = Callable[[Any], Any]
+
+
+class CallbackSupport(CallbackSupportMixin):
+    """Lets an estimator be watched while it is fitted."""
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set who is told how a fit proceeds.
+
+        Parameters
+        ----------
+        *callbacks : callables or scikit-learn callbacks
+            A plain function is called with each :class:`Report` of the solver and stops the fit
+            by returning True. A callback of ``sklearn.callback`` (1.9 or
+            later) sees every report as a task of the fit. Without arguments all are removed.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+        """
+        plain = [c for c in callbacks if not hasattr(c, "on_fit_task_end")]
+        others = [c for c in callbacks if hasattr(c, "on_fit_task_end")]
+        if not all(callable(c) for c in plain):
+            raise TypeError("callbacks must be functions or scikit-learn callbacks.")
+        if plain:
+            self._listeners = plain
+        else:
+            self.__dict__.pop("_listeners", None)
+        if hasattr(super(), "set_callbacks"):
+            super().set_callbacks(*others)
+        elif others:
+            raise TypeError("scikit-learn callbacks need scikit-learn 1.9 or later.")
+        return self
+
+
+@contextmanager
+def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
+    """Yield the function that the solver reports to, or None where nobody listens.
+
+    Parameters
+    ----------
+    machine : estimator
+        The machine that is being fitted.
+    n_tasks : int
+        Number of binary problems.
+    """
+    listeners: list[Listener] = list(machine.__dict__.get("_listeners", ()))
+    bar = _bar(machine, n_tasks) if machine.verbose else None
+    if bar is not None:
+        listeners.append(bar.report)
+    attached = callback_management_context is not None and (
+        "_skl_callbacks" in machine.__dict__ or "_parent_callback_ctx" in machine.__dict__
+    )
+    if not listeners and not attached:
+        yield None
+        return
+    try:
+        if attached:
+            with callback_management_context(machine):
+                context = machine._init_callback_context(max_subtasks=None)
+                context.call_on_fit_task_begin(estimator=machine)
+                listeners.append(_as_subtasks(machine, context))
+                yield Broadcast(listeners)
+                context.call_on_fit_task_end(estimator=machine)
+        else:
+            yield Broadcast(listeners)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+class Report(NamedTuple):
+    """One report of the solver.
+
+    Attributes
+    ----------
+    iteration : int
+        Pair updates so far.
+    violation, objective, gap : float
+        Violation of the optimality conditions, dual objective and relative gap; NaN if unknown.
+    active : int
+        Variables that are not set aside.
+    cache_hits, cache_misses : int
+        Kernel rows that were found in the cache, and that were not.
+    """
+
+    iteration: int
+    violation: float
+    objective: float
+    gap: float
+    active: int
+    cache_hits: int
+    cache_misses: int
+
+
+class Broadcast:
+    """Hands each report of the solver to everyone who listens.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether a listener asked the solver to stop.
+    """
+
+    def __init__(self, listeners: list[Listener]) -> None:
+        self.listeners, self.stopped = listeners, False
+
+    def __call__(self, *numbers: Any) -> bool:
+        """Return whether the solver shall stop; everyone is told, also after someone said so."""
+        state = Report(*numbers)
+        answers = [bool(listener(state)) for listener in self.listeners]
+        self.stopped = self.stopped or any(answers)
+        return self.stopped
+
+
+def _as_subtasks(machine: Any, context: Any) -> Listener:
+    def report(state: Any) -> bool:
+        task = context.subcontext(task_name="solver report")
+        task.call_on_fit_task_begin(estimator=machine)
+        return bool(task.call_on_fit_task_end(estimator=machine))
+
+    return report
+
+
+class _Lines:
+    """Progress as lines of text, for want of a better display."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def report(self, state: Any) -> None:
+        print(  # noqa: T201 - asked for by verbose
+            f"[{self.name}] {state.iteration:>9,} updates  violation {state.violation:.3g}  "
+            f"objective {state.objective:.6g}  active {state.active:,}"
+        )
+
+    def close(self) -> None:
+        pass
+
+
+class _Bar:
+    """Progress on the logarithmic scale of the violation, from where it starts down to tol."""
+
+    def __init__(self, name: str, tol: float) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.tol, self.first = tol, 0.0
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("violation {task.fields[violation]:.2g}, {task.fields[updates]:,} updates"),
+            TimeElapsedColumn(),
+            transient=False,
+        )
+        self.progress.start()
+        self.task = self.progress.add_task(name, total=1.0, violation=float("nan"), updates=0)
+
+    def report(self, state: Any) -> None:
+        from math import log
+
+        violation = max(float(state.violation), self.tol)
+        self.first = max(self.first, violation)
+        span = log(self.first / self.tol) if self.first > self.tol else 1.0
+        done = 1.0 - log(violation / self.tol) / span
+        self.progress.update(
+            self.task, completed=done, violation=violation, updates=int(state.iteration)
+        )
+
+    def close(self) -> None:
+        self.progress.stop()
+
+
+def _bar(machine: Any, n_tasks: int) -> _Lines | _Bar:
+    name = type(machine).__name__ + (f" ({n_tasks} problems)" if n_tasks > 1 else "")
+    if int(machine.verbose) > 1:
+        return _Lines(name)
+    try:
+        return _Bar(name, float(machine.tol))
+    except ImportError:
+        return _Lines(name)

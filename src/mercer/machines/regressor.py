@@ -1,0 +1,65 @@
+"""What the regressors share: real targets, one problem, and f itself as the prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from mercer.machines.base import KernelMachine
+from mercer.machines.data import check_objects, check_targets
+from mercer.machines.multiclass import Scheme, Single
+from mercer.machines.proving import Fitting
+from mercer.machines.record import PointStatus
+
+Array = NDArray[np.float64]
+
+
+class KernelRegressor(RegressorMixin, KernelMachine):
+    """Base class of the regressors."""
+
+    _support_target: Array
+
+    def predict(self, X: Any) -> Array:
+        """Return the values of the regression function.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects to predict.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Values.
+        """
+        self._require_fit()
+        return self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
+
+    def _check_target(self, y: Any, n_samples: int) -> Array:
+        return check_targets(self, y, n_samples)
+
+    def _pose(
+        self, y: NDArray[Any] | None, weight: Array | None, n: int, *, fitting: bool
+    ) -> tuple[Scheme, Array]:
+        assert y is not None
+        return Single(y), np.ones(n) if weight is None else weight
+
+    def _keep_outcomes(
+        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
+    ) -> None:
+        assert y is not None
+        self._support_target = y[rows]
+
+    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
+        edge = np.abs(excess) <= self._edge_tolerance()
+        return np.select(
+            [edge, excess < 0.0],
+            [PointStatus.ON_EDGE, PointStatus.INSIDE_TUBE],
+            PointStatus.OUTSIDE_TUBE,
+        )
+
+    def _refit_data(self) -> tuple[Any, ...]:
+        return self._support_target, self._support_weight

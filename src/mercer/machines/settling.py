@@ -1,0 +1,87 @@
+"""Variables that rounding left next to a bound are put onto it.
+
+A variable within rounding of its bound is at the bound, but a solver takes it for free; and a free
+variable fixes the multiplier of its group, which is an interval where no variable is free. So a
+speck of rounding would choose an end of the interval, where the middle is promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.machines import certification as proof
+from mercer.machines.formulation import Task
+
+Array = NDArray[np.float64]
+
+_ROUNDING = 1e-13
+"""Distance to a bound, relative to the largest size that the variable can have or has."""
+
+
+def settle(tasks: Sequence[Task], solutions: Sequence[Any]) -> None:
+    """Put variables onto bounds they are next to, and recompute the multipliers of their groups.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        The tasks.
+    solutions : sequence of Solution
+        Their solutions, changed in place.
+    """
+    if len(tasks) == 1:
+        problem = tasks[0].problem
+        lower, upper, beta = problem.lower, problem.upper, solutions[0].beta
+    else:
+        lower = np.concatenate([task.problem.lower for task in tasks])
+        upper = np.concatenate([task.problem.upper for task in tasks])
+        beta = np.concatenate([solution.beta for solution in solutions])
+    near = _near(lower, upper, beta)
+    if not near.any():
+        return
+    start = 0
+    for task, solution in zip(tasks, solutions, strict=True):
+        end = start + len(solution.beta)
+        if near[start:end].any() and solution.status in ("optimal", "stationary"):
+            _settle_one(task.problem, solution)
+        start = end
+
+
+def _near(lower: Array, upper: Array, beta: Array) -> NDArray[np.bool_]:
+    """Return which variables are next to a bound without being at it."""
+    size = np.maximum(upper, -lower)
+    # An unbounded variable is judged by its own size: it is next to nothing but 0.
+    room = _ROUNDING * np.where(size < np.inf, size, np.abs(beta))
+    return ((upper - beta <= room) & (beta < upper)) | ((beta - lower <= room) & (beta > lower))
+
+
+def _settle_one(problem: Any, solution: Any) -> None:
+    lower, upper, beta = problem.lower, problem.upper, solution.beta
+    near = _near(lower, upper, beta)
+    closest = np.where(upper - beta < beta - lower, upper, lower)
+    solution.beta = beta = np.where(near, closest, beta)
+    if problem.group is None:
+        return
+    rising, falling = proof.slopes(problem, beta)
+    kink = 0.0 if problem.kink is None else problem.kink
+    smooth = (beta != kink) | (rising == falling)
+    free = (beta > lower) & (beta < upper) & smooth
+    v = solution.values + rising
+    for g in range(len(solution.multiplier)):
+        members = problem.group == g
+        if (members & free).any():
+            solution.multiplier[g] = v[members & free].mean()
+            continue
+        down = solution.values[members] + np.where(
+            beta[members] > lower[members], falling[members], -np.inf
+        )
+        up = np.where(beta[members] < upper[members], v[members], np.inf)
+        low, high = float(down.max()), float(up.min())
+        solution.multiplier_range[g] = low, high
+        if np.isfinite(low) and np.isfinite(high):
+            solution.multiplier[g] = 0.5 * (low + high)
+        else:
+            solution.multiplier[g] = low if np.isfinite(low) else high

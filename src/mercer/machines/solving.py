@@ -1,0 +1,243 @@
+"""Tasks handed to the solvers, and the values of a model on its training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mercer.gram import Gram, Prepared
+from mercer.kernels import Kernel, Linear, Precomputed
+from mercer.kernels.objects import count, take
+from mercer.machines.formulation import Formulation, Outcome, Task
+from mercer.machines.hard_formulation import HardTube
+from mercer.machines.settling import settle
+from mercer.solvers import Settings, solve, solve_many
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_LAST_TOLERANCE = 1e-10
+"""A violation that double precision still resolves."""
+
+_SMALL = 1000
+"""Up to so many rows the whole kernel matrix costs less than packing some of the rows again."""
+
+
+def settings_for(machine: Any, callback: Any = None, objective_floor: float = -np.inf) -> Settings:
+    """Return the solver settings that a machine's parameters stand for.
+
+    A tolerance on the gap replaces the one on the violation, which is kept only as an end to
+    what rounding allows.
+    """
+    by_gap = machine.gap_tol is not None
+    return Settings(
+        tol=min(float(machine.tol), _LAST_TOLERANCE) if by_gap else float(machine.tol),
+        gap_tol=float(machine.gap_tol) if by_gap else None,
+        max_iter=int(machine.max_iter),
+        time_limit=None if machine.time_limit is None else float(machine.time_limit),
+        shrinking=bool(machine.shrinking),
+        cache_size=float(machine.cache_size),
+        n_jobs=machine.n_jobs,
+        callback=callback,
+        objective_floor=objective_floor,
+    )
+
+
+def solve_tasks(
+    formulation: Formulation,
+    tasks: Sequence[Task],
+    gram: Gram,
+    X: Any,
+    settings: Settings,
+    starts: Sequence[Array | None] | None = None,
+) -> tuple[list[Any], list[Outcome]]:
+    """Return the solution and the model of every task, all of them on one Gram matrix.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        What the tasks were posed by.
+    tasks : sequence of Task
+        The tasks.
+    gram : Gram
+        The kernel matrix of all training rows.
+    X : objects
+        The training rows.
+    settings : Settings
+        Tolerances and limits.
+    starts : sequence of arrays, optional
+        Feasible points; by default those of the tasks.
+    """
+    if starts is None:
+        starts = [task.start for task in tasks]
+    wanted = settings.tol
+    settings = replace(settings, tol=formulation.first_tolerance(wanted, gram))
+    if formulation.signed_gram:
+        grams = [signed_gram(gram, X, task) for task in tasks]
+        solutions = [
+            solve(task.problem, g, settings, start=start)
+            for task, g, start in zip(tasks, grams, starts, strict=True)
+        ]
+    else:
+        grams = [gram] * len(tasks)
+        if isinstance(formulation, HardTube):
+            solutions = [_in_rounds(formulation, tasks[0], gram, settings, starts[0])]
+        elif len(tasks) == 1:
+            solutions = [solve(tasks[0].problem, gram, settings, start=starts[0])]
+        else:
+            solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
+    settle(tasks, solutions)
+    outcomes = [formulation.outcome(t, s) for t, s in zip(tasks, solutions, strict=True)]
+    for i, task in enumerate(tasks):
+        solutions[i], outcomes[i] = _tightened(
+            formulation, task, grams[i], settings, wanted, solutions[i], outcomes[i]
+        )
+    return solutions, outcomes
+
+
+def _tightened(
+    formulation: Formulation,
+    task: Task,
+    gram: Gram,
+    settings: Settings,
+    wanted: float,
+    solution: Any,
+    outcome: Outcome,
+) -> tuple[Any, Outcome]:
+    """Go on with a smaller tolerance while it is not small beside the scale of the problem."""
+    for _ in range(formulation.attempts):
+        if solution.status != "optimal":
+            break
+        tol = formulation.next_tolerance(outcome, settings.tol, wanted)
+        if tol is None:
+            break
+        settings = replace(settings, tol=tol)
+        more = solve(task.problem, gram, settings, start=solution.beta)
+        settle([task], [more])
+        more.n_iter += solution.n_iter
+        more.n_kernel_values += solution.n_kernel_values
+        more.seconds += solution.seconds
+        if more.status == "iteration_limit" and settings.max_iter < 0:
+            # Rounding ends what no limit does; the tolerance that was asked for is met.
+            more.status = solution.status
+        solution, outcome = more, formulation.outcome(task, more)
+    return solution, outcome
+
+
+def _in_rounds(
+    formulation: HardTube, task: Task, gram: Gram, settings: Settings, start: Array | None
+) -> Any:
+    """Solve a problem that may be unbounded, looking after every round whether it is."""
+    limit = formulation.largest_norm(task.y, gram)
+    left = settings.max_iter if settings.max_iter >= 0 else np.iinfo(np.int64).max
+    deadline = None if settings.time_limit is None else perf_counter() + settings.time_limit
+    chunk, n_iter, n_values, seconds = 1000 + 10 * len(task.y), 0, 0, 0.0
+    while True:
+        if deadline is not None:
+            settings = replace(settings, time_limit=max(deadline - perf_counter(), 1e-3))
+        solution = solve(
+            task.problem, gram, replace(settings, max_iter=int(min(chunk, left))), start=start
+        )
+        n_iter += solution.n_iter
+        n_values += solution.n_kernel_values
+        seconds += solution.seconds
+        left -= solution.n_iter
+        chunk *= 2
+        scale, bound = formulation.scaled(task, solution.beta, solution.values)
+        if bound > limit:
+            solution.status = "infeasible"
+        if solution.status != "iteration_limit" or left <= 0:
+            break
+        start = scale * solution.beta
+    solution.n_iter, solution.n_kernel_values, solution.seconds = n_iter, n_values, seconds
+    return solution
+
+
+def signed_gram(gram: Gram, X: Any, task: Task) -> Gram:
+    """Return the Gram matrix of sign_v sign_u k(x_v, x_u) over the variables of a task.
+
+    The sign is one more column of the data, on which a linear kernel is multiplied in; the
+    variables of nu-SVR are all rows with the sign + followed by all rows with the sign -.
+    """
+    kernel: Kernel = gram.kernel
+    rows = np.arange(count(X)) if task.rows is None else task.rows
+    if len(task.problem.lower) == 2 * len(task.y):
+        rows = np.concatenate([rows, rows])
+        sign = np.repeat([1.0, -1.0], len(task.y))
+    else:
+        sign = task.y
+    if kernel.pairwise and type(kernel) is Precomputed:
+        return Gram(kernel, X[np.ix_(rows, rows)] * sign[:, None] * sign, "float64")
+    if not kernel.requires_vectors:
+        raise ValueError(
+            f"fit_intercept=False of a nu machine is defined for kernels on vectors; {kernel!r} is "
+            "defined on other objects. Use the default fit_intercept=True."
+        )
+    d = X.shape[1]
+    column = sign[:, None]
+    if sp.issparse(X):
+        extended: Any = sp.csr_matrix(sp.hstack([X[rows], sp.csr_matrix(column)]))
+    else:
+        extended = np.hstack([X[rows], column.astype(X.dtype)])
+    signed = kernel.on_columns(list(range(d))) * Linear().on_columns([d])
+    return Gram(signed.bind(extended), extended, "float64")
+
+
+class TrainingKernel:
+    """Products of kernel values between training rows with coefficients.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix of the training rows.
+    X : objects
+        The training rows.
+    dtype : str, optional
+        Precision of the kernel values, by default that of `gram`.
+    n_jobs : int, optional
+        Threads.
+    """
+
+    def __init__(
+        self, gram: Gram, X: Any, dtype: str | None = None, n_jobs: int | None = None
+    ) -> None:
+        self.gram, self.X, self.n_jobs = gram, X, n_jobs
+        self.dtype = gram.dtype if dtype is None else dtype
+
+    def product(self, columns: Rows, V: Array, rows: Rows | None = None) -> Array:
+        """Return K(X[rows], X[columns]) @ V, where rows are all rows by default."""
+        n = self.gram.n
+        if len(columns) == 0:
+            return np.zeros((n if rows is None else len(rows), V.shape[1]))
+        if rows is None and self.dtype == self.gram.dtype and (n <= _SMALL or 2 * len(columns) > n):
+            # The rows are packed already; a few zero coefficients cost less than packing again.
+            full = np.zeros((n, V.shape[1]))
+            full[columns] = V
+            return self.gram.matmul(full, self.n_jobs)
+        return self.prepared(columns).matmul(self._rows(rows), V, self.n_jobs)
+
+    def full_product(self, V: Array) -> Array:
+        """Return K @ V, where V has a row for every training row."""
+        if self.dtype == self.gram.dtype:
+            return self.gram.matmul(V, self.n_jobs)
+        support = np.flatnonzero(V.any(axis=1))
+        return self.product(support, V[support])
+
+    def grouped(self, columns: Prepared, groups: list[tuple[int, Array]], rows: Rows) -> Array:
+        """Return products with consecutive groups of columns, side by side."""
+        return columns.grouped_matmul(self._rows(rows), groups, self.n_jobs)
+
+    def prepared(self, columns: Rows) -> Prepared:
+        """Return training rows in the form in which others are compared with them."""
+        kernel = self.gram.kernel
+        objects = columns if kernel.pairwise else take(self.X, columns)
+        return Prepared(kernel, objects, self.dtype)
+
+    def _rows(self, rows: Rows | None) -> Any:
+        return self.X if rows is None else take(self.X, rows)

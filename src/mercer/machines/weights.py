@@ -1,0 +1,105 @@
+"""Sample weights and class weights.
+
+A weight multiplies the loss of its sample: weight k is the same as k copies, weight 0 the same
+as removing the sample. Samples without positive weight are therefore removed at the door, before
+anything (a kernel width, a class, a bound on nu) is computed from the data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
+    """Return the weights as float64, or None when all are 1.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        The weights; a single number stands for every sample.
+    n_samples : int
+        Number of samples.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.dtype.kind not in "biuf":
+        try:
+            weight = weight.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"sample_weight must be numbers; got an array of type {weight.dtype}."
+            ) from None
+    weight = weight.astype(np.float64, copy=False)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; got shape {weight.shape}.")
+    if len(weight) != n_samples:
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_samples,)}: one weight for each "
+            "sample."
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight contains NaN or infinity; weights must be finite.")
+    return weight
+
+
+def positive_rows(weight: Array | None) -> NDArray[np.intp] | None:
+    """Return the positions of the positive weights, or None when all are positive."""
+    if weight is None:
+        return None
+    positive = weight > 0.0
+    if positive.all():
+        return None
+    rows = np.flatnonzero(positive)
+    if len(rows) == 0:
+        raise ValueError(
+            "Invalid input - all samples have zero or negative weights. At least one sample must "
+            "have a positive weight."
+        )
+    return rows
+
+
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: Array | None
+) -> Array:
+    """Return the weight of each class.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        Weights by label (1 for a label that is not listed); "balanced" makes the weighted sum of
+        every class the same: W / (n_classes W_c).
+    classes : array
+        The labels.
+    codes : array of int
+        Position of each sample's label in `classes`.
+    weight : array or None
+        Sample weights, all positive.
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}."
+            )
+        sums = np.bincount(codes, weights=weight, minlength=len(classes))
+        return sums.sum() / (len(classes) * sums)
+    if not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}.")
+    values = np.ones(len(classes))
+    position = {label: k for k, label in enumerate(classes.tolist())}
+    for label, value in class_weight.items():
+        key = label.item() if isinstance(label, np.generic) else label
+        if key in position:
+            values[position[key]] = float(value)
+    if not (np.isfinite(values).all() and (values > 0.0).all()):
+        raise ValueError("class weights must be positive finite numbers.")
+    return values

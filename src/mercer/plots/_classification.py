@@ -1,0 +1,300 @@
+"""Pictures of classifiers and of one-class machines in the plane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._style import (
+    BLUE,
+    FAINT,
+    INK,
+    VERMILION,
+    binary,
+    colour_of,
+    dense_2d,
+    fitted,
+    new_axes,
+    signed_values,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+
+def decision_surface(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    ax: Axes | None = None,
+    resolution: int = 200,
+    mark_support: bool = True,
+) -> Axes:
+    """Draw the classes' regions, the contours f = -1, 0, +1 and the data points.
+
+    Two classes (and one-class machines) are shaded by the value of the decision function, several
+    classes by the predicted class. The picture is drawn in the plane of the data, while margins
+    are distances in feature space: only for the linear kernel is the band equally wide everywhere.
+
+    Parameters
+    ----------
+    model : fitted machine
+        Trained on two columns.
+    X : array-like of shape (n, 2)
+        Points to draw, as a rule the training set.
+    y : array-like of shape (n,), default=None
+        Their labels; without them the predictions colour the points.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+    resolution : int, default=200
+        Grid points per axis.
+    mark_support : bool, default=True
+        Ring the support vectors.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from mercer import SVC
+    >>> from mercer.data import rings
+    >>> from mercer.plots import decision_surface
+    >>> X, y = rings(80, random_state=0)
+    >>> ax = decision_surface(SVC().fit(X, y), X, y)
+    >>> ax.figure.savefig("rings.png")  # doctest: +SKIP
+    """
+    fitted(model)
+    points = dense_2d(X, columns=2, what="decision_surface")
+    ax = new_axes(ax)
+    classes = getattr(model, "classes_", np.array([-1, 1]))
+    labels = np.asarray(model.predict(points) if y is None else y)
+    grid = _Grid(points, resolution)
+    if len(classes) > 2:
+        _shade_classes(ax, model, grid, classes)
+    else:
+        values = grid.reshape(signed_values(model, grid.points))
+        # A classifier's margin lies at -1 and 1, and beyond twice that a stronger shade would say
+        # nothing more; the values of a one-class machine have no such scale.
+        classifier = hasattr(model, "classes_")
+        _shade_values(ax, grid, values, 2.0 if classifier else float(np.abs(values).max()))
+        _contours(ax, grid, values, (-1.0, 1.0) if classifier else ())
+    _scatter(ax, points, labels, classes)
+    if mark_support:
+        _ring(ax, _support_points(model), "o", 70)
+    _finish(ax, grid)
+    return ax
+
+
+def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int = 300) -> Axes:
+    """Draw the separator, its cushion, boxed support vectors and their distances.
+
+    For the linear kernel, segments show the geometric margin of the support vectors that lie on
+    the cushion, and the title states it. For other kernels the cushion is the band -1 < f < 1,
+    which is a distance in feature space and not on paper, so no segment is drawn.
+
+    Parameters
+    ----------
+    model : fitted binary classifier
+        Trained on two columns.
+    X : array-like of shape (n, 2)
+        Training points.
+    y : array-like of shape (n,)
+        Labels.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+    resolution : int, default=300
+        Grid points per axis.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from mercer import SVC
+    >>> from mercer.data import lfd_toy
+    >>> from mercer.plots import margin
+    >>> X, y = lfd_toy()
+    >>> margin(SVC(kernel="linear", C=10, tol=1e-6).fit(X, y), X, y).get_title()
+    'margin 0.7071, 3 support vectors'
+    """
+    fitted(model)
+    binary(model, "margin")
+    points = dense_2d(X, columns=2, what="margin")
+    ax = new_axes(ax)
+    grid = _Grid(points, resolution, pad=0.3)  # room for the cushion around the outer points
+    values = grid.reshape(signed_values(model, grid.points))
+    ax.contourf(*grid.axes, values, levels=[-1, 1], colors=[INK], alpha=0.07)
+    _contours(ax, grid, values, (-1.0, 1.0))
+    support = _support_points(model)
+    weights = _plane_weights(model)
+    if weights is not None:
+        _segments(ax, support, signed_values(model, support), weights)
+    _scatter(ax, points, np.asarray(y), getattr(model, "classes_", np.array([-1, 1])))
+    _ring(ax, support, "s", 120)
+    count = f"{len(support)} support vector{'s' if len(support) != 1 else ''}"
+    if weights is None:
+        ax.set_title(count)
+    else:
+        ax.set_title(f"margin {1 / np.linalg.norm(weights):.4g}, {count}")
+    _finish(ax, grid)
+    ax.set_aspect("equal", adjustable="box")
+    return ax
+
+
+class _Grid:
+    """A rectangle of points around the data."""
+
+    def __init__(self, points: Array, resolution: int, pad: float = 0.12) -> None:
+        low, high = points.min(axis=0), points.max(axis=0)
+        border = pad * np.where(high > low, high - low, 1.0)
+        self.axes = [
+            np.linspace(a, b, resolution) for a, b in zip(low - border, high + border, strict=True)
+        ]
+        first, second = np.meshgrid(*self.axes)
+        self.shape = first.shape
+        self.points = np.column_stack([first.ravel(), second.ravel()])
+
+    def reshape(self, values: Array) -> Array:
+        return values.reshape(self.shape)
+
+
+def _shade_values(ax: Axes, grid: _Grid, values: Array, scale: float) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("mercer", [BLUE, "#FFFFFF", VERMILION])
+    ax.imshow(
+        values,
+        cmap=shades,
+        vmin=-scale,
+        vmax=scale,
+        extent=(*grid.axes[0][[0, -1]], *grid.axes[1][[0, -1]]),
+        origin="lower",
+        aspect="auto",
+        interpolation="bilinear",
+        alpha=0.5,
+        zorder=0,
+    )
+
+
+def _contours(ax: Axes, grid: _Grid, values: Array, edges: tuple[float, ...]) -> None:
+    if values.min() < 0 < values.max():
+        ax.contour(*grid.axes, values, levels=[0.0], colors=[INK], linewidths=1.8, zorder=2)
+    levels = [level for level in edges if values.min() < level < values.max()]
+    if levels:
+        ax.contour(
+            *grid.axes,
+            values,
+            levels=levels,
+            colors=[INK],
+            linewidths=1.0,
+            linestyles="dashed",
+            zorder=2,
+        )
+
+
+def _shade_classes(ax: Axes, model: Any, grid: _Grid, classes: NDArray[Any]) -> None:
+    from matplotlib.colors import ListedColormap
+
+    index = np.searchsorted(classes, model.predict(grid.points))
+    colours = [colour_of(k) for k in range(len(classes))]
+    ax.pcolormesh(
+        *grid.axes,
+        grid.reshape(index),
+        cmap=ListedColormap(colours),
+        vmin=-0.5,
+        vmax=len(classes) - 0.5,
+        alpha=0.3,
+        shading="nearest",
+        rasterized=True,
+        zorder=0,
+    )
+    for k in range(len(classes)):
+        ax.contour(
+            *grid.axes,
+            grid.reshape((index == k).astype(np.float64)),
+            levels=[0.5],
+            colors=[INK],
+            linewidths=0.9,
+            zorder=1,
+        )
+
+
+def _scatter(ax: Axes, points: Array, labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    for k, label in enumerate(classes):
+        chosen = points[labels == label]
+        ax.scatter(
+            chosen[:, 0],
+            chosen[:, 1],
+            s=24,
+            color=colour_of(k),
+            edgecolor="white",
+            linewidth=0.6,
+            label=_name(label),
+            zorder=4,
+        )
+
+
+def _name(label: Any) -> str:
+    """Label of a class as one would write it: 1 rather than 1.0."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def _ring(ax: Axes, support: Array, marker: str, size: float) -> None:
+    ax.scatter(
+        support[:, 0],
+        support[:, 1],
+        s=size,
+        marker=marker,
+        facecolor="none",
+        edgecolor=INK,
+        linewidth=1.0,
+        label="support vector",
+        gid="support",
+        zorder=3,
+    )
+
+
+def _segments(ax: Axes, support: Array, values: Array, weights: Array) -> None:
+    """Draw the way from each support vector on the cushion to the separator."""
+    on_edge = np.abs(np.abs(values) - 1) <= 0.01
+    for point, value in zip(support[on_edge], values[on_edge], strict=True):
+        foot = point - value * weights / (weights @ weights)
+        ax.plot(*np.column_stack([point, foot]), color=FAINT, linewidth=1.4, zorder=3)
+
+
+def _support_points(model: Any) -> Array:
+    vectors = model.support_vectors_
+    if hasattr(vectors, "toarray"):
+        vectors = vectors.toarray()
+    return np.asarray(vectors, dtype=np.float64).reshape(-1, 2)
+
+
+def _plane_weights(model: Any) -> Array | None:
+    """Weights of a linear machine, None for other kernels."""
+    try:
+        weights = model.coef_
+    except AttributeError:
+        return None
+    if hasattr(weights, "toarray"):
+        weights = weights.toarray()
+    weights = np.asarray(weights, dtype=np.float64).reshape(-1)
+    return weights if np.linalg.norm(weights) > 0 else None
+
+
+def _finish(ax: Axes, grid: _Grid) -> None:
+    ax.set_xlim(grid.axes[0][0], grid.axes[0][-1])
+    ax.set_ylim(grid.axes[1][0], grid.axes[1][-1])
+    ax.set_xlabel("$x_1$")
+    ax.set_ylabel("$x_2$", rotation=0, labelpad=8)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

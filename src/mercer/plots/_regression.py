@@ -1,0 +1,87 @@
+"""Pictures of regression machines on one column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._style import BLUE, FAINT, INK, VERMILION, dense_2d, fitted, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int = 500) -> Axes:
+    """Draw a regression function, its tube and the points inside, on and outside of it.
+
+    Points strictly inside the tube have coefficient zero: removing them changes nothing.
+
+    Parameters
+    ----------
+    model : fitted SVR or NuSVR
+        Trained on one column.
+    X : array-like of shape (n, 1)
+        Training points.
+    y : array-like of shape (n,)
+        Targets.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+    resolution : int, default=500
+        Points of the curve.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from mercer import SVR
+    >>> from mercer.data import noisy_sinc
+    >>> from mercer.plots import tube
+    >>> X, y = noisy_sinc(60, random_state=0)
+    >>> ax = tube(SVR(C=10, epsilon=0.1).fit(X, y), X, y)
+    """
+    fitted(model)
+    points = dense_2d(X, columns=1, what="tube")
+    targets = np.asarray(y, dtype=np.float64)
+    ax = new_axes(ax, figsize=(7.0, 4.2))
+    # The nu machine finds its tube, the other one is given it.
+    epsilon = float(getattr(model, "epsilon_", getattr(model, "epsilon", 0.0)))
+
+    low, high = points.min(), points.max()
+    pad = 0.03 * (high - low or 1.0)
+    x = np.linspace(low - pad, high + pad, resolution)
+    f = np.asarray(model.predict(x[:, None]), dtype=np.float64)
+    ax.fill_between(x, f - epsilon, f + epsilon, color=BLUE, alpha=0.15, linewidth=0, zorder=1)
+    ax.plot(x, f, color=BLUE, linewidth=2, zorder=2)
+
+    support = np.zeros(len(targets), dtype=bool)
+    support[np.asarray(model.support_)] = True
+    ax.scatter(
+        points[~support, 0],
+        targets[~support],
+        s=16,
+        color=FAINT,
+        linewidth=0,
+        label=f"inside ({int((~support).sum())})",
+        zorder=3,
+    )
+    ax.scatter(
+        points[support, 0],
+        targets[support],
+        s=30,
+        color=VERMILION,
+        edgecolor=INK,
+        linewidth=0.6,
+        label=f"support vectors ({int(support.sum())})",
+        zorder=4,
+    )
+    ax.set_title(rf"$\varepsilon$ = {epsilon:.4g}")
+    ax.set_xlabel("$x$")
+    ax.set_ylabel("$y$", rotation=0, labelpad=8)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    tidy(ax)
+    return ax

@@ -1,0 +1,78 @@
+"""What the pictures share: colours, axes, checks at the door."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# The palette of Okabe and Ito, which colour-blind readers can tell apart.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#F0E442",
+)
+CLASSES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW)
+INK = "#222222"
+FAINT = "#9A9A9A"
+
+
+def new_axes(ax: Axes | None, *, figsize: tuple[float, float] = (6.0, 4.6)) -> Axes:
+    """Return `ax`, or the axes of a new figure; explain a missing matplotlib."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'mercer[plots]'") from error
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def tidy(ax: Axes) -> None:
+    """Frame only where there is a scale to read."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def colour_of(index: int) -> str:
+    """Colour of a class by its position."""
+    return CLASSES[index % len(CLASSES)]
+
+
+def dense_2d(X: Any, *, columns: int, what: str) -> NDArray[np.float64]:
+    """Check that `X` has the number of columns that fits on paper."""
+    values = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != columns:
+        raise ValueError(
+            f"{what} draws data with {columns} column{'s' if columns > 1 else ''}, got an array of "
+            f"shape {values.shape}"
+        )
+    return values
+
+
+def fitted(model: Any) -> None:
+    """Refuse a machine that has not been fitted."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+
+
+def binary(model: Any, what: str) -> None:
+    """Refuse a machine with more than two classes."""
+    if len(getattr(model, "classes_", ())) > 2:
+        raise ValueError(
+            f"{what} shows one separator, and this machine has {len(model.classes_)} classes; "
+            "use decision_surface, or a machine fitted on two of the classes"
+        )
+
+
+def signed_values(model: Any, X: Any) -> NDArray[np.float64]:
+    """Values of the decision function, one per row."""
+    return np.asarray(model.decision_function(X), dtype=np.float64).reshape(len(X), -1)[:, 0]

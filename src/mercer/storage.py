@@ -1,0 +1,151 @@
+"""Files that hold an expansion: written whole or not at all, refused when damaged.
+
+A file is a line of text, a SHA-256 digest and a NumPy archive. The archive holds arrays only (no
+pickles, so reading a file runs no code) and the kernel as JSON: class names and parameters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer import kernels
+from mercer.kernels import Kernel
+
+if TYPE_CHECKING:
+    from mercer.expansion import Expansion
+
+_MAGIC = b"mercer expansion 1\n"
+
+
+class DamagedFileError(ValueError):
+    """A file is not what it claims to be: truncated, altered or of another kind."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a crash, sees the old content or the new one.
+
+    Parameters
+    ----------
+    path : Path
+        The file to replace or create.
+    content : bytes
+        What it shall hold.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_expansion(expansion: Expansion, path: Path) -> None:
+    """Write an expansion; see `Expansion.save`."""
+    arrays: dict[str, Any] = {"coef": expansion.coef, "intercept": expansion.intercept}
+    vectors = expansion.vectors
+    if sp.issparse(vectors):
+        arrays |= {
+            "data": vectors.data,
+            "indices": vectors.indices,
+            "indptr": vectors.indptr,
+            "shape": np.array(vectors.shape),
+        }
+    elif isinstance(vectors, np.ndarray) and vectors.dtype != object:
+        arrays["vectors"] = vectors
+    else:
+        arrays["objects"] = np.frombuffer(_json(list(vectors)), dtype=np.uint8)
+    header = {"kernel": _described(expansion.kernel), "dtype": expansion.dtype}
+    arrays["header"] = np.frombuffer(_json(header), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    payload = buffer.getvalue()
+    write_whole(path, _MAGIC + hashlib.sha256(payload).digest() + payload)
+
+
+def read_expansion(path: Path) -> Expansion:
+    """Read an expansion; see `Expansion.load`."""
+    from mercer.expansion import Expansion
+
+    content = path.read_bytes()
+    if not content.startswith(_MAGIC):
+        raise DamagedFileError(f"{path} is not a file that Expansion.save wrote.")
+    start = len(_MAGIC) + 32
+    digest, payload = content[len(_MAGIC) : start], content[start:]
+    if hashlib.sha256(payload).digest() != digest:
+        raise DamagedFileError(
+            f"{path} is damaged: its content does not match its checksum. Restore it from a copy "
+            "or save the model again."
+        )
+    try:
+        with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays["header"].tobytes())
+        kernel = _rebuilt(header["kernel"])
+        if "data" in arrays:
+            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+            vectors: Any = sp.csr_matrix(parts, shape=tuple(arrays["shape"]))
+        elif "objects" in arrays:
+            vectors = json.loads(arrays["objects"].tobytes())
+        else:
+            vectors = arrays["vectors"]
+        return Expansion(kernel, vectors, arrays["coef"], arrays["intercept"], header["dtype"])
+    except (KeyError, zipfile.BadZipFile, json.JSONDecodeError, AttributeError) as error:
+        raise DamagedFileError(
+            f"{path} was written by an incompatible version: {error}."
+        ) from error
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return json.dumps(value).encode()
+    except TypeError as error:
+        raise ValueError(
+            f"the expansion holds objects that have no form in a file ({error}); pickle it instead."
+        ) from None
+
+
+def _described(kernel: Kernel) -> dict[str, Any]:
+    name = type(kernel).__name__
+    if getattr(kernels, name, None) is not type(kernel):
+        raise ValueError(
+            f"{name} is not one of mercer's own kernels and cannot be written to a file that runs "
+            "no code; pickle the expansion instead."
+        )
+    parameters = {}
+    for key, value in kernel.get_params(deep=False).items():
+        if isinstance(value, Kernel):
+            value = {"kernel": _described(value)}
+        elif isinstance(value, np.generic | np.ndarray):
+            value = value.tolist()
+        elif callable(value):
+            raise ValueError(
+                f"{kernel!r} holds a Python function, which cannot be written to a file that runs "
+                "no code; pickle the expansion instead."
+            )
+        parameters[key] = value
+    return {"class": name, "parameters": parameters}
+
+
+def _rebuilt(description: dict[str, Any]) -> Kernel:
+    parameters = {
+        key: _rebuilt(value["kernel"]) if isinstance(value, dict) else value
+        for key, value in description["parameters"].items()
+    }
+    kind = getattr(kernels, description["class"])
+    if not (isinstance(kind, type) and issubclass(kind, Kernel)):
+        raise KeyError(description["class"])
+    return kind(**parameters)

@@ -1,0 +1,111 @@
+"""Losses, their subgradients and their conjugates."""
+
+import numpy as np
+import pytest
+
+from mercer.losses import (
+    CombinedHinge,
+    EpsilonInsensitive,
+    Hinge,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+    ZeroOne,
+)
+
+F = np.linspace(-3, 3, 601)
+LOSSES = [
+    (Hinge(), (-1.0, 1.0)),
+    (SquaredHinge(), (-1.0, 1.0)),
+    (CombinedHinge(0.7), (-1.0, 1.0)),
+    (EpsilonInsensitive(0.25), (-0.8, 0.0, 1.3)),
+    (EpsilonInsensitive([[0.1, 0.6]]), (0.4,)),
+    (SquaredEpsilonInsensitive(0.25), (-0.8, 0.0, 1.3)),
+]
+CASES = [(loss, y) for loss, targets in LOSSES for y in targets]
+IDS = [f"{type(loss).__name__}-{y}" for loss, y in CASES]
+
+
+def antiderivative(terms, beta):
+    """phi from the numbers that a solver gets, with phi(kink) = 0; infinite outside the bounds."""
+    lower, upper, left, right, curv_left, curv_right, kink = (
+        None if t is None else float(t[0]) for t in terms
+    )
+    kink = kink or 0.0
+    right = left if right is None else right
+    curv_left = curv_left or 0.0
+    curv_right = curv_left if curv_right is None else curv_right
+    d = beta - kink
+    phi = np.where(d < 0, left * d + curv_left * d**2 / 2, right * d + curv_right * d**2 / 2)
+    return np.where((beta >= lower) & (beta <= upper), phi, np.inf)
+
+
+@pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
+def test_value_is_convex_and_above_its_tangents(loss, y):
+    values, slopes = loss.value(y, F), loss.subgradient(y, F)
+    assert (values >= 0).all()
+    tangents = values[:, None] + slopes[:, None] * (F[None] - F[:, None])
+    assert (values[None] >= tangents - 1e-12).all()
+    np.testing.assert_array_equal(loss.excess(y, F) > 0, values > 0)
+
+
+@pytest.mark.parametrize("c", [0.3, 2.0])
+@pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
+def test_conjugate_is_the_supremum(loss, y, c):
+    # Slopes of the loss within the grid, so that the supremum over f in R lies on it.
+    beta = -c * loss.subgradient(y, np.linspace(-2, 2, 41))
+    by_grid = (-beta[:, None] * F[None] - c * loss.value(y, F)[None]).max(axis=1)
+    np.testing.assert_allclose(loss.conjugate(y, beta, c), by_grid, atol=1e-3)
+
+
+@pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
+def test_dual_terms_describe_the_conjugate(loss, y):
+    c = 0.8
+    beta = np.linspace(-4, 4, 801)
+    phi = loss.conjugate(y, beta, c)
+    described = antiderivative(loss.dual(np.array([y]), np.array([c])), beta)
+    finite = np.isfinite(described)
+    np.testing.assert_array_equal(finite, np.isfinite(phi))
+    difference = phi[finite] - described[finite]
+    np.testing.assert_allclose(difference, difference[0], atol=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
+def test_fenchel_young(loss, y):
+    c, rng = 1.7, np.random.default_rng(0)
+    f, beta = rng.uniform(-3, 3, 200), rng.uniform(-2, 2, 200)
+    assert (loss.cost(y, f, c) + loss.conjugate(y, beta, c) >= -beta * f - 1e-12).all()
+    at = -c * loss.subgradient(y, f)
+    np.testing.assert_allclose(loss.cost(y, f, c) + loss.conjugate(y, at, c), -at * f, atol=1e-12)
+
+
+def test_limits_of_the_combined_hinge():
+    f = np.linspace(-2, 2, 9)
+    np.testing.assert_allclose(CombinedHinge(1e-12).value(1, f), Hinge().value(1, f), atol=1e-10)
+    big = 1e9
+    np.testing.assert_allclose(
+        CombinedHinge(big).value(1, f) / big, SquaredHinge().value(1, f), atol=1e-7
+    )
+
+
+def test_hinge_bounds_the_errors():
+    f = np.linspace(-2, 2, 41)
+    assert (Hinge().value(1, f) >= ZeroOne().value(1, f)).all()
+    assert ZeroOne().value([1, 1, -1, -1], [0.5, -0.5, 0.5, 0.0]).tolist() == [0, 1, 1, 1]
+
+
+def test_infinite_weights_are_constraints():
+    loss = Hinge()
+    assert loss.cost(1.0, [2.0, 0.5], np.inf).tolist() == [0.0, np.inf]
+    terms = loss.dual(np.array([1.0, -1.0]), np.array([np.inf, np.inf]))
+    assert terms.upper.tolist() == [np.inf, 0.0]
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, np.nan, [[0.1, 0.2, 0.3]], np.inf])
+def test_bad_tubes_are_refused(epsilon):
+    with pytest.raises(ValueError, match="epsilon"):
+        EpsilonInsensitive(epsilon)
+
+
+def test_bad_mixture_is_refused():
+    with pytest.raises(ValueError, match="quadratic"):
+        CombinedHinge(0.0)

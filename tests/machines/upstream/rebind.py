@@ -1,0 +1,52 @@
+"""A pytest plugin: scikit-learn's own tests of its support vector machines, run on mercer's.
+
+    pytest -p rebind --pyargs sklearn.svm.tests
+
+Before the tests are collected, the classes in `sklearn.svm` are replaced by mercer's. Tests named
+in `exceptions.toml` are expected to fail, strictly: one that passes has to leave the list. Tests
+of scikit-learn's linear solvers, which mercer does not replace, are left out.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+
+
+def pytest_configure(config):
+    import sklearn.svm
+    import sklearn.svm._classes
+
+    import mercer
+
+    for name in NAMES:
+        replacement = getattr(mercer, name)
+        setattr(sklearn.svm, name, replacement)
+        setattr(sklearn.svm._classes, name, replacement)
+
+
+def pytest_collection_modifyitems(config, items):
+    listed = tomllib.loads(Path(__file__).with_name("exceptions.toml").read_text())
+    left_out = tuple(listed["not_about_these_machines"]["tests"])
+    reasons = {
+        name: group["reason"] for group in listed["expected_to_fail"] for name in group["tests"]
+    }
+    kept, used = [], set()
+    for item in items:
+        name = item.name.partition("[")[0]
+        if name in left_out:
+            continue
+        key = item.name if item.name in reasons else name
+        if key in reasons:
+            used.add(key)
+            item.add_marker(pytest.mark.xfail(reason=reasons[key], strict=True))
+        kept.append(item)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+    unknown = set(reasons) - used
+    if unknown and len({item.fspath for item in items}) > 1:
+        raise pytest.UsageError(f"exceptions.toml names tests that do not exist: {sorted(unknown)}")

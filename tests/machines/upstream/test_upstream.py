@@ -1,0 +1,44 @@
+"""scikit-learn's own tests of its support vector machines, run on mercer's; see rebind.py."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def test_tests_of_scikit_learn():
+    pytest.importorskip("sklearn.svm.tests")
+    here = Path(__file__).parent
+    environment = dict(os.environ)
+    paths = [str(here), *filter(None, sys.path)]
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    environment.pop("PYTEST_ADDOPTS", None)
+    result = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "rebind",
+            "--pyargs",
+            "sklearn.svm.tests",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--tb=short",
+            "-c",
+            str(here / "pytest.ini"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        env=environment,
+        cwd=here,
+    )
+    assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]
+    passed = re.search(r"(\d+) passed", result.stdout)
+    assert passed
+    assert int(passed.group(1)) > 150

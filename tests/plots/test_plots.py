@@ -1,0 +1,130 @@
+import builtins
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer import plots
+from mercer.data import lfd_toy, noisy_sinc, rings
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def _no_display():
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def ring_machine():
+    X, y = rings(60, noise=0.25, random_state=0)
+    return mercer.SVC(C=10).fit(X, y), X, y
+
+
+def support_marks(ax):
+    """Points drawn as support vectors."""
+    return next(c for c in ax.collections if c.get_gid() == "support").get_offsets()
+
+
+def file_size(ax, path):
+    ax.figure.savefig(path)
+    return path.stat().st_size
+
+
+@pytest.mark.spec("HO-44")
+def test_decision_surface_writes_a_file_without_a_display(ring_machine, tmp_path):
+    model, X, y = ring_machine
+    ax = plots.decision_surface(model, X, y)
+    assert file_size(ax, tmp_path / "surface.png") > 10_000
+    assert len(support_marks(ax)) == sum(model.n_support_)
+
+
+def test_decision_surface_of_several_classes_and_of_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])]
+    ax = plots.decision_surface(mercer.SVC().fit(X, y), X, y)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a", "b", "c", "support vector"]
+    model = mercer.OneClassSVM(nu=0.2).fit(X)
+    assert len(support_marks(plots.decision_surface(model, X))) == len(model.support_)
+
+
+@pytest.mark.spec("HO-45")
+def test_margin_boxes_every_support_vector():
+    X, y = lfd_toy()
+    model = mercer.SVC(kernel="linear", C=10, tol=1e-6).fit(X, y)
+    ax = plots.margin(model, X, y)
+    assert len(support_marks(ax)) == sum(model.n_support_) == 3
+    assert ax.get_title() == "margin 0.7071, 3 support vectors"
+    lengths = [np.linalg.norm(np.diff(line.get_xydata(), axis=0)) for line in ax.lines]
+    assert lengths == pytest.approx([np.sqrt(0.5)] * 3, rel=1e-3)
+
+
+def test_margin_of_a_curved_separator_draws_no_segments(ring_machine):
+    model, X, y = ring_machine
+    ax = plots.margin(model, X, y)
+    assert not ax.lines
+    assert len(support_marks(ax)) == sum(model.n_support_)
+
+
+@pytest.mark.spec("HO-46")
+def test_one_bar_for_every_support_vector(ring_machine):
+    model, X, _ = ring_machine
+    ax = plots.dual_coefficients(model)
+    heights = [bar.get_height() for bar in ax.patches]
+    assert len(heights) == sum(model.n_support_)
+    assert all(height > 0 for height in heights)
+    assert sum(heights) == pytest.approx(np.abs(model.dual_coef_).sum())
+    assert ax.get_title().endswith(f"among {len(X)} points")
+
+
+@pytest.mark.spec("CS-6.35")
+def test_tube_shows_the_support_vectors_outside_it():
+    X, y = noisy_sinc(50, random_state=0)
+    model = mercer.SVR(C=10, epsilon=0.1).fit(X, y)
+    inside, support = plots.tube(model, X, y).collections[1:]
+    assert len(support.get_offsets()) == len(model.support_)
+    x, target = inside.get_offsets().T
+    assert np.all(np.abs(target - model.predict(x[:, None])) <= 0.1 + 1e-3)
+
+
+def test_tube_of_the_nu_machine_is_the_one_it_found():
+    X, y = noisy_sinc(50, random_state=0)
+    model = mercer.NuSVR(nu=0.3, C=10).fit(X, y)
+    assert plots.tube(model, X, y).get_title() == rf"$\varepsilon$ = {model.epsilon_:.4g}"
+
+
+def test_plots_draw_on_given_axes(ring_machine):
+    model, X, y = ring_machine
+    _, axes = plt.subplots(1, 2)
+    assert plots.decision_surface(model, X, y, ax=axes[0]) is axes[0]
+    assert plots.dual_coefficients(model, ax=axes[1]) is axes[1]
+
+
+def test_data_that_do_not_fit_on_paper_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = np.sign(X[:, 0])
+    model = mercer.SVC().fit(X, y)
+    with pytest.raises(ValueError, match=r"2 columns, got an array of shape \(30, 3\)"):
+        plots.decision_surface(model, X, y)
+    with pytest.raises(ValueError, match="1 column, got"):
+        plots.tube(mercer.SVR().fit(X, y), X, y)
+    three = mercer.SVC().fit(X[:, :2], np.arange(30) % 3)
+    with pytest.raises(ValueError, match="3 classes"):
+        plots.margin(three, X[:, :2], np.arange(30) % 3)
+
+
+def test_missing_matplotlib_is_named(ring_machine, monkeypatch):
+    model, X, y = ring_machine
+    real = builtins.__import__
+
+    def without_matplotlib(name, *arguments, **keywords):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+    with pytest.raises(ImportError, match=r"pip install 'mercer\[plots\]'"):
+        plots.decision_surface(model, X, y)
