@@ -25,7 +25,6 @@ def one_pass(case: Case, data: Data, n_support: int) -> float | None:
     """
     try:
         from mercer.gram import Prepared
-
         from mercer.kernels import RBF
     except ImportError:
         return None
