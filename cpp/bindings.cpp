@@ -173,7 +173,16 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
   auto ids_b = fresh<Index>({static_cast<size_t>(nb_)}, &ib);
   std::copy_n(a, na, ia);
   std::copy_n(b, nb_, ib);
-  nb::object result = f(ids_a, ids_b);
+  nb::object result;
+  try {
+    result = f(ids_a, ids_b);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_KeyboardInterrupt)) throw;
+    // The tile is finished all the same, and the signal raised again for the solver to hear:
+    // it then stops with the model it has.
+    result = f(ids_a, ids_b);
+    PyErr_SetInterrupt();
+  }
   Array2<double> tile;
   if (!nb::try_cast(result, tile)) throw nb::type_error("the kernel must return a float64 array");
   if (static_cast<Index>(tile.shape(0)) != na || static_cast<Index>(tile.shape(1)) != nb_)
@@ -268,7 +277,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   const Index* ids = rows ? rows->data() : nullptr;
   {
     nb::gil_scoped_release release;
-    const Index block = e.threads_allowed() ? e.block() : std::max<Index>(n, 1);
+    const Index block = e.block();
     const Index width = e.threads_allowed()
                             ? std::min<Index>(round_up(std::max<Index>(m, 1), e.panel()), 1024)
                             : round_up(std::max<Index>(m, 1), e.panel());
@@ -283,7 +292,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
     if (m > 0)
       parallel_for(threads, blocks, [&](Index b, int worker) {
         Scratch& w = scratch[worker];
-        w.tile.require(block * width);
+        w.tile.require(std::min(block, n) * width);
         const Index from = b * block, nq = std::min(block, n - from);
         std::vector<Index> q(static_cast<size_t>(nq));
         for (Index r = 0; r < nq; ++r) q[r] = ids ? ids[from + r] : from + r;
@@ -347,6 +356,7 @@ SubProblem parse_problem(const nb::dict& d) {
   p.curv_right = column(d, "curv_right");
   p.kink = column(d, "kink");
   p.groups = nb::cast<int>(d["groups"]);
+  if (p.groups > 2) throw nb::value_error("at most two groups (equalities) are supported");
   if (p.groups) {
     const auto g = nb::cast<Array1<Index>>(d["group"]);
     p.group.assign(g.data(), g.data() + g.shape(0));
@@ -526,6 +536,8 @@ extern "C" __attribute__((visibility("default"))) void mercer_set_num_threads(in
 
 NB_MODULE(_native, m) {
   using namespace mercer;
+  // A module-level Gram of a Python kernel is a reference cycle at exit, not a leak.
+  nb::set_leak_warnings(false);
   m.def("isa", [] { return std::string(current_isa().name); });
   m.def("available_isas", &available_isas);
   m.def("set_isa", &set_isa);

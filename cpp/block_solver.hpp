@@ -16,6 +16,8 @@ namespace mercer {
 
 /// Columns one task of a gradient update owns.
 inline constexpr Index task_columns = 1024;
+/// Rows computed together, whatever a kernel would take in one call.
+inline constexpr Index rows_at_once = 128;
 
 template <class T>
 class BlockSolver {
@@ -37,6 +39,7 @@ class BlockSolver {
     sort_by_group();
     full_diag_.resize(static_cast<std::size_t>(n));
     full_kernel_.diag(full_diag_.data());
+    require_finite(full_diag_);
     if (!start.empty()) rebuild_all();
     activate_all();
     choose_sizes();
@@ -46,6 +49,10 @@ class BlockSolver {
     double checked = infinite;
     for (;;) {
       if (limits_.reached(sol_.n_iter, &sol_.status)) break;
+      if (objective_ < settings_.objective_floor) {
+        sol_.status = Status::infeasible;
+        break;
+      }
       const double violation = extremes();
       if (report(violation)) break;
       if (settings_.gap_tol > 0 && active() == n && gap_reached()) break;
@@ -76,10 +83,6 @@ class BlockSolver {
         }
       } else {
         idle = 0;
-      }
-      if (objective_ < settings_.objective_floor) {
-        sol_.status = Status::infeasible;
-        break;
       }
       if (sol_.outer % 64 == 0) {
         if (!(checked - objective_ > stagnation * std::fabs(objective_))) {
@@ -345,7 +348,7 @@ class BlockSolver {
     const auto objects = objects_->take(object.data(), size);
     const auto kernel = kernel_->on(objects, objects);
     const Index fresh = static_cast<Index>(fresh_slots_.size());
-    const Index block = kernel->block();
+    const Index block = std::min<Index>(kernel->block(), rows_at_once);
     const Index blocks = (fresh + block - 1) / block;
     parallel_for(threads_, blocks, [&](Index b, int worker) {
       Query<T>& q = scratch_[worker].query;
@@ -455,7 +458,7 @@ class BlockSolver {
     sol_.cache_misses += static_cast<Index>(missing_.size());
     for (Index c : missing_) row_[c] = cache_.insert(changed_[c], fence);
     const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
-    const Index block = kernel_->block();
+    const Index block = std::min<Index>(kernel_->block(), rows_at_once);
     parallel_for(threads_, (n + width - 1) / width, [&](Index task, int worker) {
       Scratch& w = scratch_[worker];
       const Index from = task * width, count = std::min(width, n - from);

@@ -14,6 +14,8 @@ namespace {
 constexpr Index chunk = 256;
 /// Bytes of packed rows that a block of queries reuses from the second-level cache.
 constexpr Index panel_bytes = Index(1) << 18;
+/// Rows of a tile that a caller's function fills in one call.
+constexpr int callback_block = 1024;
 /// Query blocks that share one sweep over those rows.
 constexpr int queries = 4;
 
@@ -53,6 +55,9 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
     }
     if (sources_[l].call) native_ = false;
   }
+  // A caller's function is asked for as many rows at once as memory allows, unless other leaves
+  // share the tile.
+  if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
 }
 
 template <class T>
@@ -78,6 +83,7 @@ double Evaluator<T>::cost() const {
 
 template <class T>
 void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
+  if (n > block_) throw std::invalid_argument("more query rows than a block holds");
   const auto leaves = static_cast<std::size_t>(program_.n_leaves);
   q.n = n;
   q.rows.assign(rows, rows + n);
@@ -170,8 +176,10 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
   const Ops<T>& o = ops<T>();
   // A caller's function sees the whole tile in one call; native programs go in cached chunks.
   const Index step = native_ ? chunk : count;
-  if (!native_)
+  if (!native_) {
     for (auto& s : q.stack) s.require(block_ * round_up(count, panel_));
+    q.sparse_out.require(count * sparse_block);
+  }
   for (Index at = 0; at < count; at += step) {
     const Index n = std::min(step, count - at);
     const Index padded = round_up(n, panel_);
@@ -380,7 +388,7 @@ void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
   Index width = static_cast<Index>(static_cast<double>(panel_bytes) / bytes) / panel_ * panel_;
   width = std::clamp<Index>(width, panel_, chunk);
   if (!native_) width = round_up(m, panel_);
-  Index per_task = block_;
+  Index per_task = std::min(block_, 128);
   if (native_)
     per_task = std::min<Index>(queries * block_, round_up((n + threads - 1) / threads, block_));
   const Index tasks = (n + per_task - 1) / per_task;

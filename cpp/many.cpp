@@ -44,8 +44,12 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
   if (tasks == 1 || threads == 1) {
     for (Index k : small) one(k, quiet, 0);
   } else {
-    parallel_for(threads, tasks,
-                 [&](Index t, int worker) { one(small[t], worker == 0 ? quiet : silent, worker); });
+    parallel_for(
+        threads, tasks,
+        [&](Index t, int worker) { one(small[t], worker == 0 ? quiet : silent, worker); },
+        [&] {
+          if (settings.interrupted && settings.interrupted()) stop.store(true);
+        });
   }
   return out;
 }

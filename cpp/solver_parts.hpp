@@ -2,7 +2,9 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "memory.hpp"
@@ -15,7 +17,17 @@ inline constexpr double infinite = std::numeric_limits<double>::infinity();
 inline constexpr Index slot_align = 32;
 
 /// An objective that falls by less than this part of itself over many steps no longer falls.
-inline constexpr double stagnation = 1e-14;
+inline constexpr double stagnation = 1e-12;
+
+/// Refuses a kernel that overflows on these objects.
+template <class T>
+void require_finite(const std::vector<T>& diag) {
+  for (const T k : diag)
+    if (!std::isfinite(k))
+      throw std::invalid_argument(
+          "kernel values are not finite on these objects: k(x, x) overflows. Scale the data, or "
+          "use a smaller degree or gamma");
+}
 
 /// Time, iteration and interrupt limits, asked at every outer step.
 class Limits {

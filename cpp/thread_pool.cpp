@@ -68,7 +68,8 @@ class Pool {
     for (std::thread& t : threads_) t.join();
   }
 
-  void run(int threads, Index tasks, const std::function<void(Index, int)>& body) {
+  void run(int threads, Index tasks, const std::function<void(Index, int)>& body,
+           const std::function<void()>& idle) {
     std::unique_lock one_at_a_time(run_lock_);
     grow(threads - 1);
     Job job;
@@ -89,7 +90,10 @@ class Pool {
       std::lock_guard guard(lock_);
       job_ = nullptr;
     }
-    while (job.running.load(std::memory_order_acquire) > 0) relax();
+    for (unsigned spins = 0; job.running.load(std::memory_order_acquire) > 0; ++spins) {
+      relax();
+      if (idle && spins % 4096 == 4095) idle();
+    }
     if (job.error) std::rethrow_exception(job.error);
   }
 
@@ -220,13 +224,14 @@ int resolve_jobs(int n_jobs) {
   return n_jobs;
 }
 
-void parallel_for(int threads, Index tasks, const std::function<void(Index, int)>& body) {
+void parallel_for(int threads, Index tasks, const std::function<void(Index, int)>& body,
+                  const std::function<void()>& idle) {
   threads = static_cast<int>(std::min<Index>(threads, tasks));
   if (threads <= 1 || inside_pool) {
     for (Index t = 0; t < tasks; ++t) body(t, 0);
     return;
   }
-  pool().run(threads, tasks, body);
+  pool().run(threads, tasks, body, idle);
 }
 
 }  // namespace mercer

@@ -20,8 +20,10 @@ void set_num_threads(int n);
 
 /// Runs body(task, worker) for task in [0, tasks) on up to `threads` threads (the caller is one
 /// of them); worker < threads names the thread for per-thread scratch. The first exception is
-/// rethrown in the caller. Nested calls run serially.
-void parallel_for(int threads, Index tasks, const std::function<void(Index, int)>& body);
+/// rethrown in the caller. Nested calls run serially. While the caller waits for the others it
+/// calls `idle`, if given.
+void parallel_for(int threads, Index tasks, const std::function<void(Index, int)>& body,
+                  const std::function<void()>& idle = nullptr);
 
 /// scikit-learn's convention for n_jobs; 0 means the default number of threads.
 int resolve_jobs(int n_jobs);

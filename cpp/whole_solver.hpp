@@ -30,6 +30,7 @@ class WholeSolver {
     const Index n = p_.size();
     place();
     slot_kernel_->diag(slot_diag_.data());
+    require_finite(slot_diag_);
     Solution sol;
     sol.beta = start.empty() ? std::vector<double>(static_cast<std::size_t>(n), 0.0) : start;
     sol.values.assign(static_cast<std::size_t>(n), 0.0);
@@ -49,6 +50,7 @@ class WholeSolver {
     const bool shrinking = settings_.shrinking && n >= worth_shrinking && !unbounded &&
                            settings_.gap_tol <= 0 && !settings_.callback;
     double previous = infinite;
+    Index checked = 0;
     for (int round = 0;; ++round) {
       if (limits_.reached(sol.n_iter, &sol.status)) break;
       const std::vector<double> before = unbounded ? beta_of() : std::vector<double>();
@@ -79,26 +81,40 @@ class WholeSolver {
         collect(sol);
         if (round > 0 || t.steps > 0) rebuild(sol);
         summarise(p_, sol);
-        if (sol.violation <= settings_.tol * (1 + 1e-9) || sol.violation >= previous) break;
+        if (sol.violation <= settings_.tol * (1 + 1e-9) || sol.violation >= 0.5 * previous) break;
         previous = sol.violation;
         continue;
       }
-      const bool long_run = t.steps >= burst || (shrinking && round % 64 == 63);
+      const bool long_run = sol.n_iter - checked >= burst;
+      if (long_run) checked = sol.n_iter;
+      if (long_run && polishes(sol)) {
+        // Pair steps crawl on badly scaled problems; the free variables solve a linear system.
+        collect(sol);
+        rebuild(sol);
+        summarise(p_, sol);
+        polish(sol);
+        restart_from(sol);
+        if (sol.violation <= settings_.tol) break;
+      }
       if (t.steps == 0 || (long_run && (t.violation <= noise() || !progress(sol)))) {
         sol.status = settings_.max_iter >= 0 && sol.n_iter >= settings_.max_iter
                          ? Status::iteration_limit
                          : Status::stalled;
         break;
       }
-      if (unbounded) extrapolate(before);
+      if (unbounded) {
+        extrapolate(before);
+        extrapolate(std::vector<double>(slot_.size(), 0.0));
+      }
       if (shrinking) shrunk_pass(sol);
     }
     collect(sol);
     rebuild(sol);
     summarise(p_, sol);
-    if (std::is_same_v<T, double> && sol.status == Status::optimal && settings_.gap_tol <= 0 &&
-        !sol.negative_curvature)
+    if (polishes(sol) && (sol.status == Status::optimal || sol.status == Status::stalled)) {
       polish(sol);
+      if (sol.violation <= settings_.tol) sol.status = Status::optimal;
+    }
     if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
@@ -136,7 +152,7 @@ class WholeSolver {
                : slot_kernel_->cost() >= 64          ? query_block
                                                      : 1;
     else
-      batch_ = slot_kernel_->block();
+      batch_ = std::min(slot_kernel_->block(), 32);
   }
 
   /// The row of a slot. Where several rows cost little more than one (sparse or wide data), the
@@ -251,11 +267,13 @@ class WholeSolver {
   }
 
   /// Whether the objective fell by more than its rounding since the last call.
+  /// Fresh values: over millions of steps the running ones drift, and an objective with them.
   bool progress(Solution& sol) {
     collect(sol);
+    rebuild(sol);
     summarise(p_, sol);
     const bool fell = objective_ - sol.objective > stagnation * std::fabs(sol.objective);
-    objective_ = sol.objective;
+    objective_ = std::min(objective_, sol.objective);
     return fell;
   }
 
@@ -291,9 +309,20 @@ class WholeSolver {
     }
   }
 
+  bool polishes(const Solution& sol) const {
+    return std::is_same_v<T, double> && settings_.gap_tol <= 0 && !sol.negative_curvature;
+  }
+
+  /// Puts the slots where the solution is.
+  void restart_from(Solution& sol) {
+    for (Index i = 0; i < p_.size(); ++i) slots_.task.beta[slot_[i]] = sol.beta[i];
+    rebuild(sol);
+  }
+
   /// Solves for the free variables; SMO mends the others in between. Keeps the best point seen.
   void polish(Solution& sol) {
     InnerTask<T>& t = slots_.task;
+    const double tol = t.tol;
     const auto kernel = [&](Index i, Index j) {
       const T* row = t.rows[slot_[i]] ? t.rows[slot_[i]] : fetch(slot_[i]);
       return static_cast<double>(row[slot_[j]]);
@@ -325,13 +354,14 @@ class WholeSolver {
       }
     }
     sol = std::move(best);
+    t.tol = tol;
   }
 
-  /// A long step along the progress of the last burst. On data that no function can fit exactly
-  /// the dual is unbounded, and pair steps alone would climb for ever.
+  /// A long step along beta - before: the progress of the last burst, or beta itself. On data that
+  /// no function can fit exactly the dual is unbounded, and pair steps alone would climb for ever.
   void extrapolate(const std::vector<double>& before) {
     InnerTask<T>& t = slots_.task;
-    double slope = 0, curve = 0, limit = 1e6;
+    double slope = 0, curve = 0, limit = 1e9;
     std::vector<const T*> rows;
     std::vector<double> delta;
     for (std::size_t i = 0; i < slot_.size(); ++i) {

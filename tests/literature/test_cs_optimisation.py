@@ -128,14 +128,16 @@ def classifier_violation(alpha: Any, margins: Any, C: float, text_C: float = np.
 
 
 def regression_violation(beta: Any, r: Any, epsilon: float, C: float, text_C: float) -> float:
-    """The same for r = y - f: r <= epsilon + beta / text_C if beta may rise, and so on."""
-    edge = np.where(beta > 0, epsilon, np.where(beta < 0, -epsilon, epsilon)) + beta / text_C
-    above = np.where((beta < C) & (beta >= 0), r - edge, 0.0)
-    held = np.where(beta > 0, edge - r, 0.0)
-    edge_below = np.where(beta < 0, -epsilon, -epsilon) + beta / text_C
-    below = np.where((beta > -C) & (beta <= 0), edge_below - r, 0.0)
-    held_below = np.where(beta < 0, r - edge_below, 0.0)
-    return float(max(above.max(), held.max(), below.max(), held_below.max(), 0.0))
+    """The same for r = y - f, with the edges of the tube at +-epsilon + beta / text_C."""
+    above, below = r - epsilon - beta / text_C, r + epsilon - beta / text_C
+    return float(
+        max(
+            above[(beta >= 0) & (beta < C)].max(initial=0.0),  # could rise
+            -above[beta > 0].min(initial=0.0),  # could fall
+            -below[(beta <= 0) & (beta > -C)].min(initial=0.0),
+            below[beta < 0].max(initial=0.0),
+        )
+    )
 
 
 @pytest.mark.spec("CS-7.02", "CS-7.05")

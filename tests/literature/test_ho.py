@@ -130,7 +130,7 @@ def kkt_residual(alpha: Array, b: float, K: Array, y: Array, C: float) -> float:
     f = K @ (alpha * y) + b
     slack = np.maximum(0, 1 - y * f)
     return max(
-        abs(alpha @ y),
+        float(abs(alpha @ y)),
         float(np.maximum(-alpha, 0).max()),
         float(np.maximum(alpha - C, 0).max()) if np.isfinite(C) else 0.0,
         float(np.abs(alpha * (y * f - 1 + slack)).max()),

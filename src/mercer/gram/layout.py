@@ -21,10 +21,10 @@ from .program import Leaf, Program, compile_kernel
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
 SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as this many roundings of the squared norms (1.5
-# times the largest ratio seen over rows of 10 to 1000 entries).
+# Compressed rows: the whole error, estimated as this many roundings of the squared norms (the
+# largest ratio seen over rows of 10 to 1000 entries).
 SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = 4.0
+SPARSE_ROUNDINGS = 6.5
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.

@@ -148,7 +148,7 @@ def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
             causes.append(f"{conflict} rows are duplicates of rows with the opposite label")
     C = getattr(fitting.formulation, "C", 1.0)
     price = C * float(fitting.weight.max()) * float(np.median(fitting.gram.diag()))
-    if price > 1e4:
+    if 1e4 < price < np.inf:
         causes.append(
             f"C is large for this kernel (C times the typical k(x, x) is {price:.3g}): try a "
             "smaller C"

@@ -126,6 +126,9 @@ def _tightened(
         if more.status == "iteration_limit" and settings.max_iter < 0:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
             more.status = solution.status
+            if more.kkt_violation >= solution.kkt_violation:
+                solution.n_iter, solution.seconds = more.n_iter, more.seconds
+                break
         solution, outcome = more, formulation.outcome(task, more)
     return solution, outcome
 

@@ -61,6 +61,8 @@ class Problem:
         left = _doubles(self.slope_left)
         curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
         group = None if self.group is None else np.ascontiguousarray(self.group, dtype=np.int64)
+        if group is not None and group.min(initial=0) < 0:
+            raise ValueError("no such group: group must hold 0 or 1.")
         return {
             "lower": _doubles(self.lower),
             "upper": _doubles(self.upper),
