@@ -210,9 +210,10 @@ import os, threading
 import numpy as np
 from mercer import SVC
 X = np.random.default_rng(0).normal(size=(5200, 5))
+others = len(os.listdir("/proc/self/task")) - 1  # of other libraries
 model = SVC(gamma=0.2, n_jobs={n_jobs}).fit(X, X[:, 0] > 0)
 model.predict(X)
-print(len(os.listdir("/proc/self/task")))
+print(len(os.listdir("/proc/self/task")) - others)
 """
 
 
