@@ -47,7 +47,7 @@ DenseStore<T> pack_dense(const Strided<U>& x, const double* centre) {
 namespace {
 
 /// Entries of a run, on average.
-constexpr double run_length = 16;
+constexpr double run_length = 8;
 
 template <class T>
 void find_runs(SparseStore<T>& s) {

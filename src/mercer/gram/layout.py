@@ -24,7 +24,7 @@ SINGLE_ERROR = 1.2e-6
 # Compressed rows: the whole error, estimated as this many roundings of the squared norms (the
 # largest ratio seen over rows of 10 to 1000 entries).
 SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = 6.5
+SPARSE_ROUNDINGS = 5.0
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
