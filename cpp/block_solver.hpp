@@ -105,7 +105,7 @@ class BlockSolver {
   /// Fresh memory costs the system about as much as computing a cheap kernel value, so a cheap
   /// kernel keeps only the rows that come back soon.
   static double useful_cache(const Evaluator<T>& kernel, double bytes) {
-    return kernel.cost() < 64 ? std::min(bytes, 128e6) : bytes;
+    return kernel.cost() < 64 ? std::min(bytes, 32e6) : bytes;
   }
 
   // ---- the active set: everything below is indexed by position in active_
