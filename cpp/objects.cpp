@@ -46,8 +46,12 @@ DenseStore<T> pack_dense(const Strided<U>& x, const double* centre) {
 
 namespace {
 
-/// Entries of a run, on average.
-constexpr double run_length = 8;
+/// Columns of a run: the number of columns alone decides, so that a value depends on its two rows
+/// and not on the company they are in. Narrow rows are summed in one run.
+Index columns_of_run(Index d) {
+  constexpr Index narrow = 256, runs = 16;
+  return d <= narrow ? std::max<Index>(d, 1) : (d + runs - 1) / runs;
+}
 
 template <class T>
 void find_runs(SparseStore<T>& s) {
@@ -89,9 +93,7 @@ void fill_norms(SparseStore<T>& s) {
 
 template <class T>
 void finish(SparseStore<T>& s) {
-  const double mean = s.n ? static_cast<double>(s.start[s.n]) / static_cast<double>(s.n) : 0.0;
-  s.run_columns = std::max<Index>(
-      1, static_cast<Index>(static_cast<double>(s.d) * run_length / std::max(mean, run_length)));
+  s.run_columns = columns_of_run(s.d);
   find_runs(s);
   fill_norms(s);
 }

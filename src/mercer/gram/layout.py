@@ -21,10 +21,12 @@ from .program import Leaf, Program, compile_kernel
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
 SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as this many roundings of the squared norms (the
-# largest ratio seen over rows of 10 to 1000 entries).
+# Compressed rows: the whole error, estimated as so many roundings of the squared norms (from the
+# largest ratios seen over rows of 10 to 1000 entries), for narrow rows, which are summed in one
+# run (see cpp/objects.cpp), and for wide ones.
 SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = 5.0
+SPARSE_ROUNDINGS = (10.0, 5.0)
+NARROW = 256
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
@@ -117,10 +119,10 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres)
                 store = compressed.prepare(X)
-                if _accurate(program, store, True):
+                if _accurate(program, store, True, X.shape[1]):
                     return compressed, store
         store = single.prepare(X)
-        if dtype == "float32" or _accurate(program, store, sparse):
+        if dtype == "float32" or _accurate(program, store, sparse, X.shape[1] if sparse else 0):
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves))
     return double, double.prepare(X)
@@ -131,7 +133,7 @@ def select(X: Any, columns: tuple[int, ...] | None) -> Any:
     return X if columns is None else X[:, list(columns)]
 
 
-def _accurate(program: Program, store: Any, sparse: bool) -> bool:
+def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
     """Return whether single precision keeps kernel values within 2e-6.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
@@ -146,7 +148,8 @@ def _accurate(program: Program, store: Any, sparse: bool) -> bool:
         radius, rounding = store.radius(k), store.rounding(k)
         width = program.widths.get(k)
         if leaf.kind == "sqdist" and width is not None:
-            if sparse and SPARSE_ROUNDINGS * eps * width * radius**2 > SPARSE_ERROR:
+            roundings = SPARSE_ROUNDINGS[columns > NARROW]
+            if sparse and roundings * eps * width * radius**2 > SPARSE_ERROR:
                 return False
             if not sparse and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
                 return False
