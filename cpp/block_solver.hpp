@@ -146,7 +146,6 @@ class BlockSolver {
       if (full_.groups == 2 && full_.group[i] == 1 && begin_[1] == n) end_[0] = begin_[1] = k;
       refresh(k);
     }
-    set_.clear();
     fresh_set_ = true;
   }
 
@@ -547,7 +546,7 @@ class BlockSolver {
   Index now_ = 0;
   std::vector<Index> member_;   ///< active position -> slot, -1 outside
   std::vector<Index> in_slot_;  ///< slot -> active position, -1 empty
-  std::vector<Index> age_, set_, fresh_slots_, chosen_, free_, changed_, missing_;
+  std::vector<Index> age_, fresh_slots_, chosen_, free_, changed_, missing_;
   std::vector<double> delta_;
   std::vector<T*> row_;
   std::vector<Candidate> rising_, falling_;

@@ -66,7 +66,7 @@ class WholeSolver {
         collect(sol);
         summarise(p_, sol);
         if (settings_.callback && settings_.callback({sol.n_iter, sol.violation, sol.objective,
-                                                      sol.relative_gap, n, hits_, misses_})) {
+                                                      sol.relative_gap, n, 0, misses_})) {
           sol.status = Status::interrupted;
           break;
         }
@@ -119,7 +119,6 @@ class WholeSolver {
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
     sol.n_kernel_values = misses_ * n;
-    sol.cache_hits = hits_;
     sol.cache_misses = misses_;
     return sol;
   }
@@ -409,7 +408,7 @@ class WholeSolver {
   std::shared_ptr<Evaluator<T>> slot_kernel_;
   std::vector<T> slot_diag_;
   Buffer<T>& matrix_;
-  Index stride_ = 0, batch_ = 1, hits_ = 0, misses_ = 0;
+  Index stride_ = 0, batch_ = 1, misses_ = 0;
   double objective_ = infinite;
   Slots<T> shrunk_;
   std::vector<Index> kept_, full_slot_;  ///< kept full slots; full slot of a shrunk one

@@ -21,9 +21,9 @@ from .program import Leaf, Program, compile_kernel
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
 SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as so many roundings of the squared norms (from the
-# largest ratios seen over rows of 10 to 1000 entries), for narrow rows, which are summed in one
-# run (see cpp/objects.cpp), and for wide ones.
+# Compressed rows: the whole error, estimated as so many roundings of the squared norms. Ratios up
+# to 8.5 were seen for long single-precision sums and 2.8 where runs are added in double precision;
+# the factors leave a margin. The first is for narrow rows, summed in one run (cpp/objects.cpp).
 SPARSE_ERROR = 1.9e-6
 SPARSE_ROUNDINGS = (10.0, 5.0)
 NARROW = 256
