@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.svm import SVC
 
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid, exp, normalize
-from mercer.kernels.gamma import resolve_gamma
+from mercer.kernels.vectors.gamma import resolve_gamma
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(30, 4)) * [1, 2, 3, 4] + 5

@@ -26,14 +26,9 @@ from .constant import Constant
 from .definiteness import Definiteness
 from .function import FromFeatureMap, FromFunction
 from .geometry import cosine, distance, distance_to_mean, norm
-from .laplacian import Laplacian
-from .linear import Linear
-from .poly import Polynomial
 from .precomputed import Precomputed
-from .rbf import RBF
 from .resolve import resolve
-from .sigmoid import Sigmoid
-from .vector import VectorKernel
+from .vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid, VectorKernel
 
 __all__ = [
     "RBF",

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from .base import Kernel
 from .definiteness import PSD, UNKNOWN, Definiteness
-from .linear import Linear
 from .objects import Objects, count, stored_alike
 from .parameters import show
+from .vectors import Linear
 
 
 class FromFunction(Kernel):

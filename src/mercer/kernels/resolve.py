@@ -7,14 +7,10 @@ from typing import Any
 
 from .base import Kernel
 from .function import FromFunction
-from .gamma import check_gamma
-from .laplacian import Laplacian
-from .linear import Linear
 from .parameters import integer, real, show
-from .poly import Polynomial
 from .precomputed import Precomputed
-from .rbf import RBF
-from .sigmoid import Sigmoid
+from .vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from .vectors.gamma import check_gamma
 
 GAMMA = "scale"
 DEGREE = 3

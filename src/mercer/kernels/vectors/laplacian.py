@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .definiteness import PD, PSD, Definiteness
+from ..definiteness import PD, PSD, Definiteness
 from .vector import GammaKernel
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .definiteness import PSD, Definiteness
+from ..definiteness import PSD, Definiteness
 from .vector import VectorKernel
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .definiteness import PD, PSD, Definiteness
-from .parameters import integer, real
+from ..definiteness import PD, PSD, Definiteness
+from ..parameters import integer, real
 from .vector import GammaKernel
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .definiteness import INDEFINITE, Definiteness
-from .parameters import real
+from ..definiteness import INDEFINITE, Definiteness
+from ..parameters import real
 from .vector import GammaKernel
 
 if TYPE_CHECKING:

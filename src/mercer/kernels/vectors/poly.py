@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from .definiteness import CPD, INDEFINITE, PSD, Definiteness
-from .parameters import integer, real
+from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
+from ..parameters import integer, real
 from .vector import GammaKernel
 
 if TYPE_CHECKING:

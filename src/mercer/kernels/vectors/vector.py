@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..base import Kernel
+from ..objects import VECTORS, as_vectors
 from . import gamma as width
-from .base import Kernel
-from .objects import VECTORS, as_vectors
 
 
 class VectorKernel(Kernel):
