@@ -101,11 +101,22 @@ class BlockSolver {
 
  private:
   static constexpr int shrink_every = 4;
+  /// Multiply-adds of a kernel value that is computed as fast as it is fetched from memory.
+  static constexpr double cheap = 32;
+  /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
+  static constexpr Index step_columns = 256;
+  static constexpr double narrow_cost = 64;
 
-  /// Fresh memory costs the system about as much as computing a cheap kernel value, so a cheap
-  /// kernel keeps only the rows that come back soon.
+  struct Scratch {
+    std::vector<Query<T>> query;
+    Buffer<T> tile;
+    std::vector<const T*> row;
+    std::vector<Index> id;
+  };
+
+  /// A cheap kernel value is computed again in the time that storing and fetching it would take.
   static double useful_cache(const Evaluator<T>& kernel, double bytes) {
-    return kernel.cost() < 64 ? std::min(bytes, 32e6) : bytes;
+    return kernel.threads_allowed() && kernel.cost() < cheap ? 0 : bytes;
   }
 
   // ---- the active set: everything below is indexed by position in active_
@@ -350,7 +361,8 @@ class BlockSolver {
     const Index block = std::min<Index>(kernel->block(), rows_at_once);
     const Index blocks = (fresh + block - 1) / block;
     parallel_for(threads_, blocks, [&](Index b, int worker) {
-      Query<T>& q = scratch_[worker].query;
+      if (scratch_[worker].query.empty()) scratch_[worker].query.resize(1);
+      Query<T>& q = scratch_[worker].query[0];
       const Index from = b * block, count = std::min(block, fresh - from);
       Buffer<T>& tile = scratch_[worker].tile;
       tile.require(block * local_stride_);
@@ -457,38 +469,58 @@ class BlockSolver {
     sol_.cache_misses += static_cast<Index>(missing_.size());
     for (Index c : missing_) row_[c] = cache_.insert(changed_[c], fence);
     const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
-    const Index block = std::min<Index>(kernel_->block(), rows_at_once);
     parallel_for(threads_, (n + width - 1) / width, [&](Index task, int worker) {
-      Scratch& w = scratch_[worker];
-      const Index from = task * width, count = std::min(width, n - from);
-      std::vector<const T*> rows(static_cast<std::size_t>(m));
-      Index homeless = 0;
-      for (Index c = 0; c < m; ++c) {
-        if (row_[c])
-          rows[c] = row_[c] + from;
-        else
-          ++homeless;
-      }
-      w.rows.require(homeless * width);
-      w.tile.require(block * width);
-      std::vector<Index> ids(static_cast<std::size_t>(block));
-      Index next_home = 0;
-      for (std::size_t b = 0; b < missing_.size(); b += static_cast<std::size_t>(block)) {
-        const Index nq = std::min<Index>(block, static_cast<Index>(missing_.size() - b));
-        for (Index r = 0; r < nq; ++r) ids[r] = changed_[missing_[b + r]];
-        kernel_->prepare(w.query, ids.data(), static_cast<int>(nq));
-        kernel_->tile(w.query, from, count, w.tile.data(), width);
-        for (Index r = 0; r < nq; ++r) {
-          const Index c = missing_[b + r];
-          T* to = row_[c] ? row_[c] + from : w.rows.data() + width * next_home++;
-          std::copy_n(w.tile.data() + r * width, count, to);
-          rows[c] = to;
-        }
-      }
-      ops<T>().axpy_rows(values_.data() + from, rows.data(), delta_.data(), static_cast<int>(m),
-                         count);
+      const Index from = task * width;
+      apply_columns(scratch_[worker], from, std::min(width, n - from));
     });
     kernel_values_ += static_cast<Index>(missing_.size()) * n;
+  }
+
+  /// The part of apply_rows for the columns [from, from + count). Rows are added in the order of
+  /// changed_, whether they come from the cache or not, so the cache leaves no trace in the sums.
+  void apply_columns(Scratch& w, Index from, Index count) {
+    const Index m = static_cast<Index>(changed_.size());
+    const Index missing = static_cast<Index>(missing_.size());
+    const Index block = std::min<Index>(kernel_->block(), rows_at_once);
+    // Narrow data go in steps, with the prepared rows kept from step to step; others are prepared
+    // once and take all columns.
+    const bool narrow = kernel_->threads_allowed() && kernel_->cost() < narrow_cost;
+    const Index step = narrow ? step_columns : count;
+    const Index blocks = (missing + block - 1) / block;
+    if (static_cast<Index>(w.query.size()) < (narrow ? blocks : 1))
+      w.query.resize(static_cast<std::size_t>(narrow ? blocks : 1));
+    const Index stride = round_up(step, kernel_->panel());
+    w.tile.require(block * stride);
+    w.row.resize(static_cast<std::size_t>(m));
+    for (Index at = 0; at < count; at += step) {
+      const Index columns = std::min(step, count - at);
+      double* values = values_.data() + from + at;
+      for (Index c = 0; c < m; ++c) w.row[c] = row_[c] ? row_[c] + from + at : nullptr;
+      Index done = 0;
+      for (Index b = 0; b < blocks; ++b) {
+        const Index first = b * block, rows = std::min(block, missing - first);
+        Query<T>& query = w.query[narrow ? b : 0];
+        if (!narrow || at == 0) {
+          w.id.resize(static_cast<std::size_t>(rows));
+          for (Index r = 0; r < rows; ++r) w.id[r] = changed_[missing_[first + r]];
+          kernel_->prepare(query, w.id.data(), static_cast<int>(rows));
+        }
+        kernel_->tile(query, from + at, columns, w.tile.data(), stride);
+        for (Index r = 0; r < rows; ++r) {
+          const Index c = missing_[first + r];
+          const T* tile = w.tile.data() + r * stride;
+          if (row_[c]) std::copy_n(tile, columns, row_[c] + from + at);
+          w.row[c] = tile;
+        }
+        const Index next = first + rows < missing ? missing_[first + rows] : m;
+        ops<T>().axpy_rows(values, w.row.data() + done, delta_.data() + done,
+                           static_cast<int>(next - done), columns);
+        done = next;
+      }
+      if (done < m)
+        ops<T>().axpy_rows(values, w.row.data() + done, delta_.data() + done,
+                           static_cast<int>(m - done), columns);
+    }
   }
 
   // ---- reporting
@@ -514,11 +546,6 @@ class BlockSolver {
     summarise(full_, sol_);
     return sol_.relative_gap <= settings_.gap_tol;
   }
-
-  struct Scratch {
-    Query<T> query;
-    Buffer<T> tile, rows;
-  };
 
   const Problem& full_;
   const Evaluator<T>& full_kernel_;

@@ -126,8 +126,8 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
 }
 
 template <class T>
-void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
-                             Index stride) const {
+bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
+                             const Instruction* next) const {
   const Ops<T>& o = ops<T>();
   const LeafSource<T>& source = sources_[leaf];
   const Store<T>& sa = *a_->stores[leaf];
@@ -136,9 +136,17 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
   if (auto* b = std::get_if<DenseStore<T>>(&sb)) {
     const T* panels = b->panel_of(begin);
     const Index n_panels = (count + panel_ - 1) / panel_;
-    for (int r = 0; r < q.n; r += query_block)
-      o.stat[stat](q.dense[leaf].data() + r * b->d, std::min(query_block, q.n - r), panels,
-                   n_panels, b->d, out + r * stride, stride);
+    const bool fused = next && next->op == Op::exp;
+    for (int r = 0; r < q.n; r += query_block) {
+      const T* query = q.dense[leaf].data() + r * b->d;
+      const int nq = std::min(query_block, q.n - r);
+      if (fused)
+        o.stat_exp[stat](query, nq, panels, n_panels, b->d, out + r * stride, stride,
+                         static_cast<T>(next->a), static_cast<T>(next->b));
+      else
+        o.stat[stat](query, nq, panels, n_panels, b->d, out + r * stride, stride);
+    }
+    return fused;
   } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
     const auto& a = std::get<SparseStore<T>>(sa);
     const bool squares = source.stat == Stat::sqdist;
@@ -155,7 +163,7 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
       std::vector<Index> ids(static_cast<std::size_t>(q.n));
       for (int r = 0; r < q.n; ++r) ids[r] = ia[q.rows[r]];
       source.call(ids.data(), q.n, ib.data() + begin, count, out, stride);
-      return;
+      return false;
     }
     const auto fill = [&](const auto* m) {
       for (int r = 0; r < q.n; ++r) {
@@ -169,6 +177,7 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     else
       fill(static_cast<const double*>(source.matrix));
   }
+  return false;
 }
 
 template <class T>
@@ -193,10 +202,13 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
         for (int r = 0; r < q.n; ++r) f(level(top) + r * stride_of(top));
       };
       switch (i.op) {
-        case Op::leaf:
+        case Op::leaf: {
           ++top;
-          leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top));
+          const Instruction* next =
+              pc + 1 < program_.code.size() ? &program_.code[pc + 1] : nullptr;
+          if (leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top), next)) ++pc;
           break;
+        }
         case Op::constant:
           ++top;
           each([&](T* x) { std::fill_n(x, n, static_cast<T>(i.a)); });

@@ -80,7 +80,9 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
-  void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
+  /// Values of one leaf; true when the instruction after it is done as well.
+  bool leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
+                 const Instruction* next) const;
 
   Program program_;
   std::vector<LeafSource<T>> sources_;

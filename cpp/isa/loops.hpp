@@ -33,6 +33,130 @@ constexpr int panel_vectors = 2;
 template <class T>
 constexpr int panel_width = panel_vectors * Vec<T>::width;
 
+// ---------------------------------------------------------------- profiles
+
+/// 2^t as 2^n p(t - n) with n the nearest integer. p is the minimax polynomial of degree 5 with
+/// p(0) = 1 (relative error 1.6e-7 after rounding). Below the normal range the result stays at
+/// the smallest normal number; above it, it is not finite.
+inline VecF exp2_of(VecF t) {
+  t = min(max(t, VecF::set(-126.0f)), VecF::set(128.0f));
+  const VecF n = round(t);
+  const VecF f = t - n;
+  VecF p = VecF::set(0x1.5a5592p-10f);
+  p = fma(p, f, VecF::set(0x1.3ce8b0p-7f));
+  p = fma(p, f, VecF::set(0x1.c6bad0p-5f));
+  p = fma(p, f, VecF::set(0x1.ebf9cap-3f));
+  p = fma(p, f, VecF::set(0x1.62e426p-1f));
+  p = fma(p, f, VecF::set(1.0f));
+  return scale2(p, n);
+}
+
+/// The same in double precision: the series of 2^f to degree 12, remainder below one rounding.
+inline VecD exp2_of(VecD t) {
+  t = min(max(t, VecD::set(-1022.0)), VecD::set(1024.0));
+  const VecD n = round(t);
+  const VecD f = t - n;
+  constexpr double c[] = {2.5678435993488206e-11,
+                          4.4455382718708115e-10,
+                          7.0549116208011233e-9,
+                          1.0178086009239699e-7,
+                          1.3215486790144309e-6,
+                          1.5252733804059841e-5,
+                          1.5403530393381609e-4,
+                          1.3333558146428443e-3,
+                          9.6181291076284772e-3,
+                          5.5504108664821580e-2,
+                          2.4022650695910071e-1,
+                          6.9314718055994531e-1,
+                          1.0};
+  VecD p = VecD::set(c[0]);
+  for (int k = 1; k < 13; ++k) p = fma(p, f, VecD::set(c[k]));
+  return scale2(p, n);
+}
+
+constexpr double log2e = 1.4426950408889634074;
+
+/// Applies f to whole vectors and to a padded copy of the remainder: the same code, so the same
+/// bits at every position.
+template <class T, class F>
+inline void map(T* x, Index n, F f) {
+  using V = Vec<T>;
+  Index k = 0;
+  for (; k + V::width <= n; k += V::width) f(V::load(x + k)).store(x + k);
+  if (k < n) {
+    T tail[V::width] = {};
+    for (Index j = k; j < n; ++j) tail[j - k] = x[j];
+    f(V::load(tail)).store(tail);
+    for (Index j = k; j < n; ++j) x[j] = tail[j - k];
+  }
+}
+
+template <class T>
+void affine(T* x, Index n, T a, T b) {
+  const Vec<T> va = Vec<T>::set(a), vb = Vec<T>::set(b);
+  map(x, n, [&](Vec<T> v) { return fma(v, va, vb); });
+}
+
+/// exp(a x + b)
+template <class T>
+struct ExpAffine {
+  Vec<T> a, b;
+  ExpAffine(T a_, T b_)
+      : a(Vec<T>::set(static_cast<T>(a_ * log2e))), b(Vec<T>::set(static_cast<T>(b_ * log2e))) {}
+  Vec<T> operator()(Vec<T> x) const { return exp2_of(fma(x, a, b)); }
+};
+
+template <class T>
+void exp_affine(T* x, Index n, T a, T b) {
+  map(x, n, ExpAffine<T>(a, b));
+}
+
+template <class T>
+void tanh_of(T* x, Index n) {
+  using V = Vec<T>;
+  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
+  map(x, n, [&](V v) {
+    const V e = exp2_of(abs(v) * two);
+    const V t = (one - e) / (one + e);
+    return where(v < V::zero(), V::zero() - t, t);
+  });
+}
+
+template <class T>
+void powi(T* x, Index n, int p) {
+  using V = Vec<T>;
+  map(x, n, [&](V v) {
+    V result = V::set(T(1));
+    for (int e = p; e > 0; e >>= 1) {
+      if (e & 1) result = result * v;
+      if (e > 1) v = v * v;
+    }
+    return result;
+  });
+}
+
+template <class T, class F>
+inline void map2(T* x, const T* y, Index n, F f) {
+  using V = Vec<T>;
+  Index k = 0;
+  for (; k + V::width <= n; k += V::width) f(V::load(x + k), V::load(y + k)).store(x + k);
+  if (k < n) {
+    T a[V::width] = {}, b[V::width] = {};
+    for (Index j = k; j < n; ++j) a[j - k] = x[j], b[j - k] = y[j];
+    f(V::load(a), V::load(b)).store(a);
+    for (Index j = k; j < n; ++j) x[j] = a[j - k];
+  }
+}
+
+template <class T>
+void add(T* x, const T* y, Index n) {
+  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a + b; });
+}
+template <class T>
+void mul(T* x, const T* y, Index n) {
+  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a * b; });
+}
+
 // ---------------------------------------------------------------- pair statistics
 
 template <Stat S, class V>
@@ -47,16 +171,20 @@ inline V accumulate(V acc, V a, V b) {
   }
 }
 
-/// NQ query rows against NP panels; one sequential chain per value, so that a value depends on
-/// its two rows alone.
-template <Stat S, class T, int NQ, int NP>
-inline void stat_block(const T* query, const T* panels, Index d, T* out, Index out_stride) {
+/// NQ query rows against NP panels of d > 0 features; one sequential chain per value, so that a
+/// value depends on its two rows alone. The profile is applied before the values leave the
+/// registers.
+template <Stat S, class T, int NQ, int NP, class F>
+inline void stat_block(const T* query, const T* panels, Index d, T* out, Index out_stride,
+                       const F& profile) {
   using V = Vec<T>;
   constexpr int nv = panel_vectors * NP;
   V acc[NQ][nv];
   for (int r = 0; r < NQ; ++r)
     for (int c = 0; c < nv; ++c) acc[r][c] = V::zero();
-  for (Index k = 0; k < d; ++k) {
+  // Tested at the end: a loop that may run no time at all makes the compiler keep acc in memory.
+  Index k = 0;
+  do {
     V b[nv];
     for (int p = 0; p < NP; ++p)
       for (int c = 0; c < panel_vectors; ++c)
@@ -65,41 +193,60 @@ inline void stat_block(const T* query, const T* panels, Index d, T* out, Index o
       const V a = V::set(query[k * query_block + r]);
       for (int c = 0; c < nv; ++c) acc[r][c] = accumulate<S>(acc[r][c], a, b[c]);
     }
-  }
+  } while (++k < d);
   for (int r = 0; r < NQ; ++r)
-    for (int c = 0; c < nv; ++c) acc[r][c].store(out + r * out_stride + c * V::width);
+    for (int c = 0; c < nv; ++c) profile(acc[r][c]).store(out + r * out_stride + c * V::width);
 }
 
-template <Stat S, class T, int NQ>
-void stat_rows(const T* query, const T* panels, Index n_panels, Index d, T* out, Index stride) {
+template <Stat S, class T, int NQ, class F>
+void stat_rows(const T* query, const T* panels, Index n_panels, Index d, T* out, Index stride,
+               const F& profile) {
   // One or two rows leave registers idle: sweep several panels to hide the latency of the chain.
   constexpr int np = NQ == 1 ? 4 : (NQ == 2 ? 2 : 1);
   Index p = 0;
   for (; p + np <= n_panels; p += np)
     stat_block<S, T, NQ, np>(query, panels + p * d * panel_width<T>, d, out + p * panel_width<T>,
-                             stride);
+                             stride, profile);
   for (; p < n_panels; ++p)
     stat_block<S, T, NQ, 1>(query, panels + p * d * panel_width<T>, d, out + p * panel_width<T>,
-                            stride);
+                            stride, profile);
+}
+
+template <Stat S, class T, class F>
+inline void stat_profile(const T* query, int n_query, const T* panels, Index n_panels, Index d,
+                         T* out, Index stride, const F& profile) {
+  if (d <= 0) {
+    for (int r = 0; r < n_query; ++r)
+      for (Index k = 0; k < n_panels * panel_width<T>; k += Vec<T>::width)
+        profile(Vec<T>::zero()).store(out + r * stride + k);
+    return;
+  }
+  switch (n_query) {
+    case 1:
+      return stat_rows<S, T, 1>(query, panels, n_panels, d, out, stride, profile);
+    case 2:
+      return stat_rows<S, T, 2>(query, panels, n_panels, d, out, stride, profile);
+    case 3:
+      return stat_rows<S, T, 3>(query, panels, n_panels, d, out, stride, profile);
+    case 4:
+      return stat_rows<S, T, 4>(query, panels, n_panels, d, out, stride, profile);
+    case 5:
+      return stat_rows<S, T, 5>(query, panels, n_panels, d, out, stride, profile);
+    default:
+      return stat_rows<S, T, 6>(query, panels, n_panels, d, out, stride, profile);
+  }
 }
 
 template <Stat S, class T>
 void stat_tile(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
                Index stride) {
-  switch (n_query) {
-    case 1:
-      return stat_rows<S, T, 1>(query, panels, n_panels, d, out, stride);
-    case 2:
-      return stat_rows<S, T, 2>(query, panels, n_panels, d, out, stride);
-    case 3:
-      return stat_rows<S, T, 3>(query, panels, n_panels, d, out, stride);
-    case 4:
-      return stat_rows<S, T, 4>(query, panels, n_panels, d, out, stride);
-    case 5:
-      return stat_rows<S, T, 5>(query, panels, n_panels, d, out, stride);
-    default:
-      return stat_rows<S, T, 6>(query, panels, n_panels, d, out, stride);
-  }
+  stat_profile<S>(query, n_query, panels, n_panels, d, out, stride, [](Vec<T> x) { return x; });
+}
+
+template <Stat S, class T>
+void stat_exp_tile(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
+                   Index stride, T a, T b) {
+  stat_profile<S>(query, n_query, panels, n_panels, d, out, stride, ExpAffine<T>(a, b));
 }
 
 /// Sparse rows against scattered queries. Slot 0 holds zeros, so columns that no query has cost a
@@ -170,123 +317,6 @@ void transpose(const T* in, Index n_rows, int n_query, T* out, Index out_stride)
   }
   for (; i < n_rows; ++i)
     for (int r = 0; r < n_query; ++r) out[r * out_stride + i] = in[i * sparse_block + r];
-}
-
-// ---------------------------------------------------------------- profiles
-
-/// 2^t as 2^n p(t - n) with n the nearest integer. p is the minimax polynomial of degree 5 with
-/// p(0) = 1 (relative error 1.6e-7 after rounding). Below the normal range the result stays at
-/// the smallest normal number; above it, it is not finite.
-inline VecF exp2_of(VecF t) {
-  t = min(max(t, VecF::set(-126.0f)), VecF::set(128.0f));
-  const VecF n = round(t);
-  const VecF f = t - n;
-  VecF p = VecF::set(0x1.5a5592p-10f);
-  p = fma(p, f, VecF::set(0x1.3ce8b0p-7f));
-  p = fma(p, f, VecF::set(0x1.c6bad0p-5f));
-  p = fma(p, f, VecF::set(0x1.ebf9cap-3f));
-  p = fma(p, f, VecF::set(0x1.62e426p-1f));
-  p = fma(p, f, VecF::set(1.0f));
-  return scale2(p, n);
-}
-
-/// The same in double precision: the series of 2^f to degree 12, remainder below one rounding.
-inline VecD exp2_of(VecD t) {
-  t = min(max(t, VecD::set(-1022.0)), VecD::set(1024.0));
-  const VecD n = round(t);
-  const VecD f = t - n;
-  constexpr double c[] = {2.5678435993488206e-11,
-                          4.4455382718708115e-10,
-                          7.0549116208011233e-9,
-                          1.0178086009239699e-7,
-                          1.3215486790144309e-6,
-                          1.5252733804059841e-5,
-                          1.5403530393381609e-4,
-                          1.3333558146428443e-3,
-                          9.6181291076284772e-3,
-                          5.5504108664821580e-2,
-                          2.4022650695910071e-1,
-                          6.9314718055994531e-1,
-                          1.0};
-  VecD p = VecD::set(c[0]);
-  for (int k = 1; k < 13; ++k) p = fma(p, f, VecD::set(c[k]));
-  return scale2(p, n);
-}
-
-constexpr double log2e = 1.4426950408889634074;
-
-/// Applies f to whole vectors and to a padded copy of the remainder: the same code, so the same
-/// bits at every position.
-template <class T, class F>
-inline void map(T* x, Index n, F f) {
-  using V = Vec<T>;
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k)).store(x + k);
-  if (k < n) {
-    T tail[V::width] = {};
-    for (Index j = k; j < n; ++j) tail[j - k] = x[j];
-    f(V::load(tail)).store(tail);
-    for (Index j = k; j < n; ++j) x[j] = tail[j - k];
-  }
-}
-
-template <class T>
-void affine(T* x, Index n, T a, T b) {
-  const Vec<T> va = Vec<T>::set(a), vb = Vec<T>::set(b);
-  map(x, n, [&](Vec<T> v) { return fma(v, va, vb); });
-}
-
-template <class T>
-void exp_affine(T* x, Index n, T a, T b) {
-  const Vec<T> va = Vec<T>::set(static_cast<T>(a * log2e));
-  const Vec<T> vb = Vec<T>::set(static_cast<T>(b * log2e));
-  map(x, n, [&](Vec<T> v) { return exp2_of(fma(v, va, vb)); });
-}
-
-template <class T>
-void tanh_of(T* x, Index n) {
-  using V = Vec<T>;
-  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
-  map(x, n, [&](V v) {
-    const V e = exp2_of(abs(v) * two);
-    const V t = (one - e) / (one + e);
-    return where(v < V::zero(), V::zero() - t, t);
-  });
-}
-
-template <class T>
-void powi(T* x, Index n, int p) {
-  using V = Vec<T>;
-  map(x, n, [&](V v) {
-    V result = V::set(T(1));
-    for (int e = p; e > 0; e >>= 1) {
-      if (e & 1) result = result * v;
-      if (e > 1) v = v * v;
-    }
-    return result;
-  });
-}
-
-template <class T, class F>
-inline void map2(T* x, const T* y, Index n, F f) {
-  using V = Vec<T>;
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k), V::load(y + k)).store(x + k);
-  if (k < n) {
-    T a[V::width] = {}, b[V::width] = {};
-    for (Index j = k; j < n; ++j) a[j - k] = x[j], b[j - k] = y[j];
-    f(V::load(a), V::load(b)).store(a);
-    for (Index j = k; j < n; ++j) x[j] = a[j - k];
-  }
-}
-
-template <class T>
-void add(T* x, const T* y, Index n) {
-  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a + b; });
-}
-template <class T>
-void mul(T* x, const T* y, Index n) {
-  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a * b; });
 }
 
 // ---------------------------------------------------------------- products

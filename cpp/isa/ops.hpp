@@ -63,6 +63,9 @@ struct Ops {
   /// Statistic of n_query interleaved rows against consecutive panels of d features.
   void (*stat[3])(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
                   Index out_stride) = {};
+  /// The same with exp(a x + b) applied to every value.
+  void (*stat_exp[3])(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
+                      Index out_stride, T a, T b) = {};
   /// Statistic of consecutive sparse rows with the sparse_block query rows scattered into `slots`;
   /// out[k * sparse_block + r] for row k of the range. Distances are completed with the norms.
   void (*sparse[3])(const T* slots, const std::int32_t* slot_of, const T* value,

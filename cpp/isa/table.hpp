@@ -10,8 +10,11 @@ mercer::Ops<T> make_ops() {
   mercer::Ops<T> o;
   o.panel = panel_width<T>;
   o.stat[static_cast<int>(Stat::dot)] = stat_tile<Stat::dot, T>;
+  o.stat_exp[static_cast<int>(Stat::dot)] = stat_exp_tile<Stat::dot, T>;
   o.stat[static_cast<int>(Stat::sqdist)] = stat_tile<Stat::sqdist, T>;
+  o.stat_exp[static_cast<int>(Stat::sqdist)] = stat_exp_tile<Stat::sqdist, T>;
   o.stat[static_cast<int>(Stat::l1)] = stat_tile<Stat::l1, T>;
+  o.stat_exp[static_cast<int>(Stat::l1)] = stat_exp_tile<Stat::l1, T>;
   o.sparse[static_cast<int>(Stat::dot)] = sparse_tile<Stat::dot, T>;
   o.sparse[static_cast<int>(Stat::sqdist)] = sparse_tile<Stat::sqdist, T>;
   o.sparse[static_cast<int>(Stat::l1)] = sparse_tile<Stat::l1, T>;
