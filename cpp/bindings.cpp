@@ -325,14 +325,14 @@ nb::object product_of(const Evaluator<T>& e, nb::list segments, int n_jobs) {
   double* out;
   auto result = fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(cols)}, &out);
   Signals signals;
-  bool interrupted = false;
+  bool complete = false;
   {
     nb::gil_scoped_release release;
     int threads = resolve_jobs(n_jobs);
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
-    e.product(parsed, out, cols, threads, [&] { return interrupted = signals(); });
+    complete = e.product(parsed, out, cols, threads, [&] { return signals(); });
   }
-  if (interrupted) {
+  if (!complete) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     throw nb::python_error();
   }
@@ -428,6 +428,7 @@ nb::dict to_dict(const Solution& s, int groups) {
   d["cache_hits"] = s.cache_hits;
   d["cache_misses"] = s.cache_misses;
   d["negative_curvature"] = s.negative_curvature;
+  d["fresh"] = s.fresh;
   return d;
 }
 

@@ -40,7 +40,7 @@ class BlockSolver {
     full_diag_.resize(static_cast<std::size_t>(n));
     full_kernel_.diag(full_diag_.data());
     require_finite(full_diag_);
-    if (!start.empty()) rebuild_all();
+    sol_.fresh = start.empty() || rebuild();
     activate_all();
     choose_sizes();
     objective_ = starting_objective();
@@ -57,14 +57,14 @@ class BlockSolver {
       if (report(violation)) break;
       if (settings_.gap_tol > 0 && active() == n && gap_reached()) break;
       if (!(violation > settings_.tol)) {
+        if (sol_.fresh) break;
+        // The running values carry the rounding of every step, and those of inactive variables
+        // are old: confirm on fresh ones, which also are what a certificate is made of.
         write_back();
-        if (active() < n) {
-          rebuild_inactive();
-          activate_all();
-          since_shrink = -1000000;  // the end is near: no further shrinking
-          continue;
-        }
-        break;
+        if (!rebuild()) continue;
+        activate_all();
+        since_shrink = -1000000;  // the end is near: no further shrinking
+        continue;
       }
       if (settings_.shrinking && settings_.gap_tol <= 0 && ++since_shrink >= shrink_every) {
         since_shrink = 0;
@@ -93,7 +93,7 @@ class BlockSolver {
       }
     }
     write_back();
-    if (active() < n) rebuild_inactive();
+    if (!sol_.fresh) rebuild();
     summarise(full_, sol_);
     sol_.n_kernel_values = kernel_values_;
     return std::move(sol_);
@@ -204,33 +204,26 @@ class BlockSolver {
 
   // ---- values from scratch
 
-  /// values of the variables `rows`, as a product with the present support.
-  void rebuild(const std::vector<Index>& rows) {
+  /// All values, as a product with the present support; false when interrupted.
+  bool rebuild() {
+    const Index n = full_.size();
     std::vector<Index> support;
     std::vector<double> coef;
-    for (Index i = 0; i < full_.size(); ++i)
+    for (Index i = 0; i < n; ++i)
       if (sol_.beta[i] != 0) support.push_back(i), coef.push_back(sol_.beta[i]);
-    const Index m = static_cast<Index>(support.size()), n = static_cast<Index>(rows.size());
-    if (m == 0) {
-      for (Index i : rows) sol_.values[i] = 0;
-      return;
+    const Index m = static_cast<Index>(support.size());
+    std::vector<double> fresh(static_cast<std::size_t>(n), 0.0);
+    if (m > 0) {
+      const auto b = full_kernel_.b().take(support.data(), m);
+      const auto kernel = full_kernel_.on(full_kernel_.a(), b);
+      if (!kernel->product({{0, m, 1, 0, coef.data()}}, fresh.data(), 1, threads_,
+                           settings_.interrupted))
+        return false;
     }
-    const auto a = full_kernel_.b().take(rows.data(), n);
-    const auto b = full_kernel_.b().take(support.data(), m);
-    std::vector<double> out(rows.size());
-    full_kernel_.on(a, b)->product({{0, m, 1, 0, coef.data()}}, out.data(), 1, threads_,
-                                   settings_.interrupted);
-    for (std::size_t k = 0; k < rows.size(); ++k) sol_.values[rows[k]] = out[k];
+    sol_.values = std::move(fresh);
+    sol_.fresh = true;
     kernel_values_ += n * m;
-  }
-  void rebuild_all() { rebuild(order_); }
-  void rebuild_inactive() {
-    std::vector<char> is_active(sol_.beta.size(), 0);
-    for (Index i : active_) is_active[i] = 1;
-    std::vector<Index> rows;
-    for (Index i : order_)
-      if (!is_active[i]) rows.push_back(i);
-    rebuild(rows);
+    return true;
   }
 
   // ---- shrinking
@@ -458,6 +451,7 @@ class BlockSolver {
   void apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
     if (m == 0) return;
+    sol_.fresh = false;
     const std::uint64_t fence = cache_.now();
     row_.assign(static_cast<std::size_t>(m), nullptr);
     missing_.clear();

@@ -383,12 +383,12 @@ void accumulate_tile(const Ops<T>& o, const std::vector<Coefficients>& all, cons
 }  // namespace
 
 template <class T>
-void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, Index out_cols,
+bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, Index out_cols,
                            int threads, const std::function<bool()>& interrupted) const {
   const Ops<T>& o = ops<T>();
   const Index n = rows(), m = cols();
   std::fill_n(out, n * out_cols, 0.0);
-  if (n == 0 || m == 0) return;
+  if (n == 0 || m == 0) return true;
   if (!native_) threads = 1;
   const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
   Index acc_cols = 0;
@@ -444,6 +444,7 @@ void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
         }
       }
   });
+  return !stopped.load();
 }
 
 template class Evaluator<float>;

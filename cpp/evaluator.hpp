@@ -53,6 +53,7 @@ class Evaluator {
 
   Index rows() const { return a_->n; }
   Index cols() const { return b_->n; }
+  const std::shared_ptr<const Objects<T>>& a() const { return a_; }
   const Objects<T>& b() const { return *b_; }
   /// Columns of b a tile starts at must be a multiple of this; tiles write whole panels.
   int panel() const { return panel_; }
@@ -75,8 +76,9 @@ class Evaluator {
   /// k(b_j, b_j) for all columns.
   void diag(T* out) const;
 
-  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten.
-  void product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
+  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. False when it
+  /// was interrupted, and out is of no use.
+  bool product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
                const std::function<bool()>& interrupted) const;
 
  private:

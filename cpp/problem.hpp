@@ -87,6 +87,7 @@ struct Solution {
   double violation = 0, objective = 0, gap = 0, relative_gap = 0;
   Index n_iter = 0, n_kernel_values = 0, outer = 0, cache_hits = 0, cache_misses = 0;
   bool negative_curvature = false;
+  bool fresh = false;  ///< whether values were computed from this beta alone, not kept up to date
 };
 
 /// Gap and the sum of the absolute terms of the primal, for multipliers m.

@@ -60,6 +60,7 @@ class WholeSolver {
       if (settings_.gap_tol > 0) t.max_steps = std::min(t.max_steps, std::max<Index>(n, 64));
       ops<T>().inner(t);
       sol.n_iter += t.steps;
+      sol.fresh = false;
       ++sol.outer;
       sol.negative_curvature |= t.negative_curvature;
       if (settings_.callback || settings_.gap_tol > 0 || unbounded) {
@@ -79,7 +80,7 @@ class WholeSolver {
       if (!(t.violation > t.tol)) {
         // The running values carry the rounding of every step: confirm on fresh ones.
         collect(sol);
-        if (round > 0 || t.steps > 0) rebuild(sol);
+        rebuild(sol);
         summarise(p_, sol);
         if (sol.violation <= settings_.tol * (1 + 1e-9) || sol.violation >= 0.5 * previous) break;
         previous = sol.violation;
@@ -105,11 +106,14 @@ class WholeSolver {
       if (unbounded) {
         extrapolate(before);
         extrapolate(std::vector<double>(slot_.size(), 0.0));
+        sol.fresh = false;
       }
       if (shrinking) shrunk_pass(sol);
     }
-    collect(sol);
-    rebuild(sol);
+    if (!sol.fresh) {
+      collect(sol);
+      rebuild(sol);
+    }
     summarise(p_, sol);
     if (polishes(sol) && (sol.status == Status::optimal || sol.status == Status::stalled)) {
       polish(sol);
@@ -306,6 +310,7 @@ class WholeSolver {
       sol.values[i] = f[slot_[i]];
       slots_.task.values[slot_[i]] = static_cast<T>(f[slot_[i]]);
     }
+    sol.fresh = true;
   }
 
   bool polishes(const Solution& sol) const {

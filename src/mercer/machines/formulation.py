@@ -159,6 +159,10 @@ class Formulation(ABC):
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
 
+    def values(self, task: Task, solution: Any, outcome: Outcome) -> Array | None:
+        """Return f0 = K beta of a model from the fresh values of its solution, None if unknown."""
+        return solution.values if outcome.beta is solution.beta else None
+
     def objective_floor(self, y: Array | None, gram: Any) -> float:
         """Return the value of the dual objective below which the task is infeasible."""
         return -np.inf

@@ -96,6 +96,10 @@ class NuClassification(Formulation):
         beta = outcome.beta * _scale(outcome)
         return beta if self.fit_intercept else task.y * beta
 
+    def values(self, task: Task, solution: Any, outcome: Outcome) -> Array | None:
+        """Return the values of the scaled model."""
+        return solution.values / _scale(outcome) if self.fit_intercept else None
+
     def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
         """Return primal, dual and violation in units of the weights, the excess in the model's."""
         scale, y = _scale(outcome), task.y
@@ -222,6 +226,10 @@ class NuRegression(Formulation):
             return Outcome(first - second, 0.0, epsilon=max(-float(solution.multiplier[0]), 0.0))
         m0, m1 = (float(m) for m in solution.multiplier)
         return Outcome(first + second, -0.5 * (m0 + m1), epsilon=max(0.5 * (m1 - m0), 0.0))
+
+    def values(self, task: Task, solution: Any, outcome: Outcome) -> Array | None:
+        """Return the values, which both halves have in common."""
+        return solution.values[: len(task.y)] if self.fit_intercept else None
 
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return both halves; a sum that a tube of width 0 left open is shared by all rows."""

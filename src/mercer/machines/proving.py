@@ -1,7 +1,9 @@
 """The proof of a fit: in which precision it is made, and what happens when it fails.
 
-A model trained on float32 kernel values is checked on float64 values where that is cheap beside
-the fit, or where rounding could be as large as the tolerance. One that then violates its
+The values of a model on its training rows are a product of the kernel matrix with the returned
+coefficients, made after the last step; solvers end with that product, so it is not made twice. A
+model trained on float32 kernel values is checked on float64 values where that is cheap beside the
+fit, or where rounding could be as large as the tolerance. One that then violates its
 tolerance is refined on float64 values, from where it stands.
 """
 
@@ -112,9 +114,23 @@ def checking_precision(fitting: Fitting, matrix: Array) -> str:
 
 
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
-    kernel = TrainingKernel(fitting.gram, fitting.X, precision, n_jobs)
-    values = fitting.scheme.training_values(matrix, kernel)
+    values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
+    if values is None:
+        kernel = TrainingKernel(fitting.gram, fitting.X, precision, n_jobs)
+        values = fitting.scheme.training_values(matrix, kernel)
     return fitting.formulation.measures(fitting.tasks, fitting.outcomes, values, fitting.largest)
+
+
+def _fresh_values(fitting: Fitting) -> list[Array] | None:
+    """Return the values of the models where the solver's last act was to compute them."""
+    values = []
+    parts = (fitting.tasks, fitting.solutions, fitting.outcomes)
+    for task, solution, outcome in zip(*parts, strict=True):
+        found = fitting.formulation.values(task, solution, outcome) if solution.fresh else None
+        if found is None:
+            return None
+        values.append(found)
+    return values
 
 
 def _refinable(fitting: Fitting, measures: list[Measure]) -> bool:

@@ -63,6 +63,7 @@ def _settle_one(problem: Any, solution: Any) -> None:
     near = _near(lower, upper, beta)
     closest = np.where(upper - beta < beta - lower, upper, lower)
     solution.beta = beta = np.where(near, closest, beta)
+    solution.fresh = False
     if problem.group is None:
         return
     rising, falling = proof.slopes(problem, beta)

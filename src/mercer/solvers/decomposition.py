@@ -136,9 +136,7 @@ def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
         values=d["values"],
         multiplier=np.array(d["multiplier"], dtype=np.float64),
         multiplier_range=np.array(d["multiplier_range"], dtype=np.float64).reshape(-1, 2),
-        status="stationary"
-        if d["negative_curvature"] and d["status"] == "optimal"
-        else d["status"],
+        status=status,
         kkt_violation=d["violation"],
         objective=d["objective"],
         relative_gap=d["relative_gap"],
@@ -150,4 +148,5 @@ def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
         cache_hits=d["cache_hits"],
         cache_misses=d["cache_misses"],
         negative_curvature=d["negative_curvature"],
+        fresh=d["fresh"],
     )

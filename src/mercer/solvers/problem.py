@@ -145,6 +145,8 @@ class Solution:
         Of the kernel values.
     negative_curvature : bool
         Whether the kernel showed itself not to be positive semidefinite.
+    fresh : bool
+        Whether `values` were computed from the returned `beta` alone, after the last step.
     """
 
     beta: np.ndarray
@@ -163,6 +165,7 @@ class Solution:
     cache_hits: int = 0
     cache_misses: int = 0
     negative_curvature: bool = False
+    fresh: bool = False
 
 
 def _doubles(a: np.ndarray) -> np.ndarray:
