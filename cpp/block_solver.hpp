@@ -102,7 +102,7 @@ class BlockSolver {
  private:
   static constexpr int shrink_every = 4;
   /// Multiply-adds of a kernel value that is computed as fast as it is fetched from memory.
-  static constexpr double cheap = 32;
+  static constexpr double cheap = 64;
   /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
   static constexpr Index step_columns = 256;
   static constexpr double narrow_cost = 64;

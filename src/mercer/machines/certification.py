@@ -73,6 +73,11 @@ class Conditions(NamedTuple):
         return float(self.violations.max())
 
 
+def dot(a: Array, b: Array) -> float:
+    """Return the sum of products, without waking the threads of a BLAS for it."""
+    return float((a * b).sum())
+
+
 def loss_values(
     loss: Loss, y: Array, c: Array, beta: Array, f0: Array, f: Array, starts: NDArray[np.intp]
 ) -> list[Values]:
@@ -119,8 +124,8 @@ def nu_svc_values(
     y: Array, s: Array, nu: float, beta: Array, f0: Array, intercept: float, rho: float
 ) -> Values:
     """Return the values of nu-SVC, in units in which the coefficients are bounded by s."""
-    norm2 = max(float(beta @ f0), 0.0)
-    slack = float(s @ np.maximum(rho - y * (f0 + intercept), 0.0))
+    norm2 = max(dot(beta, f0), 0.0)
+    slack = dot(s, np.maximum(rho - y * (f0 + intercept), 0.0))
     reward = nu * float(s.sum()) * rho
     return Values(
         0.5 * norm2 - reward + slack, -0.5 * norm2, 0.5 * norm2 + abs(reward) + slack, norm2
@@ -143,10 +148,10 @@ def nu_svr_values(
     epsilon: float,
 ) -> Values:
     """Return the values of nu-SVR, whose tube `epsilon` is a variable of the primal."""
-    norm2 = max(float(beta @ f0), 0.0)
-    slack = float(s @ np.maximum(np.abs(y - f0 - intercept) - epsilon, 0.0))
+    norm2 = max(dot(beta, f0), 0.0)
+    slack = dot(s, np.maximum(np.abs(y - f0 - intercept) - epsilon, 0.0))
     primal = 0.5 * norm2 + C * (nu * float(s.sum()) * epsilon + slack)
-    return Values(primal, float(y @ beta) - 0.5 * norm2, primal, norm2)
+    return Values(primal, dot(y, beta) - 0.5 * norm2, primal, norm2)
 
 
 def rounding_floor(beta: Array, largest: float) -> float:

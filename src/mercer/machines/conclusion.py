@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.kernels.objects import take
+from mercer.machines import certification as proof
 from mercer.machines.errors import ConvexCombination, NotSeparableError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
         rows = np.arange(len(beta)) if task.rows is None else task.rows
         first, second = np.flatnonzero(beta > 0.0), np.flatnonzero(beta < 0.0)
         total = max(float(beta[first].sum()), -float(beta[second].sum()), 1e-300)
-        norm2 = max(float(beta @ solution.values), 0.0)
+        norm2 = max(proof.dot(beta, solution.values), 0.0)
         distance = np.sqrt(norm2) / total
         combinations = [
             ConvexCombination(

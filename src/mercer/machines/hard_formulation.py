@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Hinge
+from mercer.machines import certification as proof
 from mercer.machines.formulation import (
     Formulation,
     LossFormulation,
@@ -141,7 +142,7 @@ class HardTube(LossFormulation):
     def scaled(self, task: Task, beta: Array, f0: Array) -> tuple[float, float]:
         """Return the best scale of beta along its ray and the bound on the norm of f."""
         gain = -float(self.loss.conjugate(task.y, beta, np.full(len(beta), np.inf)).sum())
-        norm2 = max(float(beta @ f0), 0.0)
+        norm2 = max(proof.dot(beta, f0), 0.0)
         if not gain > 0.0:
             return 1.0, 0.0
         if norm2 <= 1e-30 * gain**2:

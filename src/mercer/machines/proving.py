@@ -109,7 +109,7 @@ def checking_precision(fitting: Fitting, matrix: Array) -> str:
     if _CHEAP * n_support * fitting.gram.n <= spent:
         return "float64"
     # Rounding errors of independent values add up like the root of the sum of squares.
-    rounding = _SINGLE_ERROR * max(float(np.linalg.norm(row)) for row in matrix)
+    rounding = _SINGLE_ERROR * math.sqrt(float(np.square(matrix).sum(axis=1).max()))
     return "float64" if rounding > fitting.settings.tol else "float32"
 
 
