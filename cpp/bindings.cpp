@@ -129,6 +129,23 @@ std::pair<double, double> describe(const ObjectsBuilder<T>& b, int leaf) {
 
 // ------------------------------------------------------------------ programs and evaluators
 
+/// ("table", grid, step, first, below, beyond, coefficients by falling power x pieces).
+Table parse_table(const nb::tuple& t) {
+  const auto grid = nb::cast<std::string>(t[1]);
+  const auto c = nb::cast<nb::ndarray<const double, nb::ndim<2>, nb::c_contig>>(t[6]);
+  Table table;
+  TableView<double>& s = table.shape;
+  s.grid = grid == "octaves" ? Grid::octaves : (grid == "root" ? Grid::root : Grid::even);
+  s.factor = nb::cast<double>(t[2]);
+  s.first = nb::cast<double>(t[3]);
+  s.below = nb::cast<double>(t[4]);
+  s.beyond = nb::cast<double>(t[5]);
+  s.degree = static_cast<int>(c.shape(0)) - 1;
+  s.pieces = static_cast<Index>(c.shape(1));
+  table.coefficients.assign(c.data(), c.data() + c.size());
+  return table;
+}
+
 Program parse_program(nb::list code, int n_leaves, int n_aux) {
   Program p;
   p.n_leaves = n_leaves;
@@ -155,7 +172,29 @@ Program parse_program(nb::list code, int n_leaves, int n_aux) {
       i = {Op::mul, 0, 0, 0};
     else if (name == "aux")
       i = {Op::aux, nb::cast<int>(t[1]), 0, 0};
-    else
+    else if (name == "aux_add")
+      i = {Op::aux_add, nb::cast<int>(t[1]), 0, 0};
+    else if (name == "dup")
+      i = {Op::dup, 0, 0, 0};
+    else if (name == "swap")
+      i = {Op::swap, 0, 0, 0};
+    else if (name == "log")
+      i = {Op::log, 0, 0, 0};
+    else if (name == "sqrt")
+      i = {Op::sqrt, 0, 0, 0};
+    else if (name == "cos")
+      i = {Op::cos, 0, 0, 0};
+    else if (name == "reciprocal")
+      i = {Op::reciprocal, 0, 0, 0};
+    else if (name == "power")
+      i = {Op::power, 0, nb::cast<double>(t[1]), 0};
+    else if (name == "polynomial") {
+      i = {Op::polynomial, static_cast<int>(p.polynomials.size()), 0, 0};
+      p.polynomials.push_back(nb::cast<std::vector<double>>(t[1]));
+    } else if (name == "table") {
+      i = {Op::table, static_cast<int>(p.tables.size()), 0, 0};
+      p.tables.push_back(parse_table(t));
+    } else
       throw nb::value_error(("unknown instruction " + name).c_str());
     p.code.push_back(i);
   }

@@ -55,6 +55,19 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
     }
     if (sources_[l].call) native_ = false;
   }
+  for (const auto& c : program_.polynomials) polynomials_.emplace_back(c.begin(), c.end());
+  for (const Table& t : program_.tables) {
+    const TableView<double>& s = t.shape;
+    if (s.pieces < 1 || s.degree < 0 ||
+        static_cast<Index>(t.coefficients.size()) != s.pieces * (s.degree + 1))
+      throw std::invalid_argument("malformed table");
+    Buffer<T> c(static_cast<Index>(t.coefficients.size()));
+    std::copy(t.coefficients.begin(), t.coefficients.end(), c.data());
+    tables_.push_back({s.grid, s.pieces, s.degree, static_cast<T>(s.factor),
+                       static_cast<T>(s.first), static_cast<T>(s.below), static_cast<T>(s.beyond),
+                       c.data()});
+    coefficients_.push_back(std::move(c));
+  }
   // A caller's function is asked for as many rows at once as memory allows, unless other leaves
   // share the tile.
   if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
@@ -172,6 +185,39 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
 }
 
 template <class T>
+void Evaluator<T>::transform(const Instruction& i, T* x, Index n) const {
+  const Ops<T>& o = ops<T>();
+  switch (i.op) {
+    case Op::affine:
+      return o.affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b));
+    case Op::exp:
+      return o.exp_affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b));
+    case Op::log:
+      return o.log(x, n);
+    case Op::sqrt:
+      return o.sqrt(x, n);
+    case Op::cos:
+      return o.cos(x, n);
+    case Op::tanh:
+      return o.tanh(x, n);
+    case Op::reciprocal:
+      return o.reciprocal(x, n);
+    case Op::powi:
+      return o.powi(x, n, i.index);
+    case Op::power:
+      return o.power(x, n, i.a);
+    case Op::polynomial: {
+      const std::vector<T>& c = polynomials_[i.index];
+      return o.polynomial(x, n, c.data(), static_cast<int>(c.size()) - 1);
+    }
+    case Op::table:
+      return o.table(x, n, tables_[i.index]);
+    default:
+      throw std::logic_error("not an instruction on single values");
+  }
+}
+
+template <class T>
 void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const {
   const Ops<T>& o = ops<T>();
   // A caller's function sees the whole tile in one call; native programs go in cached chunks.
@@ -201,17 +247,17 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
           ++top;
           each([&](T* x) { std::fill_n(x, n, static_cast<T>(i.a)); });
           break;
-        case Op::affine:
-          each([&](T* x) { o.affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b)); });
+        case Op::dup:
+          ++top;
+          for (int r = 0; r < q.n; ++r)
+            std::copy_n(level(top - 1) + r * stride_of(top - 1), n,
+                        level(top) + r * stride_of(top));
           break;
-        case Op::exp:
-          each([&](T* x) { o.exp_affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b)); });
-          break;
-        case Op::tanh:
-          each([&](T* x) { o.tanh(x, n); });
-          break;
-        case Op::powi:
-          each([&](T* x) { o.powi(x, n, i.index); });
+        case Op::swap:
+          for (int r = 0; r < q.n; ++r) {
+            T* x = level(top) + r * stride_of(top);
+            std::swap_ranges(x, x + n, level(top - 1) + r * stride_of(top - 1));
+          }
           break;
         case Op::add:
         case Op::mul: {
@@ -231,6 +277,13 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
           }
           break;
         }
+        case Op::aux_add:
+          for (int r = 0; r < q.n; ++r)
+            o.add_pair(level(top) + r * stride_of(top), n, a_->aux[i.index][q.rows[r]],
+                       b_->aux[i.index].data() + begin + at);
+          break;
+        default:
+          each([&](T* x) { transform(i, x, n); });
       }
     }
     if (padded > n)
@@ -280,17 +333,12 @@ void Evaluator<T>::diag(T* out) const {
       case Op::constant:
         std::fill_n(stack[++top].data(), n, static_cast<T>(i.a));
         break;
-      case Op::affine:
-        o.affine(stack[top].data(), n, static_cast<T>(i.a), static_cast<T>(i.b));
+      case Op::dup:
+        ++top;
+        std::copy_n(stack[top - 1].data(), n, stack[top].data());
         break;
-      case Op::exp:
-        o.exp_affine(stack[top].data(), n, static_cast<T>(i.a), static_cast<T>(i.b));
-        break;
-      case Op::tanh:
-        o.tanh(stack[top].data(), n);
-        break;
-      case Op::powi:
-        o.powi(stack[top].data(), n, i.index);
+      case Op::swap:
+        std::swap(stack[top - 1], stack[top]);
         break;
       case Op::add:
         --top;
@@ -304,6 +352,14 @@ void Evaluator<T>::diag(T* out) const {
         for (Index r = 0; r < n; ++r)
           stack[top][r] = (stack[top][r] * b_->aux[i.index][r]) * b_->aux[i.index][r];
         break;
+      case Op::aux_add:
+        for (Index r = 0; r < n; ++r) {
+          const T u = b_->aux[i.index][r];
+          o.add_pair(&stack[top][r], 1, u, &u);
+        }
+        break;
+      default:
+        transform(i, stack[top].data(), n);
     }
   }
   std::copy_n(stack[0].data(), n, out);

@@ -50,6 +50,8 @@ class Evaluator {
  public:
   Evaluator(Program program, std::vector<LeafSource<T>> sources,
             std::shared_ptr<const Objects<T>> a, std::shared_ptr<const Objects<T>> b);
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
 
   Index rows() const { return a_->n; }
   Index cols() const { return b_->n; }
@@ -81,10 +83,15 @@ class Evaluator {
 
  private:
   void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
+  /// Runs an instruction that replaces n values by a function of each.
+  void transform(const Instruction& i, T* x, Index n) const;
 
   Program program_;
   std::vector<LeafSource<T>> sources_;
   std::shared_ptr<const Objects<T>> a_, b_;
+  std::vector<Buffer<T>> coefficients_;  ///< of the program's tables, in this precision
+  std::vector<TableView<T>> tables_;
+  std::vector<std::vector<T>> polynomials_;
   int panel_ = 0, block_ = 0, depth_ = 1;
   bool native_ = true;
 };

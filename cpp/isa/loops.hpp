@@ -2,9 +2,9 @@
 // Included by isa_*.cpp after its vec_*.hpp; everything lives in the unnamed namespace.
 
 #pragma once
-#include <cmath>
 #include <limits>
 
+#include "functions.hpp"
 #include "ops.hpp"
 
 namespace {
@@ -14,19 +14,6 @@ using mercer::InnerTask;
 using mercer::query_block;
 using mercer::sparse_block;
 using mercer::Stat;
-
-template <class T>
-struct VecOf;
-template <>
-struct VecOf<float> {
-  using type = VecF;
-};
-template <>
-struct VecOf<double> {
-  using type = VecD;
-};
-template <class T>
-using Vec = typename VecOf<T>::type;
 
 /// Vectors per panel: two accumulators per query row keep six rows in sixteen registers.
 constexpr int panel_vectors = 2;
@@ -170,123 +157,6 @@ void transpose(const T* in, Index n_rows, int n_query, T* out, Index out_stride)
   }
   for (; i < n_rows; ++i)
     for (int r = 0; r < n_query; ++r) out[r * out_stride + i] = in[i * sparse_block + r];
-}
-
-// ---------------------------------------------------------------- profiles
-
-/// 2^t as 2^n p(t - n) with n the nearest integer. p is the minimax polynomial of degree 5 with
-/// p(0) = 1 (relative error 1.6e-7 after rounding). Below the normal range the result stays at
-/// the smallest normal number; above it, it is not finite.
-inline VecF exp2_of(VecF t) {
-  t = min(max(t, VecF::set(-126.0f)), VecF::set(128.0f));
-  const VecF n = round(t);
-  const VecF f = t - n;
-  VecF p = VecF::set(0x1.5a5592p-10f);
-  p = fma(p, f, VecF::set(0x1.3ce8b0p-7f));
-  p = fma(p, f, VecF::set(0x1.c6bad0p-5f));
-  p = fma(p, f, VecF::set(0x1.ebf9cap-3f));
-  p = fma(p, f, VecF::set(0x1.62e426p-1f));
-  p = fma(p, f, VecF::set(1.0f));
-  return scale2(p, n);
-}
-
-/// The same in double precision: the series of 2^f to degree 12, remainder below one rounding.
-inline VecD exp2_of(VecD t) {
-  t = min(max(t, VecD::set(-1022.0)), VecD::set(1024.0));
-  const VecD n = round(t);
-  const VecD f = t - n;
-  constexpr double c[] = {2.5678435993488206e-11,
-                          4.4455382718708115e-10,
-                          7.0549116208011233e-9,
-                          1.0178086009239699e-7,
-                          1.3215486790144309e-6,
-                          1.5252733804059841e-5,
-                          1.5403530393381609e-4,
-                          1.3333558146428443e-3,
-                          9.6181291076284772e-3,
-                          5.5504108664821580e-2,
-                          2.4022650695910071e-1,
-                          6.9314718055994531e-1,
-                          1.0};
-  VecD p = VecD::set(c[0]);
-  for (int k = 1; k < 13; ++k) p = fma(p, f, VecD::set(c[k]));
-  return scale2(p, n);
-}
-
-constexpr double log2e = 1.4426950408889634074;
-
-/// Applies f to whole vectors and to a padded copy of the remainder: the same code, so the same
-/// bits at every position.
-template <class T, class F>
-inline void map(T* x, Index n, F f) {
-  using V = Vec<T>;
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k)).store(x + k);
-  if (k < n) {
-    T tail[V::width] = {};
-    for (Index j = k; j < n; ++j) tail[j - k] = x[j];
-    f(V::load(tail)).store(tail);
-    for (Index j = k; j < n; ++j) x[j] = tail[j - k];
-  }
-}
-
-template <class T>
-void affine(T* x, Index n, T a, T b) {
-  const Vec<T> va = Vec<T>::set(a), vb = Vec<T>::set(b);
-  map(x, n, [&](Vec<T> v) { return fma(v, va, vb); });
-}
-
-template <class T>
-void exp_affine(T* x, Index n, T a, T b) {
-  const Vec<T> va = Vec<T>::set(static_cast<T>(a * log2e));
-  const Vec<T> vb = Vec<T>::set(static_cast<T>(b * log2e));
-  map(x, n, [&](Vec<T> v) { return exp2_of(fma(v, va, vb)); });
-}
-
-template <class T>
-void tanh_of(T* x, Index n) {
-  using V = Vec<T>;
-  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
-  map(x, n, [&](V v) {
-    const V e = exp2_of(abs(v) * two);
-    const V t = (one - e) / (one + e);
-    return where(v < V::zero(), V::zero() - t, t);
-  });
-}
-
-template <class T>
-void powi(T* x, Index n, int p) {
-  using V = Vec<T>;
-  map(x, n, [&](V v) {
-    V result = V::set(T(1));
-    for (int e = p; e > 0; e >>= 1) {
-      if (e & 1) result = result * v;
-      if (e > 1) v = v * v;
-    }
-    return result;
-  });
-}
-
-template <class T, class F>
-inline void map2(T* x, const T* y, Index n, F f) {
-  using V = Vec<T>;
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k), V::load(y + k)).store(x + k);
-  if (k < n) {
-    T a[V::width] = {}, b[V::width] = {};
-    for (Index j = k; j < n; ++j) a[j - k] = x[j], b[j - k] = y[j];
-    f(V::load(a), V::load(b)).store(a);
-    for (Index j = k; j < n; ++j) x[j] = a[j - k];
-  }
-}
-
-template <class T>
-void add(T* x, const T* y, Index n) {
-  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a + b; });
-}
-template <class T>
-void mul(T* x, const T* y, Index n) {
-  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a * b; });
 }
 
 // ---------------------------------------------------------------- products

@@ -19,6 +19,27 @@ inline constexpr int query_block = 6;
 /// Query rows that one sweep over sparse rows serves.
 inline constexpr int sparse_block = 32;
 
+/// How the argument of a table is divided into pieces.
+enum class Grid {
+  even,    ///< pieces of equal length in x
+  root,    ///< pieces of equal length in sqrt(x)
+  octaves  ///< eight pieces to every doubling of x
+};
+
+/// A function on x >= 0 as a piecewise polynomial. Piece p has the value
+/// sum_k coefficients[k * pieces + p] f^(degree - k) where f in [0, 1) is the position within it.
+template <class T>
+struct TableView {
+  Grid grid = Grid::even;
+  Index pieces = 0;
+  int degree = 0;
+  T factor = 0;  ///< even, root: pieces per unit
+  T first = 0;   ///< octaves: number of the eighth of an octave where the first piece lies
+  T below = 0;   ///< octaves: value before the first piece
+  T beyond = 0;  ///< value after the last piece
+  const T* coefficients = nullptr;
+};
+
 /// A working-set problem on a local kernel matrix (see decomposition.hpp for the notation).
 ///
 /// Variables sit in slots; group g owns slots [group_begin[g], group_end[g]), starts at a
@@ -77,6 +98,16 @@ struct Ops {
   void (*powi)(T* x, Index n, int p) = nullptr;
   void (*add)(T* x, const T* y, Index n) = nullptr;
   void (*mul)(T* x, const T* y, Index n) = nullptr;
+  void (*sqrt)(T* x, Index n) = nullptr;  ///< a negative number counts as 0
+  void (*log)(T* x, Index n) = nullptr;   ///< 0 counts as the smallest normal number
+  void (*cos)(T* x, Index n) = nullptr;   ///< accurate up to |x| = 1e5
+  void (*reciprocal)(T* x, Index n) = nullptr;
+  void (*power)(T* x, Index n, double exponent) = nullptr;  ///< a negative x counts as 0
+  /// Coefficients by falling power.
+  void (*polynomial)(T* x, Index n, const T* coefficients, int degree) = nullptr;
+  void (*table)(T* x, Index n, const TableView<T>& table) = nullptr;
+  /// x[k] += a + b[k].
+  void (*add_pair)(T* x, Index n, T a, const T* b) = nullptr;
 
   /// f[k] += sum_r coef[r] * rows[r][k] for k in [0, n), in the order of r.
   void (*axpy_rows)(double* f, const T* const* rows, const double* coef, int n_rows,

@@ -1,6 +1,7 @@
 // Fills the table of inner loops for the instruction set that includes this file.
 #pragma once
 #include "loops.hpp"
+#include "profiles.hpp"
 #include "smo.hpp"
 
 namespace {
@@ -22,6 +23,14 @@ mercer::Ops<T> make_ops() {
   o.powi = powi<T>;
   o.add = add<T>;
   o.mul = mul<T>;
+  o.sqrt = sqrt_of<T>;
+  o.log = log_all<T>;
+  o.cos = cos_all<T>;
+  o.reciprocal = reciprocal<T>;
+  o.power = power<T>;
+  o.polynomial = polynomial<T>;
+  o.table = table_of<T>;
+  o.add_pair = add_pair<T>;
   o.axpy_rows = axpy_rows<T>;
   o.dot_lanes = dot_lanes<T>;
   o.gemm_cols = gemm_cols<T>;

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
 
-from .program import Leaf, Program, compile_kernel
+from .program import Leaf, Program, Scalars, compile_kernel
 
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
@@ -34,6 +34,9 @@ SINGLE_SCALE = 1e3
 # Rows of a dense array with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
+
+# Instructions whose error in single precision is not bounded here.
+_UNBOUNDED = {"sqrt", "log", "cos", "reciprocal", "power", "table", "aux_add"}
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
@@ -82,14 +85,15 @@ class Layout:
                 store.compress(_floats(select(X, leaf.columns)))
             else:
                 _add_dense(store, select(X, leaf.columns), centre)
-        for kernel, columns in self.program.scales:
-            store.aux(_inverse_norms(kernel, select(X, columns)))
+        for scalars in self.program.scalars:
+            store.aux(_numbers(scalars, X))
         return store
 
     def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
         """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
         sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
-        return _EVALUATORS[self.dtype](self.program.code, sources, len(self.program.scales), a, b)
+        code = [i if i[0] != "table" else i[1].lowered(self.dtype) for i in self.program.code]
+        return _EVALUATORS[self.dtype](code, sources, len(self.program.scalars), a, b)
 
 
 def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
@@ -141,6 +145,8 @@ def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
     times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
     relative to the norms, not to the distance.
     """
+    if any(instruction[0] in _UNBOUNDED for instruction in program.code):
+        return False
     eps = 2.0**-24
     for k, leaf in enumerate(program.leaves):
         if leaf.kind in ("matrix", "python"):
@@ -198,6 +204,14 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(X.indptr, dtype=index),
         X.shape[1],
+    )
+
+
+def _numbers(scalars: Scalars, X: Any) -> np.ndarray:
+    """Return u(x) for every object."""
+    X = select(X, scalars.columns)
+    return (
+        scalars.kernel.diag(X) if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, X)
     )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
+    from .table import Table
+
 Columns = tuple[int, ...] | None
 
 
@@ -32,9 +34,28 @@ class Leaf:
     kernel: Kernel | None = None
 
 
+@dataclass(frozen=True)
+class Scalars:
+    """A number u(x) for every object.
+
+    Attributes
+    ----------
+    kind : {"scale", "diagonal"}
+        1 / sqrt(k(x, x)), or k(x, x).
+    kernel : Kernel
+        The kernel k.
+    columns : tuple of int or None
+        The columns of the rows it looks at; None: all.
+    """
+
+    kind: str
+    kernel: Kernel
+    columns: Columns = None
+
+
 @dataclass
 class Program:
-    """Postfix code over leaves, with one scale per object and normalised part.
+    """Postfix code over leaves, with one number per object and normalised or centred part.
 
     Attributes
     ----------
@@ -42,15 +63,15 @@ class Program:
         Instructions in the order in which they run.
     leaves : list of Leaf
         What ``("leaf", k)`` pushes.
-    scales : list of (Kernel, columns)
-        What ``("aux", k)`` multiplies by: 1 / sqrt(k(a, a) k(b, b)) of that kernel.
+    scalars : list of Scalars
+        What ``("aux", k)`` multiplies by, u(a) u(b), and ``("aux_add", k)`` adds, u(a) + u(b).
     widths : dict
         For a squared-distance or l1 leaf the largest factor g of an exponential exp(-g x).
     """
 
     code: list[tuple[Any, ...]] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
-    scales: list[tuple[Kernel, Columns]] = field(default_factory=list)
+    scalars: list[Scalars] = field(default_factory=list)
     widths: dict[int, float] = field(default_factory=dict)
 
     @property
@@ -94,6 +115,14 @@ class Builder:
         """Push a constant."""
         self.program.code.append(("const", float(value)))
 
+    def dup(self) -> None:
+        """Push the top once more."""
+        self.program.code.append(("dup",))
+
+    def swap(self) -> None:
+        """Exchange the two topmost values."""
+        self.program.code.append(("swap",))
+
     def affine(self, a: float, b: float) -> None:
         """Replace the top x by a x + b."""
         self.program.code.append(("affine", float(a), float(b)))
@@ -108,6 +137,35 @@ class Builder:
                 leaf = code[-1][1]
                 self.program.widths[leaf] = max(-a, self.program.widths.get(leaf, 0.0))
         code.append(("exp", a, b))
+
+    def log(self) -> None:
+        """Replace the top x by log(x); 0 counts as the smallest number, so 0 log(0) is 0."""
+        self.program.code.append(("log",))
+
+    def sqrt(self) -> None:
+        """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""
+        self.program.code.append(("sqrt",))
+
+    def cos(self) -> None:
+        """Replace the top x by cos(x), accurate up to 1e5."""
+        self.program.code.append(("cos",))
+
+    def reciprocal(self) -> None:
+        """Replace the top x by 1 / x."""
+        self.program.code.append(("reciprocal",))
+
+    def power(self, exponent: float) -> None:
+        """Replace the top x by a real power of it; x < 0 (a rounding error) counts as 0."""
+        self.program.code.append(("power", float(exponent)))
+
+    def polynomial(self, coefficients: Sequence[float]) -> None:
+        """Replace the top x by sum_m a_m x^m; the coefficients a_0, a_1, ... by rising power."""
+        falling = [float(a) for a in coefficients][::-1]
+        self.program.code.append(("polynomial", falling))
+
+    def table(self, table: Table) -> None:
+        """Replace the top x >= 0 by the value of a table; see `mercer.gram.table`."""
+        self.program.code.append(("table", table))
 
     def tanh(self) -> None:
         """Replace the top x by tanh(x)."""
@@ -127,10 +185,17 @@ class Builder:
 
     def normalize(self, kernel: Kernel) -> None:
         """Multiply the top by 1 / sqrt(k(a, a) k(b, b)), 0 where a diagonal entry is 0."""
-        entry = (kernel, self._columns)
-        if entry not in self.program.scales:
-            self.program.scales.append(entry)
-        self.program.code.append(("aux", self.program.scales.index(entry)))
+        self._scalars("aux", Scalars("scale", kernel, self._columns))
+
+    def add_diagonal(self, kernel: Kernel) -> None:
+        """Add k(a, a) + k(b, b) to the top."""
+        self._scalars("aux_add", Scalars("diagonal", kernel, self._columns))
+
+    def _scalars(self, instruction: str, scalars: Scalars) -> None:
+        known = self.program.scalars
+        if scalars not in known:
+            known.append(scalars)
+        self.program.code.append((instruction, known.index(scalars)))
 
     def _push(self, leaf: Leaf) -> None:
         leaves = self.program.leaves

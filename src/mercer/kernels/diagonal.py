@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from .objects import count
 
 if TYPE_CHECKING:
+    from mercer.gram.table import Table
+
     from .base import Kernel
 
 
@@ -72,6 +74,14 @@ class Diagonal:
         """Push a constant."""
         self._stack.append(np.full(self._n, float(value)))
 
+    def dup(self) -> None:
+        """Push the top once more."""
+        self._stack.append(self._stack[-1])
+
+    def swap(self) -> None:
+        """Exchange the two top values."""
+        self._stack[-2:] = self._stack[:-3:-1]
+
     def affine(self, factor: float, shift: float) -> None:
         """Replace the top t by factor t + shift."""
         self._stack[-1] = factor * self._stack[-1] + shift
@@ -91,6 +101,40 @@ class Diagonal:
     def exp(self) -> None:
         """Replace the top by its exponential."""
         self._stack[-1] = np.exp(self._stack[-1])
+
+    def log(self) -> None:
+        """Replace the top by its logarithm; 0 counts as the smallest number."""
+        self._stack[-1] = np.log(np.maximum(self._stack[-1], np.finfo(np.float64).tiny))
+
+    def sqrt(self) -> None:
+        """Replace the top by its square root; less than 0 counts as 0."""
+        self._stack[-1] = np.sqrt(np.maximum(self._stack[-1], 0.0))
+
+    def cos(self) -> None:
+        """Replace the top by its cosine."""
+        self._stack[-1] = np.cos(self._stack[-1])
+
+    def reciprocal(self) -> None:
+        """Replace the top by its inverse."""
+        with np.errstate(divide="ignore"):
+            self._stack[-1] = 1.0 / self._stack[-1]
+
+    def power(self, exponent: float) -> None:
+        """Raise the top to a real power; less than 0 counts as 0."""
+        with np.errstate(divide="ignore"):
+            self._stack[-1] = np.maximum(self._stack[-1], 0.0) ** exponent
+
+    def polynomial(self, coefficients: Sequence[float]) -> None:
+        """Replace the top by a polynomial of it; coefficients by rising power."""
+        self._stack[-1] = np.polynomial.polynomial.polyval(self._stack[-1], coefficients)
+
+    def table(self, table: Table) -> None:
+        """Replace the top by the value of a table."""
+        self._stack[-1] = table(self._stack[-1])
+
+    def add_diagonal(self, kernel: Kernel) -> None:
+        """Add twice k(x, x)."""
+        self._stack[-1] = self._stack[-1] + 2.0 * kernel.diag(self._X)
 
     def tanh(self) -> None:
         """Replace the top by its hyperbolic tangent."""
