@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -232,6 +233,34 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
 }
 
 template <class T>
+std::shared_ptr<const CoordinateLeaf<T>> parse_coordinates(const nb::dict& d) {
+  static constexpr const char* names[n_coordinates] = {"product",  "minimum",   "power",
+                                                       "gaussian", "laplacian", "spline",
+                                                       "bspline",  "cosines",   "wrapped"};
+  const auto name = nb::cast<std::string>(d["function"]);
+  const auto* found = std::find(names, names + n_coordinates, name);
+  if (found == names + n_coordinates)
+    throw nb::value_error(("unknown function of coordinates " + name).c_str());
+  auto leaf = std::make_shared<CoordinateLeaf<T>>();
+  Coordinates<T>& c = leaf->shape;
+  c.function = static_cast<Coordinate>(found - names);
+  c.order = nb::cast<int>(d["order"]);
+  if (c.order < 0 || c.order > max_anova_order) throw nb::value_error("order out of range");
+  c.exponent = nb::cast<double>(d["a"]);
+  c.a = static_cast<T>(c.exponent);
+  c.b = nb::cast<T>(d["b"]);
+  c.wraps = nb::cast<int>(d["wraps"]);
+  leaf->peak = nb::cast<double>(d["peak"]);
+  for (double v : nb::cast<std::vector<double>>(d["coefficients"]))
+    leaf->coefficients.push_back(static_cast<T>(v));
+  const std::size_t needed = c.function == Coordinate::wrapped   ? 2
+                             : c.function >= Coordinate::bspline ? 1
+                                                                 : 0;
+  if (leaf->coefficients.size() < needed) throw nb::value_error("too few coefficients");
+  return leaf;
+}
+
+template <class T>
 LeafSource<T> parse_source(nb::handle h) {
   nb::tuple t = nb::cast<nb::tuple>(h);
   const auto name = nb::cast<std::string>(t[0]);
@@ -242,6 +271,14 @@ LeafSource<T> parse_source(nb::handle h) {
     s.stat = Stat::sqdist;
   else if (name == "l1")
     s.stat = Stat::l1;
+  else if (name == "minimum")
+    s.stat = Stat::minimum;
+  else if (name == "harmonic")
+    s.stat = Stat::harmonic;
+  else if (name == "chi")
+    s.stat = Stat::chi;
+  else if (name == "coordinates")
+    s.coordinates = parse_coordinates<T>(nb::cast<nb::dict>(t[1]));
   else if (name == "matrix") {
     auto keep = shared(nb::borrow<nb::object>(t[1]));
     Array2<double> d;

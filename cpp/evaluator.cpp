@@ -68,6 +68,10 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
                        c.data()});
     coefficients_.push_back(std::move(c));
   }
+  // The number of a use stands in `a`, which leaves do not need.
+  uses_.assign(leaves, 0);
+  for (Instruction& i : program_.code)
+    if (i.op == Op::leaf) i.a = uses_[i.index]++;
   // A caller's function is asked for as many rows at once as memory allows, unless other leaves
   // share the tile.
   if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
@@ -106,6 +110,9 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
   q.slots.resize(leaves);
   q.stack.resize(static_cast<std::size_t>(std::max(depth_ - 1, 0)));
   for (auto& s : q.stack) s.require(block_ * chunk);
+  q.kept.resize(leaves);
+  for (std::size_t l = 0; l < leaves; ++l)
+    if (uses_[l] > 1) q.kept[l].require(block_ * chunk);
   for (std::size_t l = 0; l < leaves; ++l) {
     if (auto* s = std::get_if<DenseStore<T>>(a_->stores[l].get())) {
       const int groups = (n + query_block - 1) / query_block;
@@ -149,10 +156,20 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
   if (auto* b = std::get_if<DenseStore<T>>(&sb)) {
     const T* panels = b->panel_of(begin);
     const Index n_panels = (count + panel_ - 1) / panel_;
-    for (int r = 0; r < q.n; r += query_block)
-      o.stat[stat](q.dense[leaf].data() + r * b->d, std::min(query_block, q.n - r), panels,
-                   n_panels, b->d, out + r * stride, stride);
+    for (int r = 0; r < q.n; r += query_block) {
+      const T* query = q.dense[leaf].data() + r * b->d;
+      const int nq = std::min(query_block, q.n - r);
+      if (const auto& c = source.coordinates)
+        o.coordinates[static_cast<int>(c->shape.function)](query, nq, panels, n_panels, b->d,
+                                                           c->view(b->d), out + r * stride, stride);
+      else
+        o.stat[stat](query, nq, panels, n_panels, b->d, out + r * stride, stride);
+    }
   } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
+    if (source.coordinates) {
+      const Scattered<T> query{q.n, q.slot_of[leaf], q.used[leaf], q.slots[leaf]};
+      return sparse_coordinates(*source.coordinates, query, *p, begin, count, out, stride);
+    }
     const auto& a = std::get<SparseStore<T>>(sa);
     const bool squares = source.stat == Stat::sqdist;
     double norms[sparse_block] = {};
@@ -182,6 +199,16 @@ void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     else
       fill(static_cast<const double*>(source.matrix));
   }
+}
+
+template <class T>
+void Evaluator<T>::leaf_use(const Instruction& i, Query<T>& q, Index begin, Index count, T* out,
+                            Index stride, Index kept_stride) const {
+  const int leaf = i.index;
+  if (uses_[leaf] == 1) return leaf_tile(leaf, q, begin, count, out, stride);
+  T* kept = q.kept[leaf].data();
+  if (i.a == 0) leaf_tile(leaf, q, begin, count, kept, kept_stride);
+  for (int r = 0; r < q.n; ++r) std::copy_n(kept + r * kept_stride, count, out + r * stride);
 }
 
 template <class T>
@@ -224,6 +251,8 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
   const Index step = native_ ? chunk : count;
   if (!native_) {
     for (auto& s : q.stack) s.require(block_ * round_up(count, panel_));
+    for (std::size_t l = 0; l < uses_.size(); ++l)
+      if (uses_[l] > 1) q.kept[l].require(block_ * round_up(count, panel_));
     q.sparse_out.require(count * sparse_block);
   }
   for (Index at = 0; at < count; at += step) {
@@ -241,7 +270,7 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
       switch (i.op) {
         case Op::leaf:
           ++top;
-          leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top));
+          leaf_use(i, q, begin + at, n, level(top), stride_of(top), inner_stride);
           break;
         case Op::constant:
           ++top;
@@ -305,16 +334,25 @@ void Evaluator<T>::diag(T* out) const {
         T* x = stack[++top].data();
         const LeafSource<T>& source = sources_[i.index];
         const Store<T>& store = *b_->stores[i.index];
-        if (auto* s = std::get_if<DenseStore<T>>(&store)) {
+        if (source.coordinates) {
+          coordinate_diagonal(*source.coordinates, store, x);
+        } else if (auto* s = std::get_if<DenseStore<T>>(&store)) {
           for (Index r = 0; r < n; ++r) {
             T sum = 0;
             if (source.stat == Stat::dot)
               for (Index k = 0; k < s->d; ++k) sum = std::fma(s->at(r, k), s->at(r, k), sum);
-            x[r] = sum;
+            if (source.stat == Stat::minimum || source.stat == Stat::harmonic)
+              for (Index k = 0; k < s->d; ++k) sum += s->at(r, k);
+            x[r] = source.stat == Stat::harmonic ? sum / 2 : sum;
           }
         } else if (auto* p = std::get_if<SparseStore<T>>(&store)) {
-          for (Index r = 0; r < n; ++r)
-            x[r] = source.stat == Stat::dot ? static_cast<T>(p->square[r]) : T(0);
+          for (Index r = 0; r < n; ++r) {
+            const double sum = source.stat == Stat::dot        ? p->square[r]
+                               : source.stat == Stat::minimum  ? p->mass[r]
+                               : source.stat == Stat::harmonic ? p->mass[r] / 2
+                                                               : 0.0;
+            x[r] = static_cast<T>(sum);
+          }
         } else {
           const auto& id = std::get<IndexStore>(store).id;
           if (source.call) {

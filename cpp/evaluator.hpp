@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "coordinate_leaf.hpp"
 #include "objects.hpp"
 #include "program.hpp"
 
@@ -16,6 +17,8 @@ namespace mercer {
 template <class T>
 struct LeafSource {
   Stat stat = Stat::dot;
+  /// A function of single coordinates instead of `stat`, or null.
+  std::shared_ptr<const CoordinateLeaf<T>> coordinates;
   /// Symmetric matrix of the caller (row-major with strides), or empty.
   const void* matrix = nullptr;
   bool matrix_single = false;
@@ -36,6 +39,7 @@ struct Query {
   std::vector<std::vector<std::int32_t>> used;     ///< per leaf: columns with a slot
   std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
+  std::vector<Buffer<T>> kept;                     ///< per leaf: its tile, where it is used again
   Buffer<T> sparse_out;
 };
 
@@ -82,6 +86,9 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
+  /// A leaf's tile, computed once for all its uses in the program.
+  void leaf_use(const Instruction& i, Query<T>& q, Index begin, Index count, T* out, Index stride,
+                Index kept_stride) const;
   void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   /// Runs an instruction that replaces n values by a function of each.
   void transform(const Instruction& i, T* x, Index n) const;
@@ -94,6 +101,7 @@ class Evaluator {
   std::vector<std::vector<T>> polynomials_;
   int panel_ = 0, block_ = 0, depth_ = 1;
   bool native_ = true;
+  std::vector<int> uses_;  ///< of every leaf
 };
 
 }  // namespace mercer

@@ -29,8 +29,19 @@ inline V accumulate(V acc, V a, V b) {
   } else if constexpr (S == Stat::sqdist) {
     const V d = a - b;
     return fma(d, d, acc);
-  } else {
+  } else if constexpr (S == Stat::l1) {
     return acc + abs(a - b);
+  } else if constexpr (S == Stat::minimum) {
+    return acc + min(a, b);
+  } else {
+    // Where both are 0 the numerator is 0 too, and any denominator will do.
+    const V sum = max(a + b, V::set(std::numeric_limits<typename V::Scalar>::min()));
+    if constexpr (S == Stat::harmonic) {
+      return fma(min(a, b), max(a, b) / sum, acc);
+    } else {
+      const V d = a - b;
+      return acc + d * d / sum;
+    }
   }
 }
 
@@ -92,7 +103,9 @@ void stat_tile(const T* query, int n_query, const T* panels, Index n_panels, Ind
 /// Sparse rows against scattered queries. Slot 0 holds zeros, so columns that no query has cost a
 /// multiply-add with zero and no branch; zeros do not change a sum, hence both orders of a pair
 /// give the same bits. The sum is the dot product, or for l1 the mass |a| + |b| - |a - b| that two
-/// rows share; a distance is the sum of the two norms minus twice, or once, that.
+/// rows share, or that of min(a, b) or a b / (a + b), both of which are 0 where one of the entries
+/// is; a distance is the sum of the two norms minus 2 (sqdist), 1 (l1) or 4 (chi) times that. In a
+/// b / (a + b) the quotient is exactly 1/2 for equal entries: a row is at distance 0 from itself.
 template <Stat S, class T>
 void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
                  const std::int32_t* column, const Index* first, const Index* run,
@@ -101,7 +114,8 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
   // At most four accumulators at a time stay in registers on every path.
   constexpr int nv = sparse_block / V::width > 4 ? 4 : sparse_block / V::width;
   constexpr int part = nv * V::width, nd = part / VecD::width;
-  const VecD factor = VecD::set(S == Stat::sqdist ? 2.0 : 1.0), zero = VecD::zero();
+  const VecD factor = VecD::set(S == Stat::chi ? 4.0 : (S == Stat::sqdist ? 2.0 : 1.0)),
+             zero = VecD::zero();
   for (Index i = 0; i < n_rows; ++i) {
     for (int h = 0; h < sparse_block; h += part) {
       VecD total[nd];
@@ -116,6 +130,10 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
             const V b = V::load(s + c * V::width);
             if constexpr (S == Stat::l1) {
               acc[c] = acc[c] + ((abs(a) + abs(b)) - abs(a - b));
+            } else if constexpr (S == Stat::minimum) {
+              acc[c] = acc[c] + min(a, b);
+            } else if constexpr (S == Stat::harmonic || S == Stat::chi) {
+              acc[c] = acc[c] + min(a, b) * (max(a, b) / (a + b));
             } else {
               acc[c] = fma(a, b, acc[c]);
             }
@@ -128,7 +146,7 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
       alignas(64) double result[part];
       for (int c = 0; c < nd; ++c) {
         VecD x = total[c];
-        if constexpr (S != Stat::dot) {
+        if constexpr (S == Stat::sqdist || S == Stat::l1 || S == Stat::chi) {
           const VecD norms = VecD::load(query_norm + h + c * VecD::width) + VecD::set(row_norm[i]);
           x = max(fnma(factor, x, norms), zero);
         }

@@ -12,7 +12,43 @@ namespace mercer {
 using Index = std::int64_t;
 
 /// A number that two rows have in common; vector kernels are functions of a few of these.
-enum class Stat { dot, sqdist, l1 };
+enum class Stat {
+  dot,
+  sqdist,
+  l1,
+  minimum,   ///< sum of min(x, z)
+  harmonic,  ///< sum of x z / (x + z), 0 / 0 = 0, for x, z >= 0
+  chi        ///< sum of (x - z)^2 / (x + z), 0 / 0 = 0, for x, z >= 0
+};
+inline constexpr int n_stats = 6;
+
+/// A function f(x_i, z_i) of one coordinate of two rows; see isa/coordinates.hpp.
+enum class Coordinate {
+  product,
+  minimum,
+  power,
+  gaussian,
+  laplacian,
+  spline,
+  bspline,
+  cosines,
+  wrapped
+};
+inline constexpr int n_coordinates = 9;
+inline constexpr int max_anova_order = 64;
+
+/// A statistic of two rows from a function of one coordinate.
+template <class T>
+struct Coordinates {
+  Coordinate function = Coordinate::product;
+  int order = 0;  ///< 0: the product of all coordinates; otherwise the order of ANOVA
+  T a = 0, b = 0;
+  double exponent = 0;
+  T scale = 1;    ///< multiplies the result
+  int wraps = 0;  ///< wrapped: periods to either side
+  int n_coefficients = 0;
+  const T* coefficients = nullptr;
+};
 
 /// Query rows interleaved feature by feature for the dense tile loops.
 inline constexpr int query_block = 6;
@@ -82,13 +118,18 @@ struct Ops {
   int panel = 0;  ///< rows per packed panel; a multiple of the vector width.
 
   /// Statistic of n_query interleaved rows against consecutive panels of d features.
-  void (*stat[3])(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
-                  Index out_stride) = {};
+  void (*stat[n_stats])(const T* query, int n_query, const T* panels, Index n_panels, Index d,
+                        T* out, Index out_stride) = {};
   /// Statistic of consecutive sparse rows with the sparse_block query rows scattered into `slots`;
   /// out[k * sparse_block + r] for row k of the range. Distances are completed with the norms.
-  void (*sparse[3])(const T* slots, const std::int32_t* slot_of, const T* value,
-                    const std::int32_t* column, const Index* first, const Index* run,
-                    const double* query_norm, const double* row_norm, Index n_rows, T* out) = {};
+  void (*sparse[n_stats])(const T* slots, const std::int32_t* slot_of, const T* value,
+                          const std::int32_t* column, const Index* first, const Index* run,
+                          const double* query_norm, const double* row_norm, Index n_rows,
+                          T* out) = {};
+  /// The same as `stat` for a function of one coordinate.
+  void (*coordinates[n_coordinates])(const T* query, int n_query, const T* panels, Index n_panels,
+                                     Index d, const Coordinates<T>& c, T* out,
+                                     Index out_stride) = {};
   /// out[r * out_stride + k] = in[k * sparse_block + r].
   void (*transpose)(const T* in, Index n_rows, int n_query, T* out, Index out_stride) = nullptr;
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
+    from .coordinates import Coordinates
     from .table import Table
 
 Columns = tuple[int, ...] | None
+Mapping = Callable[[Any], Any] | None
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A map followed by a choice of columns or by another map.
+
+    Attributes
+    ----------
+    first : callable
+        What is applied to the objects first.
+    then : callable or tuple of int
+        What is applied to its result, or which of its columns are taken.
+    """
+
+    first: Callable[[Any], Any]
+    then: Callable[[Any], Any] | tuple[int, ...]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the images of the objects `X`."""
+        Y = self.first(X)
+        return self.then(Y) if callable(self.then) else Y[:, list(self.then)]
 
 
 @dataclass(frozen=True)
@@ -21,17 +44,28 @@ class Leaf:
 
     Attributes
     ----------
-    kind : {"dot", "sqdist", "l1", "matrix", "python"}
-        A pair statistic of two rows, an entry of a given matrix, or a kernel written in Python.
+    kind : str
+        A pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
+        "coordinates"), an entry of a given "matrix", or a kernel written in "python".
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
     kernel : Kernel or None
         The Python kernel.
+    mapping : callable or None
+        A map that is applied to the (chosen columns of the) objects, all at once; the leaf
+        looks at the images.
+    coordinates : Coordinates or None
+        The function of single coordinates, and
+    order : int
+        how they are combined: 0 for the product, otherwise the order of ANOVA.
     """
 
     kind: str
     columns: Columns = None
     kernel: Kernel | None = None
+    mapping: Mapping = None
+    coordinates: Coordinates | None = None
+    order: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,11 +80,14 @@ class Scalars:
         The kernel k.
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
+    mapping : callable or None
+        A map that is applied to them.
     """
 
     kind: str
     kernel: Kernel
     columns: Columns = None
+    mapping: Mapping = None
 
 
 @dataclass
@@ -88,20 +125,64 @@ class Builder:
     def __init__(self) -> None:
         self.program = Program()
         self._columns: Columns = None
+        self._mapping: Mapping = None
 
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the leaves inside to some columns, within those already chosen."""
-        outer = self._columns
-        self._columns = tuple(int(c) if outer is None else outer[int(c)] for c in index)
+        chosen = tuple(int(c) for c in index)
+        columns, mapping = self._columns, self._mapping
+        if mapping is not None:
+            self._mapping = Composed(mapping, chosen)
+        else:
+            self._columns = chosen if columns is None else tuple(columns[c] for c in chosen)
         try:
             yield
         finally:
-            self._columns = outer
+            self._columns, self._mapping = columns, mapping
+
+    @contextmanager
+    def mapped(self, mapping: Callable[[Any], Any]) -> Iterator[None]:
+        """Let the leaves inside look at the images of the objects under a map.
+
+        Parameters
+        ----------
+        mapping : callable
+            Takes all objects at once and returns a finite float array or CSR matrix with one row
+            for each; row i may depend on object i only. Two leaves are one where their maps are
+            equal.
+        """
+        outer = self._mapping
+        self._mapping = mapping if outer is None else Composed(outer, mapping)
+        try:
+            yield
+        finally:
+            self._mapping = outer
 
     def leaf(self, statistic: str) -> None:
-        """Push a pair statistic of the two rows: "dot", "sqdist" or "l1"."""
-        self._push(Leaf(statistic, self._columns))
+        """Push a pair statistic of the two rows x and z.
+
+        Parameters
+        ----------
+        statistic : str
+            "dot", "sqdist" (squared distance) or "l1" (sum of absolute differences); for rows
+            without negative entries also "minimum" (sum of the minima), "harmonic" (sum of
+            x_i z_i / (x_i + z_i)) and "chi" (sum of (x_i - z_i)^2 / (x_i + z_i)), 0 / 0 being 0.
+        """
+        self._push(Leaf(statistic, self._columns, None, self._mapping))
+
+    def coordinates(self, function: Coordinates, order: int = 0) -> None:
+        """Push a statistic that is put together from a function of single coordinates.
+
+        Parameters
+        ----------
+        function : Coordinates
+            See `mercer.gram.coordinates`.
+        order : int >= 0, default=0
+            0: the product over all columns; otherwise the sum of all products over so many
+            different columns (order 1: the sum).
+        """
+        self._push(Leaf("coordinates", self._columns, None, self._mapping, function, int(order)))
 
     def matrix(self) -> None:
         """Push the entry of a precomputed matrix."""
@@ -109,7 +190,7 @@ class Builder:
 
     def python(self, kernel: Kernel) -> None:
         """Push the values of a kernel that is written in Python."""
-        self._push(Leaf("python", self._columns, kernel))
+        self._push(Leaf("python", self._columns, kernel, self._mapping))
 
     def const(self, value: float) -> None:
         """Push a constant."""
@@ -185,11 +266,11 @@ class Builder:
 
     def normalize(self, kernel: Kernel) -> None:
         """Multiply the top by 1 / sqrt(k(a, a) k(b, b)), 0 where a diagonal entry is 0."""
-        self._scalars("aux", Scalars("scale", kernel, self._columns))
+        self._scalars("aux", Scalars("scale", kernel, self._columns, self._mapping))
 
     def add_diagonal(self, kernel: Kernel) -> None:
         """Add k(a, a) + k(b, b) to the top."""
-        self._scalars("aux_add", Scalars("diagonal", kernel, self._columns))
+        self._scalars("aux_add", Scalars("diagonal", kernel, self._columns, self._mapping))
 
     def _scalars(self, instruction: str, scalars: Scalars) -> None:
         known = self.program.scalars
