@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -129,6 +130,23 @@ std::pair<double, double> describe(const ObjectsBuilder<T>& b, int leaf) {
 
 // ------------------------------------------------------------------ programs and evaluators
 
+/// ("table", grid, step, first, below, beyond, coefficients by falling power x pieces).
+Table parse_table(const nb::tuple& t) {
+  const auto grid = nb::cast<std::string>(t[1]);
+  const auto c = nb::cast<nb::ndarray<const double, nb::ndim<2>, nb::c_contig>>(t[6]);
+  Table table;
+  TableView<double>& s = table.shape;
+  s.grid = grid == "octaves" ? Grid::octaves : (grid == "root" ? Grid::root : Grid::even);
+  s.factor = nb::cast<double>(t[2]);
+  s.first = nb::cast<double>(t[3]);
+  s.below = nb::cast<double>(t[4]);
+  s.beyond = nb::cast<double>(t[5]);
+  s.degree = static_cast<int>(c.shape(0)) - 1;
+  s.pieces = static_cast<Index>(c.shape(1));
+  table.coefficients.assign(c.data(), c.data() + c.size());
+  return table;
+}
+
 Program parse_program(nb::list code, int n_leaves, int n_aux) {
   Program p;
   p.n_leaves = n_leaves;
@@ -155,7 +173,29 @@ Program parse_program(nb::list code, int n_leaves, int n_aux) {
       i = {Op::mul, 0, 0, 0};
     else if (name == "aux")
       i = {Op::aux, nb::cast<int>(t[1]), 0, 0};
-    else
+    else if (name == "aux_add")
+      i = {Op::aux_add, nb::cast<int>(t[1]), 0, 0};
+    else if (name == "dup")
+      i = {Op::dup, 0, 0, 0};
+    else if (name == "swap")
+      i = {Op::swap, 0, 0, 0};
+    else if (name == "log")
+      i = {Op::log, 0, 0, 0};
+    else if (name == "sqrt")
+      i = {Op::sqrt, 0, 0, 0};
+    else if (name == "cos")
+      i = {Op::cos, 0, 0, 0};
+    else if (name == "reciprocal")
+      i = {Op::reciprocal, 0, 0, 0};
+    else if (name == "power")
+      i = {Op::power, 0, nb::cast<double>(t[1]), 0};
+    else if (name == "polynomial") {
+      i = {Op::polynomial, static_cast<int>(p.polynomials.size()), 0, 0};
+      p.polynomials.push_back(nb::cast<std::vector<double>>(t[1]));
+    } else if (name == "table") {
+      i = {Op::table, static_cast<int>(p.tables.size()), 0, 0};
+      p.tables.push_back(parse_table(t));
+    } else
       throw nb::value_error(("unknown instruction " + name).c_str());
     p.code.push_back(i);
   }
@@ -193,6 +233,34 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
 }
 
 template <class T>
+std::shared_ptr<const CoordinateLeaf<T>> parse_coordinates(const nb::dict& d) {
+  static constexpr const char* names[n_coordinates] = {"product",  "minimum",   "power",
+                                                       "gaussian", "laplacian", "spline",
+                                                       "bspline",  "cosines",   "wrapped"};
+  const auto name = nb::cast<std::string>(d["function"]);
+  const auto* found = std::find(names, names + n_coordinates, name);
+  if (found == names + n_coordinates)
+    throw nb::value_error(("unknown function of coordinates " + name).c_str());
+  auto leaf = std::make_shared<CoordinateLeaf<T>>();
+  Coordinates<T>& c = leaf->shape;
+  c.function = static_cast<Coordinate>(found - names);
+  c.order = nb::cast<int>(d["order"]);
+  if (c.order < 0 || c.order > max_anova_order) throw nb::value_error("order out of range");
+  c.exponent = nb::cast<double>(d["a"]);
+  c.a = static_cast<T>(c.exponent);
+  c.b = nb::cast<T>(d["b"]);
+  c.wraps = nb::cast<int>(d["wraps"]);
+  leaf->peak = nb::cast<double>(d["peak"]);
+  for (double v : nb::cast<std::vector<double>>(d["coefficients"]))
+    leaf->coefficients.push_back(static_cast<T>(v));
+  const std::size_t needed = c.function == Coordinate::wrapped   ? 2
+                             : c.function >= Coordinate::bspline ? 1
+                                                                 : 0;
+  if (leaf->coefficients.size() < needed) throw nb::value_error("too few coefficients");
+  return leaf;
+}
+
+template <class T>
 LeafSource<T> parse_source(nb::handle h) {
   nb::tuple t = nb::cast<nb::tuple>(h);
   const auto name = nb::cast<std::string>(t[0]);
@@ -203,6 +271,14 @@ LeafSource<T> parse_source(nb::handle h) {
     s.stat = Stat::sqdist;
   else if (name == "l1")
     s.stat = Stat::l1;
+  else if (name == "minimum")
+    s.stat = Stat::minimum;
+  else if (name == "harmonic")
+    s.stat = Stat::harmonic;
+  else if (name == "chi")
+    s.stat = Stat::chi;
+  else if (name == "coordinates")
+    s.coordinates = parse_coordinates<T>(nb::cast<nb::dict>(t[1]));
   else if (name == "matrix") {
     auto keep = shared(nb::borrow<nb::object>(t[1]));
     Array2<double> d;

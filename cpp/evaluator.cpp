@@ -55,6 +55,23 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
     }
     if (sources_[l].call) native_ = false;
   }
+  for (const auto& c : program_.polynomials) polynomials_.emplace_back(c.begin(), c.end());
+  for (const Table& t : program_.tables) {
+    const TableView<double>& s = t.shape;
+    if (s.pieces < 1 || s.degree < 0 ||
+        static_cast<Index>(t.coefficients.size()) != s.pieces * (s.degree + 1))
+      throw std::invalid_argument("malformed table");
+    Buffer<T> c(static_cast<Index>(t.coefficients.size()));
+    std::copy(t.coefficients.begin(), t.coefficients.end(), c.data());
+    tables_.push_back({s.grid, s.pieces, s.degree, static_cast<T>(s.factor),
+                       static_cast<T>(s.first), static_cast<T>(s.below), static_cast<T>(s.beyond),
+                       c.data()});
+    coefficients_.push_back(std::move(c));
+  }
+  // The number of a use stands in `a`, which leaves do not need.
+  uses_.assign(leaves, 0);
+  for (Instruction& i : program_.code)
+    if (i.op == Op::leaf) i.a = uses_[i.index]++;
   // A caller's function is asked for as many rows at once as memory allows, unless other leaves
   // share the tile.
   if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
@@ -93,6 +110,9 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
   q.slots.resize(leaves);
   q.stack.resize(static_cast<std::size_t>(std::max(depth_ - 1, 0)));
   for (auto& s : q.stack) s.require(block_ * chunk);
+  q.kept.resize(leaves);
+  for (std::size_t l = 0; l < leaves; ++l)
+    if (uses_[l] > 1) q.kept[l].require(block_ * chunk);
   for (std::size_t l = 0; l < leaves; ++l) {
     if (auto* s = std::get_if<DenseStore<T>>(a_->stores[l].get())) {
       const int groups = (n + query_block - 1) / query_block;
@@ -136,11 +156,14 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
   if (auto* b = std::get_if<DenseStore<T>>(&sb)) {
     const T* panels = b->panel_of(begin);
     const Index n_panels = (count + panel_ - 1) / panel_;
-    const bool fused = next && next->op == Op::exp;
+    const bool fused = !source.coordinates && next && next->op == Op::exp;
     for (int r = 0; r < q.n; r += query_block) {
       const T* query = q.dense[leaf].data() + r * b->d;
       const int nq = std::min(query_block, q.n - r);
-      if (fused)
+      if (const auto& c = source.coordinates)
+        o.coordinates[static_cast<int>(c->shape.function)](query, nq, panels, n_panels, b->d,
+                                                           c->view(b->d), out + r * stride, stride);
+      else if (fused)
         o.stat_exp[stat](query, nq, panels, n_panels, b->d, out + r * stride, stride,
                          static_cast<T>(next->a), static_cast<T>(next->b));
       else
@@ -148,6 +171,11 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     }
     return fused;
   } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
+    if (source.coordinates) {
+      const Scattered<T> query{q.n, q.slot_of[leaf], q.used[leaf], q.slots[leaf]};
+      sparse_coordinates(*source.coordinates, query, *p, begin, count, out, stride);
+      return false;
+    }
     const auto& a = std::get<SparseStore<T>>(sa);
     const bool squares = source.stat == Stat::sqdist;
     double norms[sparse_block] = {};
@@ -181,12 +209,62 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
 }
 
 template <class T>
+bool Evaluator<T>::leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out,
+                            Index stride, Index kept_stride) const {
+  const Instruction& i = program_.code[pc];
+  const int leaf = i.index;
+  if (uses_[leaf] == 1) {
+    const bool last = pc + 1 == program_.code.size();
+    return leaf_tile(leaf, q, begin, count, out, stride, last ? nullptr : &program_.code[pc + 1]);
+  }
+  T* kept = q.kept[leaf].data();
+  if (i.a == 0) leaf_tile(leaf, q, begin, count, kept, kept_stride, nullptr);
+  for (int r = 0; r < q.n; ++r) std::copy_n(kept + r * kept_stride, count, out + r * stride);
+  return false;
+}
+
+template <class T>
+void Evaluator<T>::transform(const Instruction& i, T* x, Index n) const {
+  const Ops<T>& o = ops<T>();
+  switch (i.op) {
+    case Op::affine:
+      return o.affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b));
+    case Op::exp:
+      return o.exp_affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b));
+    case Op::log:
+      return o.log(x, n);
+    case Op::sqrt:
+      return o.sqrt(x, n);
+    case Op::cos:
+      return o.cos(x, n);
+    case Op::tanh:
+      return o.tanh(x, n);
+    case Op::reciprocal:
+      return o.reciprocal(x, n);
+    case Op::powi:
+      return o.powi(x, n, i.index);
+    case Op::power:
+      return o.power(x, n, i.a);
+    case Op::polynomial: {
+      const std::vector<T>& c = polynomials_[i.index];
+      return o.polynomial(x, n, c.data(), static_cast<int>(c.size()) - 1);
+    }
+    case Op::table:
+      return o.table(x, n, tables_[i.index]);
+    default:
+      throw std::logic_error("not an instruction on single values");
+  }
+}
+
+template <class T>
 void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const {
   const Ops<T>& o = ops<T>();
   // A caller's function sees the whole tile in one call; native programs go in cached chunks.
   const Index step = native_ ? chunk : count;
   if (!native_) {
     for (auto& s : q.stack) s.require(block_ * round_up(count, panel_));
+    for (std::size_t l = 0; l < uses_.size(); ++l)
+      if (uses_[l] > 1) q.kept[l].require(block_ * round_up(count, panel_));
     q.sparse_out.require(count * sparse_block);
   }
   for (Index at = 0; at < count; at += step) {
@@ -204,26 +282,24 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
       switch (i.op) {
         case Op::leaf: {
           ++top;
-          const Instruction* next =
-              pc + 1 < program_.code.size() ? &program_.code[pc + 1] : nullptr;
-          if (leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top), next)) ++pc;
+          if (leaf_use(pc, q, begin + at, n, level(top), stride_of(top), inner_stride)) ++pc;
           break;
         }
         case Op::constant:
           ++top;
           each([&](T* x) { std::fill_n(x, n, static_cast<T>(i.a)); });
           break;
-        case Op::affine:
-          each([&](T* x) { o.affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b)); });
+        case Op::dup:
+          ++top;
+          for (int r = 0; r < q.n; ++r)
+            std::copy_n(level(top - 1) + r * stride_of(top - 1), n,
+                        level(top) + r * stride_of(top));
           break;
-        case Op::exp:
-          each([&](T* x) { o.exp_affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b)); });
-          break;
-        case Op::tanh:
-          each([&](T* x) { o.tanh(x, n); });
-          break;
-        case Op::powi:
-          each([&](T* x) { o.powi(x, n, i.index); });
+        case Op::swap:
+          for (int r = 0; r < q.n; ++r) {
+            T* x = level(top) + r * stride_of(top);
+            std::swap_ranges(x, x + n, level(top - 1) + r * stride_of(top - 1));
+          }
           break;
         case Op::add:
         case Op::mul: {
@@ -243,6 +319,13 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
           }
           break;
         }
+        case Op::aux_add:
+          for (int r = 0; r < q.n; ++r)
+            o.add_pair(level(top) + r * stride_of(top), n, a_->aux[i.index][q.rows[r]],
+                       b_->aux[i.index].data() + begin + at);
+          break;
+        default:
+          each([&](T* x) { transform(i, x, n); });
       }
     }
     if (padded > n)
@@ -264,16 +347,25 @@ void Evaluator<T>::diag(T* out) const {
         T* x = stack[++top].data();
         const LeafSource<T>& source = sources_[i.index];
         const Store<T>& store = *b_->stores[i.index];
-        if (auto* s = std::get_if<DenseStore<T>>(&store)) {
+        if (source.coordinates) {
+          coordinate_diagonal(*source.coordinates, store, x);
+        } else if (auto* s = std::get_if<DenseStore<T>>(&store)) {
           for (Index r = 0; r < n; ++r) {
             T sum = 0;
             if (source.stat == Stat::dot)
               for (Index k = 0; k < s->d; ++k) sum = std::fma(s->at(r, k), s->at(r, k), sum);
-            x[r] = sum;
+            if (source.stat == Stat::minimum || source.stat == Stat::harmonic)
+              for (Index k = 0; k < s->d; ++k) sum += s->at(r, k);
+            x[r] = source.stat == Stat::harmonic ? sum / 2 : sum;
           }
         } else if (auto* p = std::get_if<SparseStore<T>>(&store)) {
-          for (Index r = 0; r < n; ++r)
-            x[r] = source.stat == Stat::dot ? static_cast<T>(p->square[r]) : T(0);
+          for (Index r = 0; r < n; ++r) {
+            const double sum = source.stat == Stat::dot        ? p->square[r]
+                               : source.stat == Stat::minimum  ? p->mass[r]
+                               : source.stat == Stat::harmonic ? p->mass[r] / 2
+                                                               : 0.0;
+            x[r] = static_cast<T>(sum);
+          }
         } else {
           const auto& id = std::get<IndexStore>(store).id;
           if (source.call) {
@@ -292,17 +384,12 @@ void Evaluator<T>::diag(T* out) const {
       case Op::constant:
         std::fill_n(stack[++top].data(), n, static_cast<T>(i.a));
         break;
-      case Op::affine:
-        o.affine(stack[top].data(), n, static_cast<T>(i.a), static_cast<T>(i.b));
+      case Op::dup:
+        ++top;
+        std::copy_n(stack[top - 1].data(), n, stack[top].data());
         break;
-      case Op::exp:
-        o.exp_affine(stack[top].data(), n, static_cast<T>(i.a), static_cast<T>(i.b));
-        break;
-      case Op::tanh:
-        o.tanh(stack[top].data(), n);
-        break;
-      case Op::powi:
-        o.powi(stack[top].data(), n, i.index);
+      case Op::swap:
+        std::swap(stack[top - 1], stack[top]);
         break;
       case Op::add:
         --top;
@@ -316,6 +403,14 @@ void Evaluator<T>::diag(T* out) const {
         for (Index r = 0; r < n; ++r)
           stack[top][r] = (stack[top][r] * b_->aux[i.index][r]) * b_->aux[i.index][r];
         break;
+      case Op::aux_add:
+        for (Index r = 0; r < n; ++r) {
+          const T u = b_->aux[i.index][r];
+          o.add_pair(&stack[top][r], 1, u, &u);
+        }
+        break;
+      default:
+        transform(i, stack[top].data(), n);
     }
   }
   std::copy_n(stack[0].data(), n, out);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "coordinate_leaf.hpp"
 #include "objects.hpp"
 #include "program.hpp"
 
@@ -16,6 +17,8 @@ namespace mercer {
 template <class T>
 struct LeafSource {
   Stat stat = Stat::dot;
+  /// A function of single coordinates instead of `stat`, or null.
+  std::shared_ptr<const CoordinateLeaf<T>> coordinates;
   /// Symmetric matrix of the caller (row-major with strides), or empty.
   const void* matrix = nullptr;
   bool matrix_single = false;
@@ -36,6 +39,7 @@ struct Query {
   std::vector<std::vector<std::int32_t>> used;     ///< per leaf: columns with a slot
   std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
+  std::vector<Buffer<T>> kept;                     ///< per leaf: its tile, where it is used again
   Buffer<T> sparse_out;
 };
 
@@ -50,6 +54,8 @@ class Evaluator {
  public:
   Evaluator(Program program, std::vector<LeafSource<T>> sources,
             std::shared_ptr<const Objects<T>> a, std::shared_ptr<const Objects<T>> b);
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
 
   Index rows() const { return a_->n; }
   Index cols() const { return b_->n; }
@@ -82,15 +88,24 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
-  /// Values of one leaf; true when the instruction after it is done as well.
+  /// A leaf's tile, computed once for all its uses in the program; true when the instruction after
+  /// it is done as well.
+  bool leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out, Index stride,
+                Index kept_stride) const;
   bool leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
                  const Instruction* next) const;
+  /// Runs an instruction that replaces n values by a function of each.
+  void transform(const Instruction& i, T* x, Index n) const;
 
   Program program_;
   std::vector<LeafSource<T>> sources_;
   std::shared_ptr<const Objects<T>> a_, b_;
+  std::vector<Buffer<T>> coefficients_;  ///< of the program's tables, in this precision
+  std::vector<TableView<T>> tables_;
+  std::vector<std::vector<T>> polynomials_;
   int panel_ = 0, block_ = 0, depth_ = 1;
   bool native_ = true;
+  std::vector<int> uses_;  ///< of every leaf
 };
 
 }  // namespace mercer

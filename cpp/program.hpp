@@ -11,16 +11,44 @@
 
 namespace mercer {
 
-enum class Op { leaf, constant, affine, exp, tanh, powi, add, mul, aux };
+enum class Op {
+  leaf,
+  constant,
+  dup,   ///< pushes a copy of the top
+  swap,  ///< exchanges the two topmost
+  affine,
+  exp,
+  log,
+  sqrt,
+  cos,
+  tanh,
+  reciprocal,
+  powi,
+  power,
+  polynomial,
+  table,
+  add,
+  mul,
+  aux,     ///< multiplies by u(a) u(b), one number per object
+  aux_add  ///< adds u(a) + u(b)
+};
+
+/// A function of one number as a piecewise polynomial; see TableView.
+struct Table {
+  TableView<double> shape;  ///< without the coefficients
+  std::vector<double> coefficients;
+};
 
 struct Instruction {
   Op op;
-  int index = 0;        ///< leaf, aux: which one; powi: the power
-  double a = 0, b = 0;  ///< constant: a; affine: a x + b; exp: exp(a x + b)
+  int index = 0;        ///< leaf, aux, polynomial, table: which one; powi: the power
+  double a = 0, b = 0;  ///< constant, power: a; affine: a x + b; exp: exp(a x + b)
 };
 
 struct Program {
   std::vector<Instruction> code;
+  std::vector<std::vector<double>> polynomials;  ///< coefficients by falling power
+  std::vector<Table> tables;
   int n_leaves = 0;
   int n_aux = 0;
 

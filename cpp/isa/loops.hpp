@@ -2,10 +2,11 @@
 // Included by isa_*.cpp after its vec_*.hpp; everything lives in the unnamed namespace.
 
 #pragma once
-#include <cmath>
 #include <limits>
 
+#include "functions.hpp"
 #include "ops.hpp"
+#include "profiles.hpp"
 
 namespace {
 
@@ -15,147 +16,10 @@ using mercer::query_block;
 using mercer::sparse_block;
 using mercer::Stat;
 
-template <class T>
-struct VecOf;
-template <>
-struct VecOf<float> {
-  using type = VecF;
-};
-template <>
-struct VecOf<double> {
-  using type = VecD;
-};
-template <class T>
-using Vec = typename VecOf<T>::type;
-
 /// Vectors per panel: two accumulators per query row keep six rows in sixteen registers.
 constexpr int panel_vectors = 2;
 template <class T>
 constexpr int panel_width = panel_vectors * Vec<T>::width;
-
-// ---------------------------------------------------------------- profiles
-
-/// 2^t as 2^n p(t - n) with n the nearest integer. p is the minimax polynomial of degree 5 with
-/// p(0) = 1 (relative error 1.6e-7 after rounding). Below the normal range the result stays at
-/// the smallest normal number; above it, it is not finite.
-inline VecF exp2_of(VecF t) {
-  t = min(max(t, VecF::set(-126.0f)), VecF::set(128.0f));
-  const VecF n = round(t);
-  const VecF f = t - n;
-  VecF p = VecF::set(0x1.5a5592p-10f);
-  p = fma(p, f, VecF::set(0x1.3ce8b0p-7f));
-  p = fma(p, f, VecF::set(0x1.c6bad0p-5f));
-  p = fma(p, f, VecF::set(0x1.ebf9cap-3f));
-  p = fma(p, f, VecF::set(0x1.62e426p-1f));
-  p = fma(p, f, VecF::set(1.0f));
-  return scale2(p, n);
-}
-
-/// The same in double precision: the series of 2^f to degree 12, remainder below one rounding.
-inline VecD exp2_of(VecD t) {
-  t = min(max(t, VecD::set(-1022.0)), VecD::set(1024.0));
-  const VecD n = round(t);
-  const VecD f = t - n;
-  constexpr double c[] = {2.5678435993488206e-11,
-                          4.4455382718708115e-10,
-                          7.0549116208011233e-9,
-                          1.0178086009239699e-7,
-                          1.3215486790144309e-6,
-                          1.5252733804059841e-5,
-                          1.5403530393381609e-4,
-                          1.3333558146428443e-3,
-                          9.6181291076284772e-3,
-                          5.5504108664821580e-2,
-                          2.4022650695910071e-1,
-                          6.9314718055994531e-1,
-                          1.0};
-  VecD p = VecD::set(c[0]);
-  for (int k = 1; k < 13; ++k) p = fma(p, f, VecD::set(c[k]));
-  return scale2(p, n);
-}
-
-constexpr double log2e = 1.4426950408889634074;
-
-/// Applies f to whole vectors and to a padded copy of the remainder: the same code, so the same
-/// bits at every position.
-template <class T, class F>
-inline void map(T* x, Index n, F f) {
-  using V = Vec<T>;
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k)).store(x + k);
-  if (k < n) {
-    T tail[V::width] = {};
-    for (Index j = k; j < n; ++j) tail[j - k] = x[j];
-    f(V::load(tail)).store(tail);
-    for (Index j = k; j < n; ++j) x[j] = tail[j - k];
-  }
-}
-
-template <class T>
-void affine(T* x, Index n, T a, T b) {
-  const Vec<T> va = Vec<T>::set(a), vb = Vec<T>::set(b);
-  map(x, n, [&](Vec<T> v) { return fma(v, va, vb); });
-}
-
-/// exp(a x + b)
-template <class T>
-struct ExpAffine {
-  Vec<T> a, b;
-  ExpAffine(T a_, T b_)
-      : a(Vec<T>::set(static_cast<T>(a_ * log2e))), b(Vec<T>::set(static_cast<T>(b_ * log2e))) {}
-  Vec<T> operator()(Vec<T> x) const { return exp2_of(fma(x, a, b)); }
-};
-
-template <class T>
-void exp_affine(T* x, Index n, T a, T b) {
-  map(x, n, ExpAffine<T>(a, b));
-}
-
-template <class T>
-void tanh_of(T* x, Index n) {
-  using V = Vec<T>;
-  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
-  map(x, n, [&](V v) {
-    const V e = exp2_of(abs(v) * two);
-    const V t = (one - e) / (one + e);
-    return where(v < V::zero(), V::zero() - t, t);
-  });
-}
-
-template <class T>
-void powi(T* x, Index n, int p) {
-  using V = Vec<T>;
-  map(x, n, [&](V v) {
-    V result = V::set(T(1));
-    for (int e = p; e > 0; e >>= 1) {
-      if (e & 1) result = result * v;
-      if (e > 1) v = v * v;
-    }
-    return result;
-  });
-}
-
-template <class T, class F>
-inline void map2(T* x, const T* y, Index n, F f) {
-  using V = Vec<T>;
-  Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k), V::load(y + k)).store(x + k);
-  if (k < n) {
-    T a[V::width] = {}, b[V::width] = {};
-    for (Index j = k; j < n; ++j) a[j - k] = x[j], b[j - k] = y[j];
-    f(V::load(a), V::load(b)).store(a);
-    for (Index j = k; j < n; ++j) x[j] = a[j - k];
-  }
-}
-
-template <class T>
-void add(T* x, const T* y, Index n) {
-  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a + b; });
-}
-template <class T>
-void mul(T* x, const T* y, Index n) {
-  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a * b; });
-}
 
 // ---------------------------------------------------------------- pair statistics
 
@@ -166,8 +30,19 @@ inline V accumulate(V acc, V a, V b) {
   } else if constexpr (S == Stat::sqdist) {
     const V d = a - b;
     return fma(d, d, acc);
-  } else {
+  } else if constexpr (S == Stat::l1) {
     return acc + abs(a - b);
+  } else if constexpr (S == Stat::minimum) {
+    return acc + min(a, b);
+  } else {
+    // Where both are 0 the numerator is 0 too, and any denominator will do.
+    const V sum = max(a + b, V::set(std::numeric_limits<typename V::Scalar>::min()));
+    if constexpr (S == Stat::harmonic) {
+      return fma(min(a, b), max(a, b) / sum, acc);
+    } else {
+      const V d = a - b;
+      return acc + d * d / sum;
+    }
   }
 }
 
@@ -252,7 +127,9 @@ void stat_exp_tile(const T* query, int n_query, const T* panels, Index n_panels,
 /// Sparse rows against scattered queries. Slot 0 holds zeros, so columns that no query has cost a
 /// multiply-add with zero and no branch; zeros do not change a sum, hence both orders of a pair
 /// give the same bits. The sum is the dot product, or for l1 the mass |a| + |b| - |a - b| that two
-/// rows share; a distance is the sum of the two norms minus twice, or once, that.
+/// rows share, or that of min(a, b) or a b / (a + b), both of which are 0 where one of the entries
+/// is; a distance is the sum of the two norms minus 2 (sqdist), 1 (l1) or 4 (chi) times that. In a
+/// b / (a + b) the quotient is exactly 1/2 for equal entries: a row is at distance 0 from itself.
 template <Stat S, class T>
 void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
                  const std::int32_t* column, const Index* first, const Index* run,
@@ -261,7 +138,8 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
   // At most four accumulators at a time stay in registers on every path.
   constexpr int nv = sparse_block / V::width > 4 ? 4 : sparse_block / V::width;
   constexpr int part = nv * V::width, nd = part / VecD::width;
-  const VecD factor = VecD::set(S == Stat::sqdist ? 2.0 : 1.0), zero = VecD::zero();
+  const VecD factor = VecD::set(S == Stat::chi ? 4.0 : (S == Stat::sqdist ? 2.0 : 1.0)),
+             zero = VecD::zero();
   for (Index i = 0; i < n_rows; ++i) {
     for (int h = 0; h < sparse_block; h += part) {
       VecD total[nd];
@@ -276,6 +154,10 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
             const V b = V::load(s + c * V::width);
             if constexpr (S == Stat::l1) {
               acc[c] = acc[c] + ((abs(a) + abs(b)) - abs(a - b));
+            } else if constexpr (S == Stat::minimum) {
+              acc[c] = acc[c] + min(a, b);
+            } else if constexpr (S == Stat::harmonic || S == Stat::chi) {
+              acc[c] = acc[c] + min(a, b) * (max(a, b) / (a + b));
             } else {
               acc[c] = fma(a, b, acc[c]);
             }
@@ -288,7 +170,7 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
       alignas(64) double result[part];
       for (int c = 0; c < nd; ++c) {
         VecD x = total[c];
-        if constexpr (S != Stat::dot) {
+        if constexpr (S == Stat::sqdist || S == Stat::l1 || S == Stat::chi) {
           const VecD norms = VecD::load(query_norm + h + c * VecD::width) + VecD::set(row_norm[i]);
           x = max(fnma(factor, x, norms), zero);
         }

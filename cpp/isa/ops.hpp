@@ -12,12 +12,69 @@ namespace mercer {
 using Index = std::int64_t;
 
 /// A number that two rows have in common; vector kernels are functions of a few of these.
-enum class Stat { dot, sqdist, l1 };
+enum class Stat {
+  dot,
+  sqdist,
+  l1,
+  minimum,   ///< sum of min(x, z)
+  harmonic,  ///< sum of x z / (x + z), 0 / 0 = 0, for x, z >= 0
+  chi        ///< sum of (x - z)^2 / (x + z), 0 / 0 = 0, for x, z >= 0
+};
+inline constexpr int n_stats = 6;
+
+/// A function f(x_i, z_i) of one coordinate of two rows; see isa/coordinates.hpp.
+enum class Coordinate {
+  product,
+  minimum,
+  power,
+  gaussian,
+  laplacian,
+  spline,
+  bspline,
+  cosines,
+  wrapped
+};
+inline constexpr int n_coordinates = 9;
+inline constexpr int max_anova_order = 64;
+
+/// A statistic of two rows from a function of one coordinate.
+template <class T>
+struct Coordinates {
+  Coordinate function = Coordinate::product;
+  int order = 0;  ///< 0: the product of all coordinates; otherwise the order of ANOVA
+  T a = 0, b = 0;
+  double exponent = 0;
+  T scale = 1;    ///< multiplies the result
+  int wraps = 0;  ///< wrapped: periods to either side
+  int n_coefficients = 0;
+  const T* coefficients = nullptr;
+};
 
 /// Query rows interleaved feature by feature for the dense tile loops.
 inline constexpr int query_block = 6;
 /// Query rows that one sweep over sparse rows serves.
 inline constexpr int sparse_block = 32;
+
+/// How the argument of a table is divided into pieces.
+enum class Grid {
+  even,    ///< pieces of equal length in x
+  root,    ///< pieces of equal length in sqrt(x)
+  octaves  ///< eight pieces to every doubling of x
+};
+
+/// A function on x >= 0 as a piecewise polynomial. Piece p has the value
+/// sum_k coefficients[k * pieces + p] f^(degree - k) where f in [0, 1) is the position within it.
+template <class T>
+struct TableView {
+  Grid grid = Grid::even;
+  Index pieces = 0;
+  int degree = 0;
+  T factor = 0;  ///< even, root: pieces per unit
+  T first = 0;   ///< octaves: number of the eighth of an octave where the first piece lies
+  T below = 0;   ///< octaves: value before the first piece
+  T beyond = 0;  ///< value after the last piece
+  const T* coefficients = nullptr;
+};
 
 /// A working-set problem on a local kernel matrix (see decomposition.hpp for the notation).
 ///
@@ -61,16 +118,21 @@ struct Ops {
   int panel = 0;  ///< rows per packed panel; a multiple of the vector width.
 
   /// Statistic of n_query interleaved rows against consecutive panels of d features.
-  void (*stat[3])(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
-                  Index out_stride) = {};
+  void (*stat[n_stats])(const T* query, int n_query, const T* panels, Index n_panels, Index d,
+                        T* out, Index out_stride) = {};
   /// The same with exp(a x + b) applied to every value.
-  void (*stat_exp[3])(const T* query, int n_query, const T* panels, Index n_panels, Index d, T* out,
-                      Index out_stride, T a, T b) = {};
+  void (*stat_exp[n_stats])(const T* query, int n_query, const T* panels, Index n_panels, Index d,
+                            T* out, Index out_stride, T a, T b) = {};
   /// Statistic of consecutive sparse rows with the sparse_block query rows scattered into `slots`;
   /// out[k * sparse_block + r] for row k of the range. Distances are completed with the norms.
-  void (*sparse[3])(const T* slots, const std::int32_t* slot_of, const T* value,
-                    const std::int32_t* column, const Index* first, const Index* run,
-                    const double* query_norm, const double* row_norm, Index n_rows, T* out) = {};
+  void (*sparse[n_stats])(const T* slots, const std::int32_t* slot_of, const T* value,
+                          const std::int32_t* column, const Index* first, const Index* run,
+                          const double* query_norm, const double* row_norm, Index n_rows,
+                          T* out) = {};
+  /// The same as `stat` for a function of one coordinate.
+  void (*coordinates[n_coordinates])(const T* query, int n_query, const T* panels, Index n_panels,
+                                     Index d, const Coordinates<T>& c, T* out,
+                                     Index out_stride) = {};
   /// out[r * out_stride + k] = in[k * sparse_block + r].
   void (*transpose)(const T* in, Index n_rows, int n_query, T* out, Index out_stride) = nullptr;
 
@@ -80,6 +142,16 @@ struct Ops {
   void (*powi)(T* x, Index n, int p) = nullptr;
   void (*add)(T* x, const T* y, Index n) = nullptr;
   void (*mul)(T* x, const T* y, Index n) = nullptr;
+  void (*sqrt)(T* x, Index n) = nullptr;  ///< a negative number counts as 0
+  void (*log)(T* x, Index n) = nullptr;   ///< 0 counts as the smallest normal number
+  void (*cos)(T* x, Index n) = nullptr;   ///< accurate up to |x| = 1e5
+  void (*reciprocal)(T* x, Index n) = nullptr;
+  void (*power)(T* x, Index n, double exponent) = nullptr;  ///< a negative x counts as 0
+  /// Coefficients by falling power.
+  void (*polynomial)(T* x, Index n, const T* coefficients, int degree) = nullptr;
+  void (*table)(T* x, Index n, const TableView<T>& table) = nullptr;
+  /// x[k] += a + b[k].
+  void (*add_pair)(T* x, Index n, T a, const T* b) = nullptr;
 
   /// f[k] += sum_r coef[r] * rows[r][k] for k in [0, n), in the order of r.
   void (*axpy_rows)(double* f, const T* const* rows, const double* coef, int n_rows,

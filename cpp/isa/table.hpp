@@ -1,23 +1,31 @@
 // Fills the table of inner loops for the instruction set that includes this file.
 #pragma once
+#include <utility>
+
+#include "coordinates.hpp"
 #include "loops.hpp"
+#include "profiles.hpp"
 #include "smo.hpp"
 
 namespace {
+
+template <class T, int... S>
+void fill_stats(mercer::Ops<T>& o, std::integer_sequence<int, S...>) {
+  ((o.stat[S] = stat_tile<static_cast<Stat>(S), T>), ...);
+  ((o.stat_exp[S] = stat_exp_tile<static_cast<Stat>(S), T>), ...);
+  ((o.sparse[S] = sparse_tile<static_cast<Stat>(S), T>), ...);
+}
+template <class T, int... F>
+void fill_coordinates(mercer::Ops<T>& o, std::integer_sequence<int, F...>) {
+  ((o.coordinates[F] = coordinates_of<static_cast<Coordinate>(F), T>), ...);
+}
 
 template <class T>
 mercer::Ops<T> make_ops() {
   mercer::Ops<T> o;
   o.panel = panel_width<T>;
-  o.stat[static_cast<int>(Stat::dot)] = stat_tile<Stat::dot, T>;
-  o.stat_exp[static_cast<int>(Stat::dot)] = stat_exp_tile<Stat::dot, T>;
-  o.stat[static_cast<int>(Stat::sqdist)] = stat_tile<Stat::sqdist, T>;
-  o.stat_exp[static_cast<int>(Stat::sqdist)] = stat_exp_tile<Stat::sqdist, T>;
-  o.stat[static_cast<int>(Stat::l1)] = stat_tile<Stat::l1, T>;
-  o.stat_exp[static_cast<int>(Stat::l1)] = stat_exp_tile<Stat::l1, T>;
-  o.sparse[static_cast<int>(Stat::dot)] = sparse_tile<Stat::dot, T>;
-  o.sparse[static_cast<int>(Stat::sqdist)] = sparse_tile<Stat::sqdist, T>;
-  o.sparse[static_cast<int>(Stat::l1)] = sparse_tile<Stat::l1, T>;
+  fill_stats<T>(o, std::make_integer_sequence<int, mercer::n_stats>());
+  fill_coordinates<T>(o, std::make_integer_sequence<int, mercer::n_coordinates>());
   o.transpose = transpose<T>;
   o.affine = affine<T>;
   o.exp_affine = exp_affine<T>;
@@ -25,6 +33,14 @@ mercer::Ops<T> make_ops() {
   o.powi = powi<T>;
   o.add = add<T>;
   o.mul = mul<T>;
+  o.sqrt = sqrt_of<T>;
+  o.log = log_all<T>;
+  o.cos = cos_all<T>;
+  o.reciprocal = reciprocal<T>;
+  o.power = power<T>;
+  o.polynomial = polynomial<T>;
+  o.table = table_of<T>;
+  o.add_pair = add_pair<T>;
   o.axpy_rows = axpy_rows<T>;
   o.dot_lanes = dot_lanes<T>;
   o.gemm_cols = gemm_cols<T>;

@@ -2,6 +2,7 @@
 #pragma once
 #include <immintrin.h>
 
+#include "bit_patterns.hpp"
 #include "transpose_x86.hpp"
 
 namespace {
@@ -46,6 +47,12 @@ inline VecF abs(VecF a) {
 inline VecF round(VecF a) {
   return {_mm256_round_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
+inline VecF floor(VecF a) {
+  return {_mm256_floor_ps(a.v)};
+}
+inline VecF sqrt(VecF a) {
+  return {_mm256_sqrt_ps(a.v)};
+}
 struct MaskF {
   __m256 m;
 };
@@ -63,6 +70,29 @@ inline VecF where(MaskF m, VecF a, VecF b) {
 inline VecF scale2(VecF p, VecF n) {
   const __m256i e = _mm256_slli_epi32(_mm256_cvtps_epi32(n.v), 23);
   return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p.v), e))};
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal positive x; returns m.
+inline VecF split_exponent(VecF x, VecF& e) {
+  const __m256i root = _mm256_set1_epi32(half_root_f);
+  const __m256i bits =
+      _mm256_add_epi32(_mm256_castps_si256(x.v), _mm256_set1_epi32(one_f - half_root_f));
+  e = VecF{_mm256_cvtepi32_ps(_mm256_srli_epi32(bits, 23))} - VecF::set(127.0f);
+  const __m256i m = _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffff));
+  return {_mm256_castsi256_ps(_mm256_add_epi32(m, root))};
+}
+/// The number of the eighth of an octave in which x >= 0 lies, counted from 0, and where in it.
+inline VecF eighth_of_octave(VecF x, VecF& which) {
+  const __m256i bits = _mm256_castps_si256(x.v);
+  which = {_mm256_cvtepi32_ps(_mm256_srli_epi32(bits, 20))};
+  const __m256i low = _mm256_and_si256(bits, _mm256_set1_epi32(0xfffff));
+  const VecF part{_mm256_castsi256_ps(_mm256_or_si256(low, _mm256_set1_epi32(one_f)))};
+  return (part - VecF::set(1.0f)) * VecF::set(8.0f);
+}
+/// p[index] for integral non-negative indices.
+inline VecF gather(const float* p, VecF index) {
+  return {_mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, _mm256_cvttps_epi32(index.v),
+                                   _mm256_castsi256_ps(_mm256_set1_epi32(-1)), 4)};
 }
 
 struct VecD {
@@ -106,6 +136,12 @@ inline VecD abs(VecD a) {
 inline VecD round(VecD a) {
   return {_mm256_round_pd(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
+inline VecD floor(VecD a) {
+  return {_mm256_floor_pd(a.v)};
+}
+inline VecD sqrt(VecD a) {
+  return {_mm256_sqrt_pd(a.v)};
+}
 struct MaskD {
   __m256d m;
 };
@@ -121,6 +157,30 @@ inline VecD where(MaskD m, VecD a, VecD b) {
 inline VecD scale2(VecD p, VecD n) {
   const __m256i e = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm256_cvtpd_epi32(n.v)), 52);
   return {_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(p.v), e))};
+}
+/// A non-negative integer below 2^52 as a number.
+inline VecD from_integer(__m256i n) {
+  const __m256i shift = _mm256_set1_epi64x(two_to_52);
+  return VecD{_mm256_castsi256_pd(_mm256_or_si256(n, shift))} - VecD{_mm256_castsi256_pd(shift)};
+}
+inline VecD split_exponent(VecD x, VecD& e) {
+  const __m256i root = _mm256_set1_epi64x(half_root_d);
+  const __m256i bits =
+      _mm256_add_epi64(_mm256_castpd_si256(x.v), _mm256_set1_epi64x(one_d - half_root_d));
+  e = from_integer(_mm256_srli_epi64(bits, 52)) - VecD::set(1023.0);
+  const __m256i m = _mm256_and_si256(bits, _mm256_set1_epi64x(mantissa_d));
+  return {_mm256_castsi256_pd(_mm256_add_epi64(m, root))};
+}
+inline VecD eighth_of_octave(VecD x, VecD& which) {
+  const __m256i bits = _mm256_castpd_si256(x.v);
+  which = from_integer(_mm256_srli_epi64(bits, 49));
+  const __m256i low = _mm256_and_si256(bits, _mm256_set1_epi64x(mantissa_d >> 3));
+  const VecD part{_mm256_castsi256_pd(_mm256_or_si256(low, _mm256_set1_epi64x(one_d)))};
+  return (part - VecD::set(1.0)) * VecD::set(8.0);
+}
+inline VecD gather(const double* p, VecD index) {
+  return {_mm256_mask_i32gather_pd(_mm256_setzero_pd(), p, _mm256_cvttpd_epi32(index.v),
+                                   _mm256_castsi256_pd(_mm256_set1_epi64x(-1)), 8)};
 }
 
 }  // namespace

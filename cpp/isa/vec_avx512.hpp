@@ -2,6 +2,7 @@
 #pragma once
 #include <immintrin.h>
 
+#include "bit_patterns.hpp"
 #include "transpose_x86.hpp"
 
 namespace {
@@ -48,6 +49,12 @@ inline VecF abs(VecF a) {
 inline VecF round(VecF a) {
   return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
+inline VecF floor(VecF a) {
+  return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
+}
+inline VecF sqrt(VecF a) {
+  return {_mm512_sqrt_ps(a.v)};
+}
 struct MaskF {
   __mmask16 m;
 };
@@ -65,6 +72,28 @@ inline VecF where(MaskF m, VecF a, VecF b) {
 inline VecF scale2(VecF p, VecF n) {
   const __m512i e = _mm512_slli_epi32(_mm512_cvtps_epi32(n.v), 23);
   return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p.v), e))};
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal positive x; returns m.
+inline VecF split_exponent(VecF x, VecF& e) {
+  const __m512i root = _mm512_set1_epi32(half_root_f);
+  const __m512i bits =
+      _mm512_add_epi32(_mm512_castps_si512(x.v), _mm512_set1_epi32(one_f - half_root_f));
+  e = VecF{_mm512_cvtepi32_ps(_mm512_srli_epi32(bits, 23))} - VecF::set(127.0f);
+  const __m512i m = _mm512_and_si512(bits, _mm512_set1_epi32(0x7fffff));
+  return {_mm512_castsi512_ps(_mm512_add_epi32(m, root))};
+}
+/// The number of the eighth of an octave in which x >= 0 lies, counted from 0, and where in it.
+inline VecF eighth_of_octave(VecF x, VecF& which) {
+  const __m512i bits = _mm512_castps_si512(x.v);
+  which = {_mm512_cvtepi32_ps(_mm512_srli_epi32(bits, 20))};
+  const __m512i low = _mm512_and_si512(bits, _mm512_set1_epi32(0xfffff));
+  const VecF part{_mm512_castsi512_ps(_mm512_or_si512(low, _mm512_set1_epi32(one_f)))};
+  return (part - VecF::set(1.0f)) * VecF::set(8.0f);
+}
+/// p[index] for integral non-negative indices.
+inline VecF gather(const float* p, VecF index) {
+  return {_mm512_i32gather_ps(_mm512_cvttps_epi32(index.v), p, 4)};
 }
 
 struct VecD {
@@ -108,6 +137,12 @@ inline VecD abs(VecD a) {
 inline VecD round(VecD a) {
   return {_mm512_roundscale_pd(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
+inline VecD floor(VecD a) {
+  return {_mm512_roundscale_pd(a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
+}
+inline VecD sqrt(VecD a) {
+  return {_mm512_sqrt_pd(a.v)};
+}
 struct MaskD {
   __mmask8 m;
 };
@@ -123,6 +158,29 @@ inline VecD where(MaskD m, VecD a, VecD b) {
 inline VecD scale2(VecD p, VecD n) {
   const __m512i e = _mm512_slli_epi64(_mm512_cvtepi32_epi64(_mm512_cvtpd_epi32(n.v)), 52);
   return {_mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(p.v), e))};
+}
+/// A non-negative integer below 2^52 as a number.
+inline VecD from_integer(__m512i n) {
+  const __m512i shift = _mm512_set1_epi64(two_to_52);
+  return VecD{_mm512_castsi512_pd(_mm512_or_si512(n, shift))} - VecD{_mm512_castsi512_pd(shift)};
+}
+inline VecD split_exponent(VecD x, VecD& e) {
+  const __m512i root = _mm512_set1_epi64(half_root_d);
+  const __m512i bits =
+      _mm512_add_epi64(_mm512_castpd_si512(x.v), _mm512_set1_epi64(one_d - half_root_d));
+  e = from_integer(_mm512_srli_epi64(bits, 52)) - VecD::set(1023.0);
+  const __m512i m = _mm512_and_si512(bits, _mm512_set1_epi64(mantissa_d));
+  return {_mm512_castsi512_pd(_mm512_add_epi64(m, root))};
+}
+inline VecD eighth_of_octave(VecD x, VecD& which) {
+  const __m512i bits = _mm512_castpd_si512(x.v);
+  which = from_integer(_mm512_srli_epi64(bits, 49));
+  const __m512i low = _mm512_and_si512(bits, _mm512_set1_epi64(mantissa_d >> 3));
+  const VecD part{_mm512_castsi512_pd(_mm512_or_si512(low, _mm512_set1_epi64(one_d)))};
+  return (part - VecD::set(1.0)) * VecD::set(8.0);
+}
+inline VecD gather(const double* p, VecD index) {
+  return {_mm512_i32gather_pd(_mm512_cvttpd_epi32(index.v), p, 8)};
 }
 
 }  // namespace

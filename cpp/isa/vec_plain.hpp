@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "bit_patterns.hpp"
+
 namespace {
 
 constexpr bool has_register_transpose = false;
@@ -77,6 +79,16 @@ inline PlainVec<T, N> round(PlainVec<T, N> a) {
   return a;
 }
 template <class T, int N>
+inline PlainVec<T, N> floor(PlainVec<T, N> a) {
+  for (int k = 0; k < N; ++k) a.v[k] = std::floor(a.v[k]);
+  return a;
+}
+template <class T, int N>
+inline PlainVec<T, N> sqrt(PlainVec<T, N> a) {
+  for (int k = 0; k < N; ++k) a.v[k] = std::sqrt(a.v[k]);
+  return a;
+}
+template <class T, int N>
 inline PlainMask<T, N> operator<(PlainVec<T, N> a, PlainVec<T, N> b) {
   PlainMask<T, N> r;
   for (int k = 0; k < N; ++k) r.m[k] = a.v[k] < b.v[k];
@@ -107,6 +119,51 @@ inline PlainVec<double, N> scale2(PlainVec<double, N> p, PlainVec<double, N> n) 
     p.v[k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(p.v[k]) + e);
   }
   return p;
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal positive x; returns m.
+template <int N>
+inline PlainVec<float, N> split_exponent(PlainVec<float, N> x, PlainVec<float, N>& e) {
+  for (int k = 0; k < N; ++k) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x.v[k]) - half_root_f + one_f;
+    e.v[k] = static_cast<float>(static_cast<std::int32_t>(bits >> 23) - 127);
+    x.v[k] = std::bit_cast<float>((bits & 0x7fffffu) + half_root_f);
+  }
+  return x;
+}
+template <int N>
+inline PlainVec<double, N> split_exponent(PlainVec<double, N> x, PlainVec<double, N>& e) {
+  for (int k = 0; k < N; ++k) {
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x.v[k]) - half_root_d + one_d;
+    e.v[k] = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023);
+    x.v[k] = std::bit_cast<double>((bits & mantissa_d) + half_root_d);
+  }
+  return x;
+}
+/// The number of the eighth of an octave in which x >= 0 lies, counted from 0, and where in it.
+template <int N>
+inline PlainVec<float, N> eighth_of_octave(PlainVec<float, N> x, PlainVec<float, N>& which) {
+  for (int k = 0; k < N; ++k) {
+    const auto bits = std::bit_cast<std::uint32_t>(x.v[k]);
+    which.v[k] = static_cast<float>(bits >> 20);
+    x.v[k] = (std::bit_cast<float>((bits & 0xfffffu) | one_f) - 1.0f) * 8.0f;
+  }
+  return x;
+}
+template <int N>
+inline PlainVec<double, N> eighth_of_octave(PlainVec<double, N> x, PlainVec<double, N>& which) {
+  for (int k = 0; k < N; ++k) {
+    const auto bits = std::bit_cast<std::uint64_t>(x.v[k]);
+    which.v[k] = static_cast<double>(bits >> 49);
+    x.v[k] = (std::bit_cast<double>((bits & (mantissa_d >> 3)) | one_d) - 1.0) * 8.0;
+  }
+  return x;
+}
+/// p[index] for integral non-negative indices.
+template <class T, int N>
+inline PlainVec<T, N> gather(const T* p, PlainVec<T, N> index) {
+  for (int k = 0; k < N; ++k) index.v[k] = p[static_cast<std::int32_t>(index.v[k])];
+  return index;
 }
 
 using VecF = PlainVec<float, 4>;

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
 
-from .program import Leaf, Program, compile_kernel
+from .program import Columns, Leaf, Mapping, Program, Scalars, compile_kernel
 
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
@@ -34,6 +34,9 @@ SINGLE_SCALE = 1e3
 # Rows of a dense array with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
+
+# Instructions whose error in single precision is not bounded here.
+_UNBOUNDED = {"sqrt", "log", "cos", "reciprocal", "power", "table", "aux_add"}
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
@@ -76,20 +79,23 @@ class Layout:
         for leaf, centre in zip(self.program.leaves, self.centres, strict=True):
             if leaf.kind in ("matrix", "python"):
                 store.index(ids)
-            elif self.sparse and sp.issparse(X):
-                _add_sparse(store, sp.csr_array(select(X, leaf.columns)))
+                continue
+            rows = select(X, leaf.columns, leaf.mapping)
+            if sp.issparse(rows):
+                _add_sparse(store, sp.csr_array(rows))
             elif self.sparse:
-                store.compress(_floats(select(X, leaf.columns)))
+                store.compress(_floats(rows))
             else:
-                _add_dense(store, select(X, leaf.columns), centre)
-        for kernel, columns in self.program.scales:
-            store.aux(_inverse_norms(kernel, select(X, columns)))
+                store.dense(_floats(rows), centre)
+        for scalars in self.program.scalars:
+            store.aux(_numbers(scalars, X))
         return store
 
     def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
         """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
         sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
-        return _EVALUATORS[self.dtype](self.program.code, sources, len(self.program.scales), a, b)
+        code = [i if i[0] != "table" else i[1].lowered(self.dtype) for i in self.program.code]
+        return _EVALUATORS[self.dtype](code, sources, len(self.program.scalars), a, b)
 
 
 def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
@@ -128,9 +134,10 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
     return double, double.prepare(X)
 
 
-def select(X: Any, columns: tuple[int, ...] | None) -> Any:
-    """Return the chosen columns of `X`."""
-    return X if columns is None else X[:, list(columns)]
+def select(X: Any, columns: Columns, mapping: Mapping = None) -> Any:
+    """Return what a leaf looks at: the chosen columns of `X`, or their images under a map."""
+    rows = X if columns is None else X[:, list(columns)]
+    return rows if mapping is None else mapping(rows)
 
 
 def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
@@ -141,6 +148,8 @@ def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
     times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
     relative to the norms, not to the distance.
     """
+    if any(instruction[0] in _UNBOUNDED for instruction in program.code):
+        return False
     eps = 2.0**-24
     for k, leaf in enumerate(program.leaves):
         if leaf.kind in ("matrix", "python"):
@@ -165,7 +174,11 @@ def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
     """Return a point near the rows when they lie far from the origin, else None."""
     if leaf.kind not in ("sqdist", "l1"):
         return None
-    rows = select(X[:: max(1, len(X) // 256)], leaf.columns).astype(np.float64)
+    step = max(1, kernel_objects.count(X) // 256)
+    rows = select(kernel_objects.take(X, slice(None, None, step)), leaf.columns, leaf.mapping)
+    if sp.issparse(rows):
+        return None
+    rows = rows.astype(np.float64)
     mean = rows.mean(axis=0)
     if np.all(np.abs(mean) <= 2 * rows.std(axis=0)):
         return None
@@ -176,14 +189,12 @@ def _mostly_zero(X: Any, program: Program) -> bool:
     """Return whether a dense array is stored better as compressed rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS:
         return False
-    if any(leaf.kind in ("matrix", "python") or leaf.columns for leaf in program.leaves):
+    if any(
+        leaf.kind in ("matrix", "python") or leaf.columns or leaf.mapping for leaf in program.leaves
+    ):
         return False
     sample = X[:: max(1, len(X) // 256)]
     return bool(np.count_nonzero(sample) < SPARSE_DENSITY * sample.size)
-
-
-def _add_dense(store: Any, X: np.ndarray, centre: np.ndarray | None) -> None:
-    store.dense(_floats(X), centre)
 
 
 def _floats(X: np.ndarray) -> np.ndarray:
@@ -198,6 +209,14 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(X.indptr, dtype=index),
         X.shape[1],
+    )
+
+
+def _numbers(scalars: Scalars, X: Any) -> np.ndarray:
+    """Return u(x) for every object."""
+    X = select(X, scalars.columns, scalars.mapping)
+    return (
+        scalars.kernel.diag(X) if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, X)
     )
 
 
@@ -217,10 +236,13 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
     """Return what the native leaf takes its values from."""
     if leaf.kind == "matrix":
         return ("matrix", X)
+    if leaf.coordinates is not None:
+        return ("coordinates", leaf.coordinates.source(leaf.order))
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel
-    A, B = select(X, leaf.columns), select(Z, leaf.columns)
+    A = select(X, leaf.columns, leaf.mapping)
+    B = select(Z, leaf.columns, leaf.mapping)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
+    from .coordinates import Coordinates
+    from .table import Table
+
 Columns = tuple[int, ...] | None
+Mapping = Callable[[Any], Any] | None
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A map followed by a choice of columns or by another map.
+
+    Attributes
+    ----------
+    first : callable
+        What is applied to the objects first.
+    then : callable or tuple of int
+        What is applied to its result, or which of its columns are taken.
+    """
+
+    first: Callable[[Any], Any]
+    then: Callable[[Any], Any] | tuple[int, ...]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the images of the objects `X`."""
+        Y = self.first(X)
+        return self.then(Y) if callable(self.then) else Y[:, list(self.then)]
 
 
 @dataclass(frozen=True)
@@ -19,22 +44,55 @@ class Leaf:
 
     Attributes
     ----------
-    kind : {"dot", "sqdist", "l1", "matrix", "python"}
-        A pair statistic of two rows, an entry of a given matrix, or a kernel written in Python.
+    kind : str
+        A pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
+        "coordinates"), an entry of a given "matrix", or a kernel written in "python".
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
     kernel : Kernel or None
         The Python kernel.
+    mapping : callable or None
+        A map that is applied to the (chosen columns of the) objects, all at once; the leaf
+        looks at the images.
+    coordinates : Coordinates or None
+        The function of single coordinates, and
+    order : int
+        how they are combined: 0 for the product, otherwise the order of ANOVA.
     """
 
     kind: str
     columns: Columns = None
     kernel: Kernel | None = None
+    mapping: Mapping = None
+    coordinates: Coordinates | None = None
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """A number u(x) for every object.
+
+    Attributes
+    ----------
+    kind : {"scale", "diagonal"}
+        1 / sqrt(k(x, x)), or k(x, x).
+    kernel : Kernel
+        The kernel k.
+    columns : tuple of int or None
+        The columns of the rows it looks at; None: all.
+    mapping : callable or None
+        A map that is applied to them.
+    """
+
+    kind: str
+    kernel: Kernel
+    columns: Columns = None
+    mapping: Mapping = None
 
 
 @dataclass
 class Program:
-    """Postfix code over leaves, with one scale per object and normalised part.
+    """Postfix code over leaves, with one number per object and normalised or centred part.
 
     Attributes
     ----------
@@ -42,15 +100,15 @@ class Program:
         Instructions in the order in which they run.
     leaves : list of Leaf
         What ``("leaf", k)`` pushes.
-    scales : list of (Kernel, columns)
-        What ``("aux", k)`` multiplies by: 1 / sqrt(k(a, a) k(b, b)) of that kernel.
+    scalars : list of Scalars
+        What ``("aux", k)`` multiplies by, u(a) u(b), and ``("aux_add", k)`` adds, u(a) + u(b).
     widths : dict
         For a squared-distance or l1 leaf the largest factor g of an exponential exp(-g x).
     """
 
     code: list[tuple[Any, ...]] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
-    scales: list[tuple[Kernel, Columns]] = field(default_factory=list)
+    scalars: list[Scalars] = field(default_factory=list)
     widths: dict[int, float] = field(default_factory=dict)
 
     @property
@@ -67,20 +125,64 @@ class Builder:
     def __init__(self) -> None:
         self.program = Program()
         self._columns: Columns = None
+        self._mapping: Mapping = None
 
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the leaves inside to some columns, within those already chosen."""
-        outer = self._columns
-        self._columns = tuple(int(c) if outer is None else outer[int(c)] for c in index)
+        chosen = tuple(int(c) for c in index)
+        columns, mapping = self._columns, self._mapping
+        if mapping is not None:
+            self._mapping = Composed(mapping, chosen)
+        else:
+            self._columns = chosen if columns is None else tuple(columns[c] for c in chosen)
         try:
             yield
         finally:
-            self._columns = outer
+            self._columns, self._mapping = columns, mapping
+
+    @contextmanager
+    def mapped(self, mapping: Callable[[Any], Any]) -> Iterator[None]:
+        """Let the leaves inside look at the images of the objects under a map.
+
+        Parameters
+        ----------
+        mapping : callable
+            Takes all objects at once and returns a finite float array or CSR matrix with one row
+            for each; row i may depend on object i only. Two leaves are one where their maps are
+            equal.
+        """
+        outer = self._mapping
+        self._mapping = mapping if outer is None else Composed(outer, mapping)
+        try:
+            yield
+        finally:
+            self._mapping = outer
 
     def leaf(self, statistic: str) -> None:
-        """Push a pair statistic of the two rows: "dot", "sqdist" or "l1"."""
-        self._push(Leaf(statistic, self._columns))
+        """Push a pair statistic of the two rows x and z.
+
+        Parameters
+        ----------
+        statistic : str
+            "dot", "sqdist" (squared distance) or "l1" (sum of absolute differences); for rows
+            without negative entries also "minimum" (sum of the minima), "harmonic" (sum of
+            x_i z_i / (x_i + z_i)) and "chi" (sum of (x_i - z_i)^2 / (x_i + z_i)), 0 / 0 being 0.
+        """
+        self._push(Leaf(statistic, self._columns, None, self._mapping))
+
+    def coordinates(self, function: Coordinates, order: int = 0) -> None:
+        """Push a statistic that is put together from a function of single coordinates.
+
+        Parameters
+        ----------
+        function : Coordinates
+            See `mercer.gram.coordinates`.
+        order : int >= 0, default=0
+            0: the product over all columns; otherwise the sum of all products over so many
+            different columns (order 1: the sum).
+        """
+        self._push(Leaf("coordinates", self._columns, None, self._mapping, function, int(order)))
 
     def matrix(self) -> None:
         """Push the entry of a precomputed matrix."""
@@ -88,11 +190,19 @@ class Builder:
 
     def python(self, kernel: Kernel) -> None:
         """Push the values of a kernel that is written in Python."""
-        self._push(Leaf("python", self._columns, kernel))
+        self._push(Leaf("python", self._columns, kernel, self._mapping))
 
     def const(self, value: float) -> None:
         """Push a constant."""
         self.program.code.append(("const", float(value)))
+
+    def dup(self) -> None:
+        """Push the top once more."""
+        self.program.code.append(("dup",))
+
+    def swap(self) -> None:
+        """Exchange the two topmost values."""
+        self.program.code.append(("swap",))
 
     def affine(self, a: float, b: float) -> None:
         """Replace the top x by a x + b."""
@@ -108,6 +218,35 @@ class Builder:
                 leaf = code[-1][1]
                 self.program.widths[leaf] = max(-a, self.program.widths.get(leaf, 0.0))
         code.append(("exp", a, b))
+
+    def log(self) -> None:
+        """Replace the top x by log(x); 0 counts as the smallest number, so 0 log(0) is 0."""
+        self.program.code.append(("log",))
+
+    def sqrt(self) -> None:
+        """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""
+        self.program.code.append(("sqrt",))
+
+    def cos(self) -> None:
+        """Replace the top x by cos(x), accurate up to 1e5."""
+        self.program.code.append(("cos",))
+
+    def reciprocal(self) -> None:
+        """Replace the top x by 1 / x."""
+        self.program.code.append(("reciprocal",))
+
+    def power(self, exponent: float) -> None:
+        """Replace the top x by a real power of it; x < 0 (a rounding error) counts as 0."""
+        self.program.code.append(("power", float(exponent)))
+
+    def polynomial(self, coefficients: Sequence[float]) -> None:
+        """Replace the top x by sum_m a_m x^m; the coefficients a_0, a_1, ... by rising power."""
+        falling = [float(a) for a in coefficients][::-1]
+        self.program.code.append(("polynomial", falling))
+
+    def table(self, table: Table) -> None:
+        """Replace the top x >= 0 by the value of a table; see `mercer.gram.table`."""
+        self.program.code.append(("table", table))
 
     def tanh(self) -> None:
         """Replace the top x by tanh(x)."""
@@ -127,10 +266,17 @@ class Builder:
 
     def normalize(self, kernel: Kernel) -> None:
         """Multiply the top by 1 / sqrt(k(a, a) k(b, b)), 0 where a diagonal entry is 0."""
-        entry = (kernel, self._columns)
-        if entry not in self.program.scales:
-            self.program.scales.append(entry)
-        self.program.code.append(("aux", self.program.scales.index(entry)))
+        self._scalars("aux", Scalars("scale", kernel, self._columns, self._mapping))
+
+    def add_diagonal(self, kernel: Kernel) -> None:
+        """Add k(a, a) + k(b, b) to the top."""
+        self._scalars("aux_add", Scalars("diagonal", kernel, self._columns, self._mapping))
+
+    def _scalars(self, instruction: str, scalars: Scalars) -> None:
+        known = self.program.scalars
+        if scalars not in known:
+            known.append(scalars)
+        self.program.code.append((instruction, known.index(scalars)))
 
     def _push(self, leaf: Leaf) -> None:
         leaves = self.program.leaves

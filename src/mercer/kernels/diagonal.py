@@ -6,16 +6,21 @@ squared norm, so the same postfix program that fills tiles gives the diagonal in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.coordinates import combined
+
 from .objects import count
 
 if TYPE_CHECKING:
+    from mercer.gram.coordinates import Coordinates
+    from mercer.gram.table import Table
+
     from .base import Kernel
 
 
@@ -48,12 +53,31 @@ class Diagonal:
         finally:
             self._X = outer
 
+    @contextmanager
+    def mapped(self, mapping: Callable[[Any], Any]) -> Iterator[None]:
+        """Replace the objects by their images under a map."""
+        outer = self._X
+        self._X = mapping(outer)
+        try:
+            yield
+        finally:
+            self._X = outer
+
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
         if statistic == "dot":
             self._stack.append(squared_norms(self._X))
+        elif statistic in ("minimum", "harmonic"):
+            sums = np.asarray(self._X.sum(axis=1, dtype=np.float64)).reshape(-1)
+            self._stack.append(sums if statistic == "minimum" else sums / 2)
         else:
             self.const(0.0)
+
+    def coordinates(self, function: Coordinates, order: int = 0) -> None:
+        """Push a statistic of single coordinates of (x, x)."""
+        columns = (dense_column(self._X, j) for j in range(self._X.shape[1]))
+        values = combined((function.values(x, x) for x in columns), order)
+        self._stack.append(np.broadcast_to(values, self._n).astype(np.float64))
 
     def matrix(self) -> None:
         """Push the diagonal of a precomputed matrix."""
@@ -71,6 +95,14 @@ class Diagonal:
     def const(self, value: float) -> None:
         """Push a constant."""
         self._stack.append(np.full(self._n, float(value)))
+
+    def dup(self) -> None:
+        """Push the top once more."""
+        self._stack.append(self._stack[-1])
+
+    def swap(self) -> None:
+        """Exchange the two top values."""
+        self._stack[-2:] = self._stack[:-3:-1]
 
     def affine(self, factor: float, shift: float) -> None:
         """Replace the top t by factor t + shift."""
@@ -92,6 +124,40 @@ class Diagonal:
         """Replace the top by its exponential."""
         self._stack[-1] = np.exp(self._stack[-1])
 
+    def log(self) -> None:
+        """Replace the top by its logarithm; 0 counts as the smallest number."""
+        self._stack[-1] = np.log(np.maximum(self._stack[-1], np.finfo(np.float64).tiny))
+
+    def sqrt(self) -> None:
+        """Replace the top by its square root; less than 0 counts as 0."""
+        self._stack[-1] = np.sqrt(np.maximum(self._stack[-1], 0.0))
+
+    def cos(self) -> None:
+        """Replace the top by its cosine."""
+        self._stack[-1] = np.cos(self._stack[-1])
+
+    def reciprocal(self) -> None:
+        """Replace the top by its inverse."""
+        with np.errstate(divide="ignore"):
+            self._stack[-1] = 1.0 / self._stack[-1]
+
+    def power(self, exponent: float) -> None:
+        """Raise the top to a real power; less than 0 counts as 0."""
+        with np.errstate(divide="ignore"):
+            self._stack[-1] = np.maximum(self._stack[-1], 0.0) ** exponent
+
+    def polynomial(self, coefficients: Sequence[float]) -> None:
+        """Replace the top by a polynomial of it; coefficients by rising power."""
+        self._stack[-1] = np.polynomial.polynomial.polyval(self._stack[-1], coefficients)
+
+    def table(self, table: Table) -> None:
+        """Replace the top by the value of a table."""
+        self._stack[-1] = table(self._stack[-1])
+
+    def add_diagonal(self, kernel: Kernel) -> None:
+        """Add twice k(x, x)."""
+        self._stack[-1] = self._stack[-1] + 2.0 * kernel.diag(self._X)
+
     def tanh(self) -> None:
         """Replace the top by its hyperbolic tangent."""
         self._stack[-1] = np.tanh(self._stack[-1])
@@ -100,6 +166,12 @@ class Diagonal:
         """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""
         check_nonnegative(self._stack[-1], kernel)
         self._stack[-1] = (self._stack[-1] > 0).astype(np.float64)
+
+
+def dense_column(X: Any, j: int) -> np.ndarray:
+    """Return column `j` as a dense array of float64."""
+    column = X[:, [j]].toarray().reshape(-1) if sp.issparse(X) else X[:, j]
+    return np.asarray(column, dtype=np.float64)
 
 
 def squared_norms(X: Any) -> np.ndarray:

@@ -1,0 +1,165 @@
+// The instructions of a program that transform a tile in place, row by row.
+#pragma once
+#include <limits>
+
+#include "functions.hpp"
+#include "ops.hpp"
+
+namespace {
+
+using mercer::Grid;
+using mercer::Index;
+using mercer::TableView;
+
+/// Applies f to whole vectors and to a padded copy of the remainder: the same code, so the same
+/// bits at every position.
+template <class T, class F>
+inline void map(T* x, Index n, F f) {
+  using V = Vec<T>;
+  Index k = 0;
+  for (; k + V::width <= n; k += V::width) f(V::load(x + k)).store(x + k);
+  if (k < n) {
+    T tail[V::width] = {};
+    for (Index j = k; j < n; ++j) tail[j - k] = x[j];
+    f(V::load(tail)).store(tail);
+    for (Index j = k; j < n; ++j) x[j] = tail[j - k];
+  }
+}
+
+template <class T>
+void affine(T* x, Index n, T a, T b) {
+  const Vec<T> va = Vec<T>::set(a), vb = Vec<T>::set(b);
+  map(x, n, [&](Vec<T> v) { return fma(v, va, vb); });
+}
+
+/// exp(a x + b)
+template <class T>
+struct ExpAffine {
+  Vec<T> a, b;
+  ExpAffine(T a_, T b_)
+      : a(Vec<T>::set(static_cast<T>(a_ * log2e))), b(Vec<T>::set(static_cast<T>(b_ * log2e))) {}
+  Vec<T> operator()(Vec<T> x) const { return exp2_of(fma(x, a, b)); }
+};
+
+template <class T>
+void exp_affine(T* x, Index n, T a, T b) {
+  map(x, n, ExpAffine<T>(a, b));
+}
+
+template <class T>
+void tanh_of(T* x, Index n) {
+  using V = Vec<T>;
+  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
+  map(x, n, [&](V v) {
+    const V e = exp2_of(abs(v) * two);
+    const V t = (one - e) / (one + e);
+    return where(v < V::zero(), V::zero() - t, t);
+  });
+}
+
+template <class T>
+void powi(T* x, Index n, int p) {
+  using V = Vec<T>;
+  map(x, n, [&](V v) {
+    V result = V::set(T(1));
+    for (int e = p; e > 0; e >>= 1) {
+      if (e & 1) result = result * v;
+      if (e > 1) v = v * v;
+    }
+    return result;
+  });
+}
+
+template <class T, class F>
+inline void map2(T* x, const T* y, Index n, F f) {
+  using V = Vec<T>;
+  Index k = 0;
+  for (; k + V::width <= n; k += V::width) f(V::load(x + k), V::load(y + k)).store(x + k);
+  if (k < n) {
+    T a[V::width] = {}, b[V::width] = {};
+    for (Index j = k; j < n; ++j) a[j - k] = x[j], b[j - k] = y[j];
+    f(V::load(a), V::load(b)).store(a);
+    for (Index j = k; j < n; ++j) x[j] = a[j - k];
+  }
+}
+
+template <class T>
+void add(T* x, const T* y, Index n) {
+  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a + b; });
+}
+template <class T>
+void mul(T* x, const T* y, Index n) {
+  map2(x, y, n, [](Vec<T> a, Vec<T> b) { return a * b; });
+}
+
+template <class T>
+void sqrt_of(T* x, Index n) {
+  using V = Vec<T>;
+  map(x, n, [](V v) { return sqrt(max(V::zero(), v)); });
+}
+template <class T>
+void log_all(T* x, Index n) {
+  map(x, n, [](Vec<T> v) { return log_of(v); });
+}
+template <class T>
+void power(T* x, Index n, double exponent) {
+  map(x, n, PowerOf<Vec<T>>(exponent));
+}
+template <class T>
+void reciprocal(T* x, Index n) {
+  const Vec<T> one = Vec<T>::set(T(1));
+  map(x, n, [&](Vec<T> v) { return one / v; });
+}
+template <class T>
+void cos_all(T* x, Index n) {
+  map(x, n, [](Vec<T> v) { return cos_of(v); });
+}
+
+/// A piecewise polynomial; see TableView. An argument that is not a number stays what it is.
+template <class T>
+void table_of(T* x, Index n, const TableView<T>& table) {
+  using V = Vec<T>;
+  const V last = V::set(static_cast<T>(table.pieces - 1));
+  const V end = V::set(static_cast<T>(table.pieces));
+  const V infinity = V::set(std::numeric_limits<T>::infinity());
+  const V largest = V::set(std::numeric_limits<T>::max());
+  const V factor = V::set(table.factor), first = V::set(table.first);
+  const V below = V::set(table.below), beyond = V::set(table.beyond);
+  map(x, n, [&](V v) {
+    V piece, f, t;
+    if (table.grid == Grid::octaves) {
+      f = eighth_of_octave(max(v, V::zero()), t);
+      t = t - first;
+      piece = min(max(t, V::zero()), last);
+    } else {
+      t = table.grid == Grid::root ? sqrt(max(V::zero(), v)) * factor : v * factor;
+      piece = min(max(floor(t), V::zero()), last);
+      f = t - piece;
+    }
+    V y = gather(table.coefficients, piece);
+    for (int k = 1; k <= table.degree; ++k)
+      y = fma(y, f, gather(table.coefficients + k * table.pieces, piece));
+    y = where(t < V::zero(), below, y);
+    y = where(t < end, y, beyond);
+    return where(v < infinity, y, where(largest < v, beyond, v));
+  });
+}
+
+/// Horner's rule over coefficients by falling power.
+template <class T>
+void polynomial(T* x, Index n, const T* coefficients, int degree) {
+  using V = Vec<T>;
+  map(x, n, [&](V v) {
+    V y = V::set(coefficients[0]);
+    for (int k = 1; k <= degree; ++k) y = fma(y, v, V::set(coefficients[k]));
+    return y;
+  });
+}
+
+template <class T>
+void add_pair(T* x, Index n, T a, const T* b) {
+  const Vec<T> va = Vec<T>::set(a);
+  map2(x, b, n, [&](Vec<T> v, Vec<T> u) { return v + (va + u); });
+}
+
+}  // namespace

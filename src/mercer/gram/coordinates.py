@@ -1,0 +1,194 @@
+"""Statistics of two rows that are put together from a function of single coordinates.
+
+A function f(x_i, z_i) of one coordinate, taken for every column, is combined by the product over
+all columns or by the ANOVA sum of order D, the sum of all products of D different columns. The
+native core computes them (cpp/isa/coordinates.hpp); `values` here says in NumPy what it computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, exp, factorial, log, pi, sqrt
+from typing import Any
+
+import numpy as np
+
+MAX_ORDER = 64  # of ANOVA in the native core
+_TERMS = 1e-17  # terms of a series below this share of the first are left out
+# A wrapped Gaussian is summed over periods while it is narrower than this share of the period,
+# and as a series of cosines when it is wider: whichever takes fewer operations.
+_WRAPPED = 0.15
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A function of one coordinate of two rows.
+
+    Functions of the difference x - z are held divided by their value at 0, `peak`, and are 1
+    there to the last bit. Make them with the functions of this module.
+
+    Attributes
+    ----------
+    function : str
+        Its name in the native core.
+    a, b : float
+        Its parameters.
+    coefficients : tuple of float
+        Its coefficients.
+    wraps : int
+        Periods summed to either side.
+    peak : float
+        What every coordinate is multiplied by.
+    """
+
+    function: str
+    a: float = 0.0
+    b: float = 0.0
+    coefficients: tuple[float, ...] = ()
+    wraps: int = 0
+    peak: float = 1.0
+
+    def source(self, order: int) -> dict[str, Any]:
+        """Return the description that the native core takes.
+
+        Parameters
+        ----------
+        order : int >= 0
+            The order of ANOVA; 0 stands for the product over all columns.
+        """
+        return {
+            "function": self.function,
+            "order": int(order),
+            "a": float(self.a),
+            "b": float(self.b),
+            "coefficients": [float(c) for c in self.coefficients],
+            "wraps": int(self.wraps),
+            "peak": float(self.peak),
+        }
+
+    def values(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return f(x, z) for arrays of numbers, by the definition."""
+        t = np.abs(x - z)
+        if self.function == "product":
+            values = x * z
+        elif self.function == "minimum":
+            values = np.minimum(x, z)
+        elif self.function == "power":
+            values = t**self.a
+        elif self.function == "gaussian":
+            values = np.exp(-self.a * t * t)
+        elif self.function == "laplacian":
+            values = np.exp(-self.a * t)
+        elif self.function == "spline":
+            m = np.minimum(x, z)
+            values = 1 + x * z + x * z * m - (x + z) * m**2 / 2 + m**3 / 3
+        elif self.function == "bspline":
+            n = 2 * len(self.coefficients) - 1
+            u = len(self.coefficients) - self.a * t
+            values = sum(c * np.maximum(u - k, 0.0) ** n for k, c in enumerate(self.coefficients))
+        elif self.function == "cosines":
+            values = sum(c * np.cos(k * self.a * t) for k, c in enumerate(self.coefficients))
+        else:
+            t = t - self.b * np.round(t / self.b)
+            shifts = self.b * np.arange(-self.wraps, self.wraps + 1)
+            bumps = sum(np.exp(-self.a * (t + shift) ** 2) for shift in shifts)
+            values = self.coefficients[0] * bumps + self.coefficients[1]
+        return self.peak * np.asarray(values)
+
+
+def combined(factors: Any, order: int) -> np.ndarray:
+    """Return the product of the factors, or their ANOVA sum of an order.
+
+    Parameters
+    ----------
+    factors : iterable of ndarray
+        The values f(x_i, z_i), column by column.
+    order : int >= 0
+        0: the product of all; otherwise the sum of all products of so many of them.
+    """
+    if order == 0:
+        result = np.ones(())
+        for f in factors:
+            result = result * f
+        return result
+    sums = [np.ones(())] + [np.zeros(())] * order
+    for f in factors:
+        for j in range(order, 0, -1):
+            sums[j] = sums[j] + f * sums[j - 1]
+    return sums[order]
+
+
+def product() -> Coordinates:
+    """Return x z."""
+    return Coordinates("product")
+
+
+def minimum() -> Coordinates:
+    """Return min(x, z)."""
+    return Coordinates("minimum")
+
+
+def power(exponent: float) -> Coordinates:
+    """Return abs(x - z) to a power > 0."""
+    return Coordinates("power", a=exponent)
+
+
+def gaussian(gamma: float) -> Coordinates:
+    """Return exp(-gamma (x - z)^2)."""
+    return Coordinates("gaussian", a=gamma)
+
+
+def laplacian(gamma: float) -> Coordinates:
+    """Return exp(-gamma abs(x - z))."""
+    return Coordinates("laplacian", a=gamma)
+
+
+def spline() -> Coordinates:
+    """Return the kernel of linear splines with knots everywhere on x >= 0."""
+    return Coordinates("spline")
+
+
+def bspline(order: int, scale: float) -> Coordinates:
+    """Return B_n((x - z) / scale) of odd order n.
+
+    B_n(t) = 1/n! sum_k (-1)^k C(n + 1, k) (t + (n + 1)/2 - k)_+^n. At -abs(t), where B_n has the
+    same value, only the terms k < (n + 1)/2 are not 0.
+    """
+    half = (order + 1) // 2
+    terms = [(-1) ** k * comb(order + 1, k) / factorial(order) for k in range(half)]
+    peak = sum(c * float(half - k) ** order for k, c in enumerate(terms))
+    return Coordinates(
+        "bspline", a=1.0 / scale, coefficients=tuple(c / peak for c in terms), peak=peak
+    )
+
+
+def cosines(coefficients: Any, period: float) -> Coordinates:
+    """Return sum_k c_k cos(2 pi k (x - z) / period); the sum of the c_k must not be 0."""
+    peak = float(sum(coefficients))
+    scaled = tuple(float(c) / peak for c in coefficients)
+    return Coordinates("cosines", a=2 * pi / period, coefficients=scaled, peak=peak)
+
+
+def wrapped_gaussian(sigma: float, period: float, factor: float, shift: float) -> Coordinates:
+    """Return factor * sum_m exp(-(x - z + m period)^2 / (2 sigma^2)) + shift.
+
+    By Poisson's formula the sum is also s / sqrt(2 pi) (1 + 2 sum_k exp(-k^2 s^2 / 2) cos(k u))
+    with s and u the width and the difference in units of period / (2 pi).
+    """
+    s = 2 * pi * sigma / period
+    if sigma > _WRAPPED * period:
+        terms = 1 + int(sqrt(-2 * log(_TERMS)) / s)
+        unit = factor * s / sqrt(2 * pi)
+        series = [unit + shift] + [2 * unit * exp(-((k * s) ** 2) / 2) for k in range(1, terms + 1)]
+        return cosines(series, period)
+    wraps = 1 + int(sqrt(-2 * log(_TERMS)) * sigma / period)
+    top = sum(exp(-((m * period) ** 2) / (2 * sigma**2)) for m in range(-wraps, wraps + 1))
+    peak = factor * top + shift
+    return Coordinates(
+        "wrapped",
+        a=1.0 / (2 * sigma**2),
+        b=period,
+        coefficients=(factor / peak, shift / peak),
+        wraps=wraps,
+        peak=peak,
+    )

@@ -1,0 +1,284 @@
+"""A profile without a short formula, as a piecewise polynomial with a known error.
+
+A kernel whose profile is costly (a Bessel function, a Fourier integral, a spline of high order)
+is interpolated once, in Chebyshev points of every piece, and the native core evaluates the pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial, chebyshev
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+# Errors that are aimed at, relative to the largest value, in the two precisions of the core.
+ERRORS = {"float32": 1e-8, "float64": 2e-14}
+GRIDS = ("even", "root", "octaves")
+_DEGREES = (3, 5, 7, 9, 11, 13)
+_MAX_NUMBERS = 1 << 15  # coefficients of a table of equal pieces
+_MAX_OCTAVES = 400
+_EIGHTHS = 8  # pieces to every doubling of the argument; see cpp/isa/profiles.hpp
+# Exponents of the smallest arguments that the precisions tell from 0.
+_LOWEST = {"float32": -125, "float64": -1021}
+_PROBES = 5  # places for each coefficient of a piece where the error is measured
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Polynomials in the position f in [0, 1) within a piece.
+
+    Attributes
+    ----------
+    first : int
+        Exponent of 2 where the first piece begins (octaves only).
+    factor : float
+        Pieces per unit of the argument or of its root (even and root grids only).
+    coefficients : ndarray of shape (degree + 1, n_pieces)
+        By falling power.
+    error : float
+        The largest error that was seen between the interpolation points.
+    """
+
+    first: int
+    factor: float
+    coefficients: np.ndarray
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A function f of a number x >= 0 as a piecewise polynomial, constant from an end on.
+
+    Make it with :meth:`fit`, or with :meth:`exact` when f is a piecewise polynomial.
+
+    Attributes
+    ----------
+    grid : {"even", "root", "octaves"}
+        Pieces of equal length in x, of equal length in sqrt(x), or eight to every doubling of x.
+    end : float
+        Where the pieces end.
+    at_zero : float
+        f(0).
+    beyond : float
+        The value for x >= end.
+    pieces : dict
+        The polynomials for "float32" and for "float64".
+    """
+
+    grid: str
+    end: float
+    at_zero: float
+    beyond: float
+    pieces: dict[str, Pieces]
+
+    @classmethod
+    def fit(
+        cls,
+        function: Function,
+        end: float,
+        *,
+        grid: str = "octaves",
+        beyond: float = 0.0,
+        errors: dict[str, float] | None = None,
+    ) -> Table:
+        """Return the table of a function, or refuse when the error cannot be reached.
+
+        Parameters
+        ----------
+        function : callable
+            Vectorised, of x >= 0; finite and, within the pieces, smooth.
+        end : float > 0
+            The table covers [0, end]; a grid of octaves goes on to the end of the last piece.
+        grid : {"even", "root", "octaves"}, default="octaves"
+            "octaves" suits functions that are smooth but at 0 and decay; "root" functions that
+            are smooth in sqrt(x), also oscillating ones; "even" functions smooth in x.
+        beyond : float, default=0.0
+            The value after the last piece.
+        errors : dict, optional
+            The errors allowed in "float32" and "float64", relative to the largest value.
+
+        Returns
+        -------
+        Table
+            The table.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Table
+        >>> table = Table.fit(lambda x: np.exp(-np.sqrt(x)), end=1600.0)
+        >>> bool(abs(table(2.0) - np.exp(-np.sqrt(2.0))) < 1e-13)
+        True
+        """
+        _check_grid(grid, end)
+        sample = np.asarray(function(end * np.linspace(0.0, 1.0, 257) ** 2), dtype=np.float64)
+        if not np.isfinite(sample).all():
+            raise ValueError("the function of a table must be finite from 0 to its end.")
+        at_zero, scale = float(sample[0]), float(np.abs(sample).max())
+        pieces = {}
+        for dtype, allowed in (errors or ERRORS).items():
+            lowest = _LOWEST[dtype]
+            found = _cheapest(function, end, grid, at_zero, allowed * scale, lowest)
+            if found.error > allowed * scale:
+                raise ValueError(
+                    f"no piecewise polynomial on the grid {grid!r} keeps the error below "
+                    f"{allowed * scale:.3g}; the best has {found.error:.3g}. Use another grid or "
+                    "a smaller end."
+                )
+            pieces[dtype] = found
+        return cls(grid, float(end), at_zero, float(beyond), pieces)
+
+    @classmethod
+    def exact(
+        cls, coefficients: Any, end: float, *, grid: str = "even", beyond: float = 0.0
+    ) -> Table:
+        """Return the table of a function that is a polynomial on each of equal pieces.
+
+        Parameters
+        ----------
+        coefficients : array of shape (n_pieces, degree + 1)
+            Of the powers of f in [0, 1), the position within the piece, by rising power.
+        end : float > 0
+            Where the last piece ends.
+        grid : {"even", "root"}, default="even"
+            Pieces of equal length in x or in sqrt(x).
+        beyond : float, default=0.0
+            The value from `end` on.
+
+        Returns
+        -------
+        Table
+            The table.
+        """
+        _check_grid(grid, end)
+        if grid == "octaves":
+            raise ValueError("exact pieces are of equal length; use the grid 'even' or 'root'.")
+        rising = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
+        factor = len(rising) / (end if grid == "even" else np.sqrt(end))
+        found = Pieces(0, float(factor), np.ascontiguousarray(rising[:, ::-1].T), 0.0)
+        both = dict.fromkeys(ERRORS, found)
+        return cls(grid, float(end), float(rising[0, 0]), float(beyond), both)
+
+    def lowered(self, dtype: str) -> tuple[Any, ...]:
+        """Return the instruction of the native core."""
+        p = self.pieces[dtype]
+        bias = {"float32": 127, "float64": 1023}[dtype]  # of the exponents of the core's numbers
+        ends = (float((p.first + bias) * _EIGHTHS), self.at_zero, self.beyond)
+        return ("table", self.grid, p.factor, *ends, p.coefficients)
+
+    def __call__(self, x: Any) -> np.ndarray:
+        """Return the values at `x` in float64, by the same rule as the native core.
+
+        Parameters
+        ----------
+        x : array
+            Numbers; less than 0 counts as 0.
+
+        Returns
+        -------
+        ndarray
+            The values.
+        """
+        p = self.pieces["float64"]
+        n_pieces = p.coefficients.shape[1]
+        shape = np.shape(x)
+        x = np.maximum(np.asarray(x, dtype=np.float64), 0.0).reshape(-1)
+        if self.grid == "octaves":
+            bits = x.view(np.int64)
+            t = ((bits >> 49) - (p.first + 1023) * _EIGHTHS).astype(np.float64)
+            low = (bits & ((1 << 49) - 1)) | (1023 << 52)
+            position = (low.view(np.float64) - 1.0) * _EIGHTHS
+            piece = np.clip(t, 0, n_pieces - 1)
+        else:
+            t = (np.sqrt(x) if self.grid == "root" else x) * p.factor
+            piece = np.clip(np.floor(t), 0, n_pieces - 1)
+            position = t - piece
+        y = np.zeros_like(x)
+        for row in p.coefficients:
+            y = y * position + row[piece.astype(np.intp)]
+        y = np.where(t < 0, self.at_zero, np.where(t < n_pieces, y, self.beyond))
+        return y.reshape(shape)
+
+
+def _check_grid(grid: str, end: float) -> None:
+    if grid not in GRIDS:
+        raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}.")
+    if not (np.isfinite(end) and end > 0):
+        raise ValueError(f"end must be a positive number; got {end!r}.")
+
+
+def _cheapest(
+    function: Function, end: float, grid: str, at_zero: float, error: float, lowest: int
+) -> Pieces:
+    """Return the pieces of lowest degree within `error`, or the best ones."""
+    best: Pieces | None = None
+    octaves = _octaves(function, end, at_zero, error, lowest) if grid == "octaves" else None
+    for degree in _DEGREES:
+        for edges in _even(end, grid, degree) if octaves is None else [octaves]:
+            found = _interpolate(function, edges, grid, at_zero, degree)
+            if best is None or found.error < best.error:
+                best = found
+            if found.error <= error:
+                return found
+    assert best is not None
+    return best
+
+
+def _even(end: float, grid: str, degree: int) -> Iterator[np.ndarray]:
+    """Yield the edges of finer and finer equal pieces, of x or of sqrt(x)."""
+    n = 8
+    while n * (degree + 1) <= _MAX_NUMBERS:
+        yield np.linspace(0.0, end if grid == "even" else np.sqrt(end), n + 1)
+        n *= 2
+
+
+def _octaves(
+    function: Function, end: float, at_zero: float, error: float, lowest: int
+) -> np.ndarray:
+    """Return the edges of eighths of octaves, from where the function is still f(0)."""
+    last = ceil(log2(end))
+    exponents = np.arange(last - 1, max(lowest, last - _MAX_OCTAVES) - 1, -1)
+    near = np.abs(function(2.0**exponents) - at_zero) <= error / 2
+    start = int(exponents[np.argmax(near)] if near.any() else exponents[-1])
+    eighths = np.arange((last - start) * _EIGHTHS + 1)
+    edges = 2.0 ** (start + eighths // _EIGHTHS) * (1 + (eighths % _EIGHTHS) / _EIGHTHS)
+    return edges[: max(int(np.searchsorted(edges, end)) + 1, 2)]
+
+
+def _interpolate(
+    function: Function, edges: np.ndarray, grid: str, at_zero: float, degree: int
+) -> Pieces:
+    """Interpolate in the Chebyshev points of every piece and measure the error between them."""
+    nodes = (chebyshev.chebpts1(degree + 1) + 1) / 2
+    to_series = np.linalg.inv(chebyshev.chebvander(2 * nodes - 1, degree))
+    basis = [chebyshev.Chebyshev.basis(k, domain=[0, 1]).convert(kind=Polynomial).coef
+             for k in range(degree + 1)]  # fmt: skip
+    to_powers = np.zeros((degree + 1, degree + 1))
+    for k, powers in enumerate(basis):
+        to_powers[k, : len(powers)] = powers
+    rising = _values(function, edges, grid, nodes) @ to_series.T @ to_powers
+    if grid != "octaves":
+        rising[0, 0] = at_zero  # exact at the origin, where k(x, x) is read
+    falling = np.ascontiguousarray(rising[:, ::-1].T)
+
+    probes = np.linspace(0.0, 1.0, _PROBES * (degree + 1))
+    approximation = np.zeros((len(rising), len(probes)))
+    for row in falling:
+        approximation = approximation * probes + row[:, None]
+    error = float(np.abs(approximation - _values(function, edges, grid, probes)).max())
+    if grid == "octaves":
+        gap = float(function(np.full(1, edges[0]))[0]) - at_zero
+        return Pieces(int(log2(edges[0])), 0.0, falling, max(error, abs(gap)))
+    return Pieces(0, len(rising) / float(edges[-1]), falling, error)
+
+
+def _values(function: Function, edges: np.ndarray, grid: str, places: np.ndarray) -> np.ndarray:
+    """Return the function at these places within every piece."""
+    at = edges[:-1, None] + np.diff(edges)[:, None] * places
+    values = function((at * at if grid == "root" else at).reshape(-1))
+    return np.asarray(values, dtype=np.float64).reshape(at.shape)
