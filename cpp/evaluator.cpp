@@ -180,10 +180,23 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     const bool squares = source.stat == Stat::sqdist;
     double norms[sparse_block] = {};
     for (int r = 0; r < q.n; ++r) norms[r] = (squares ? a.square : a.mass)[q.rows[r]];
-    o.sparse[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), p->value.data(), p->column.data(),
-                   p->first.data() + begin, p->run.data(), norms,
-                   (squares ? p->square : p->mass).data() + begin, count, q.sparse_out.data());
+    const SparseRows<T> rows{p->value.data(),
+                             p->column.data(),
+                             p->first.data() + begin,
+                             p->run.data(),
+                             p->run_columns,
+                             (p->d + p->run_columns - 1) / p->run_columns,
+                             (squares ? p->square : p->mass).data() + begin,
+                             count};
+    const bool fused = next && next->op == Op::exp;
+    if (fused)
+      o.sparse_exp[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), norms, q.n, rows,
+                         q.sparse_out.data(), static_cast<T>(next->a), static_cast<T>(next->b));
+    else
+      o.sparse[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), norms, q.n, rows,
+                     q.sparse_out.data());
     o.transpose(q.sparse_out.data(), count, q.n, out, stride);
+    return fused;
   } else {
     const auto& ia = std::get<IndexStore>(sa).id;
     const auto& ib = std::get<IndexStore>(sb).id;

@@ -151,7 +151,7 @@ class WholeSolver {
     matrix_.require(slots_.task.size * stride_);
     slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
     if (slot_kernel_->threads_allowed())
-      batch_ = slot_kernel_->block() == sparse_block ? sparse_block
+      batch_ = slot_kernel_->block() == sparse_block ? sparse_block / 2
                : slot_kernel_->cost() >= 64          ? query_block
                                                      : 1;
     else

@@ -14,6 +14,7 @@ using mercer::Index;
 using mercer::InnerTask;
 using mercer::query_block;
 using mercer::sparse_block;
+using mercer::SparseRows;
 using mercer::Stat;
 
 /// Vectors per panel: two accumulators per query row keep six rows in sixteen registers.
@@ -130,56 +131,122 @@ void stat_exp_tile(const T* query, int n_query, const T* panels, Index n_panels,
 /// rows share, or that of min(a, b) or a b / (a + b), both of which are 0 where one of the entries
 /// is; a distance is the sum of the two norms minus 2 (sqdist), 1 (l1) or 4 (chi) times that. In a
 /// b / (a + b) the quotient is exactly 1/2 for equal entries: a row is at distance 0 from itself.
-template <Stat S, class T>
-void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
-                 const std::int32_t* column, const Index* first, const Index* run,
-                 const double* query_norm, const double* row_norm, Index n_rows, T* out) {
+template <Stat S, class V>
+inline V shared(V acc, V a, V b) {
+  if constexpr (S == Stat::l1) {
+    return acc + ((abs(a) + abs(b)) - abs(a - b));
+  } else if constexpr (S == Stat::minimum) {
+    return acc + min(a, b);
+  } else if constexpr (S == Stat::harmonic || S == Stat::chi) {
+    return acc + min(a, b) * (max(a, b) / (a + b));
+  } else {
+    return fma(a, b, acc);
+  }
+}
+
+/// The sums over one run of a row (not empty), for NV vectors of queries.
+template <class T, int NV>
+struct RunSums {
+  Vec<T> v[NV];
+};
+template <Stat S, class T, int NV>
+inline RunSums<T, NV> sum_run(const T* slots, const std::int32_t* slot_of,
+                              const SparseRows<T>& rows, Index begin, Index end) {
   using V = Vec<T>;
-  // At most four accumulators at a time stay in registers on every path.
-  constexpr int nv = sparse_block / V::width > 4 ? 4 : sparse_block / V::width;
-  constexpr int part = nv * V::width, nd = part / VecD::width;
-  const VecD factor = VecD::set(S == Stat::chi ? 4.0 : (S == Stat::sqdist ? 2.0 : 1.0)),
-             zero = VecD::zero();
-  for (Index i = 0; i < n_rows; ++i) {
-    for (int h = 0; h < sparse_block; h += part) {
-      VecD total[nd];
-      for (int c = 0; c < nd; ++c) total[c] = zero;
-      for (Index r = first[i]; r < first[i + 1]; ++r) {
-        V acc[nv];
-        for (int c = 0; c < nv; ++c) acc[c] = V::zero();
-        for (Index e = run[r]; e < run[r + 1]; ++e) {
-          const T* s = slots + static_cast<Index>(slot_of[column[e]]) * sparse_block + h;
-          const V a = V::set(value[e]);
-          for (int c = 0; c < nv; ++c) {
-            const V b = V::load(s + c * V::width);
-            if constexpr (S == Stat::l1) {
-              acc[c] = acc[c] + ((abs(a) + abs(b)) - abs(a - b));
-            } else if constexpr (S == Stat::minimum) {
-              acc[c] = acc[c] + min(a, b);
-            } else if constexpr (S == Stat::harmonic || S == Stat::chi) {
-              acc[c] = acc[c] + min(a, b) * (max(a, b) / (a + b));
-            } else {
-              acc[c] = fma(a, b, acc[c]);
-            }
-          }
-        }
-        alignas(64) T sums[part];
-        for (int c = 0; c < nv; ++c) acc[c].store(sums + c * V::width);
-        for (int c = 0; c < nd; ++c) total[c] = total[c] + VecD::load(sums + c * VecD::width);
+  RunSums<T, NV> acc;
+  for (int c = 0; c < NV; ++c) acc.v[c] = V::zero();
+  Index e = begin;
+  do {
+    const T* s = slots + static_cast<Index>(slot_of[rows.column[e]]) * sparse_block;
+    const V a = V::set(rows.value[e]);
+    for (int c = 0; c < NV; ++c) acc.v[c] = shared<S>(acc.v[c], a, V::load(s + c * V::width));
+  } while (++e < end);
+  return acc;
+}
+
+/// From the sums of a row to the statistic.
+template <Stat S>
+inline VecD completed(VecD sum, const double* query_norm, double row_norm) {
+  if constexpr (S == Stat::sqdist || S == Stat::l1 || S == Stat::chi) {
+    const VecD factor = VecD::set(S == Stat::chi ? 4.0 : (S == Stat::sqdist ? 2.0 : 1.0));
+    const VecD norms = VecD::load(query_norm) + VecD::set(row_norm);
+    return max(fnma(factor, sum, norms), VecD::zero());
+  } else {
+    return sum;
+  }
+}
+
+/// NV vectors of queries from slot position h on.
+template <Stat S, class T, int NV, class F>
+inline void sparse_part(const T* slots, const std::int32_t* slot_of, const double* query_norm,
+                        const SparseRows<T>& rows, int h, T* out, const F& profile) {
+  using V = Vec<T>;
+  constexpr int part = NV * V::width, halves = V::width / VecD::width;
+  const auto finish = [&](VecD* half, Index i, int at) {
+    for (int k = 0; k < halves; ++k)
+      half[k] = completed<S>(half[k], query_norm + at + k * VecD::width, rows.norm[i]);
+    V x;
+    narrow(half, x);
+    profile(x).store(out + i * sparse_block + at);
+  };
+  if (rows.blocks <= 1) {
+    for (Index i = 0; i < rows.count; ++i) {
+      RunSums<T, NV> acc;
+      for (int c = 0; c < NV; ++c) acc.v[c] = V::zero();
+      const Index begin = rows.run[rows.first[i]], end = rows.run[rows.first[i + 1]];
+      if (begin < end) acc = sum_run<S, T, NV>(slots + h, slot_of, rows, begin, end);
+      for (int c = 0; c < NV; ++c) {
+        VecD half[halves];
+        widen(acc.v[c], half);
+        finish(half, i, h + c * V::width);
       }
-      alignas(64) double result[part];
-      for (int c = 0; c < nd; ++c) {
-        VecD x = total[c];
-        if constexpr (S == Stat::sqdist || S == Stat::l1 || S == Stat::chi) {
-          const VecD norms = VecD::load(query_norm + h + c * VecD::width) + VecD::set(row_norm[i]);
-          x = max(fnma(factor, x, norms), zero);
-        }
-        x.store(result + c * VecD::width);
+    }
+    return;
+  }
+  for (Index i = 0; i < rows.count; ++i) {
+    alignas(64) double total[part];
+    for (int k = 0; k < part; k += VecD::width) VecD::zero().store(total + k);
+    for (Index r = rows.first[i]; r < rows.first[i + 1]; ++r) {
+      const auto acc = sum_run<S, T, NV>(slots + h, slot_of, rows, rows.run[r], rows.run[r + 1]);
+      for (int c = 0; c < NV; ++c) {
+        double* t = total + c * V::width;
+        VecD half[halves];
+        widen(acc.v[c], half);
+        for (int k = 0; k < halves; ++k)
+          (VecD::load(t + k * VecD::width) + half[k]).store(t + k * VecD::width);
       }
-      T* to = out + i * sparse_block + h;
-      for (int c = 0; c < part; ++c) to[c] = static_cast<T>(result[c]);
+    }
+    for (int c = 0; c < NV; ++c) {
+      VecD half[halves];
+      for (int k = 0; k < halves; ++k) half[k] = VecD::load(total + c * V::width + k * VecD::width);
+      finish(half, i, h + c * V::width);
     }
   }
+}
+
+template <Stat S, class T, class F>
+inline void sparse_profile(const T* slots, const std::int32_t* slot_of, const double* query_norm,
+                           int n_query, const SparseRows<T>& rows, T* out, const F& profile) {
+  // Eight chains hide the latency of an addition; few queries make do with four.
+  constexpr int w = Vec<T>::width;
+  for (int h = 0; h < n_query; h += n_query - h > 4 * w ? 8 * w : 4 * w) {
+    if (n_query - h > 4 * w)
+      sparse_part<S, T, 8>(slots, slot_of, query_norm, rows, h, out, profile);
+    else
+      sparse_part<S, T, 4>(slots, slot_of, query_norm, rows, h, out, profile);
+  }
+}
+
+template <Stat S, class T>
+void sparse_tile(const T* slots, const std::int32_t* slot_of, const double* query_norm, int n_query,
+                 const SparseRows<T>& rows, T* out) {
+  sparse_profile<S>(slots, slot_of, query_norm, n_query, rows, out, [](Vec<T> x) { return x; });
+}
+
+template <Stat S, class T>
+void sparse_exp_tile(const T* slots, const std::int32_t* slot_of, const double* query_norm,
+                     int n_query, const SparseRows<T>& rows, T* out, T a, T b) {
+  sparse_profile<S>(slots, slot_of, query_norm, n_query, rows, out, ExpAffine<T>(a, b));
 }
 
 template <class T>

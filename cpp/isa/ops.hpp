@@ -53,7 +53,7 @@ struct Coordinates {
 /// Query rows interleaved feature by feature for the dense tile loops.
 inline constexpr int query_block = 6;
 /// Query rows that one sweep over sparse rows serves.
-inline constexpr int sparse_block = 32;
+inline constexpr int sparse_block = 64;
 
 /// How the argument of a table is divided into pieces.
 enum class Grid {
@@ -113,6 +113,18 @@ struct InnerTask {
   bool negative_curvature = false;
 };
 
+/// Consecutive rows of a compressed store; see objects.hpp for the runs.
+template <class T>
+struct SparseRows {
+  const T* value;
+  const std::int32_t* column;
+  const Index* first;  ///< runs of row i: [first[i], first[i + 1])
+  const Index* run;    ///< entries of run r: [run[r], run[r + 1])
+  Index block_columns, blocks;
+  const double* norm;
+  Index count;
+};
+
 template <class T>
 struct Ops {
   int panel = 0;  ///< rows per packed panel; a multiple of the vector width.
@@ -123,12 +135,13 @@ struct Ops {
   /// The same with exp(a x + b) applied to every value.
   void (*stat_exp[n_stats])(const T* query, int n_query, const T* panels, Index n_panels, Index d,
                             T* out, Index out_stride, T a, T b) = {};
-  /// Statistic of consecutive sparse rows with the sparse_block query rows scattered into `slots`;
-  /// out[k * sparse_block + r] for row k of the range. Distances are completed with the norms.
-  void (*sparse[n_stats])(const T* slots, const std::int32_t* slot_of, const T* value,
-                          const std::int32_t* column, const Index* first, const Index* run,
-                          const double* query_norm, const double* row_norm, Index n_rows,
-                          T* out) = {};
+  /// Statistic of sparse rows with the sparse_block query rows scattered into `slots`;
+  /// out[k * sparse_block + r] for row k. Distances are completed with the norms.
+  void (*sparse[n_stats])(const T* slots, const std::int32_t* slot_of, const double* query_norm,
+                          int n_query, const SparseRows<T>& rows, T* out) = {};
+  /// The same with exp(a x + b) applied to every value.
+  void (*sparse_exp[n_stats])(const T* slots, const std::int32_t* slot_of, const double* query_norm,
+                              int n_query, const SparseRows<T>& rows, T* out, T a, T b) = {};
   /// The same as `stat` for a function of one coordinate.
   void (*coordinates[n_coordinates])(const T* query, int n_query, const T* panels, Index n_panels,
                                      Index d, const Coordinates<T>& c, T* out,

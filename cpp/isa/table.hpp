@@ -14,6 +14,7 @@ void fill_stats(mercer::Ops<T>& o, std::integer_sequence<int, S...>) {
   ((o.stat[S] = stat_tile<static_cast<Stat>(S), T>), ...);
   ((o.stat_exp[S] = stat_exp_tile<static_cast<Stat>(S), T>), ...);
   ((o.sparse[S] = sparse_tile<static_cast<Stat>(S), T>), ...);
+  ((o.sparse_exp[S] = sparse_exp_tile<static_cast<Stat>(S), T>), ...);
 }
 template <class T, int... F>
 void fill_coordinates(mercer::Ops<T>& o, std::integer_sequence<int, F...>) {

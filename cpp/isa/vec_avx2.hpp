@@ -183,4 +183,19 @@ inline VecD gather(const double* p, VecD index) {
                                    _mm256_castsi256_pd(_mm256_set1_epi64x(-1)), 8)};
 }
 
+/// A vector as vectors of doubles, and back.
+inline void widen(VecF x, VecD* to) {
+  to[0] = {_mm256_cvtps_pd(_mm256_castps256_ps128(x.v))};
+  to[1] = {_mm256_cvtps_pd(_mm256_extractf128_ps(x.v, 1))};
+}
+inline void narrow(const VecD* from, VecF& x) {
+  x = {_mm256_set_m128(_mm256_cvtpd_ps(from[1].v), _mm256_cvtpd_ps(from[0].v))};
+}
+inline void widen(VecD x, VecD* to) {
+  to[0] = x;
+}
+inline void narrow(const VecD* from, VecD& x) {
+  x = from[0];
+}
+
 }  // namespace

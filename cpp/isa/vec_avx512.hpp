@@ -183,4 +183,20 @@ inline VecD gather(const double* p, VecD index) {
   return {_mm512_i32gather_pd(_mm512_cvttpd_epi32(index.v), p, 8)};
 }
 
+/// A vector as vectors of doubles, and back.
+inline void widen(VecF x, VecD* to) {
+  to[0] = {_mm512_cvtps_pd(_mm512_castps512_ps256(x.v))};
+  to[1] = {_mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x.v), 1)))};
+}
+inline void narrow(const VecD* from, VecF& x) {
+  const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(_mm512_cvtpd_ps(from[0].v)));
+  x = {_mm512_castpd_ps(_mm512_insertf64x4(low, _mm256_castps_pd(_mm512_cvtpd_ps(from[1].v)), 1))};
+}
+inline void widen(VecD x, VecD* to) {
+  to[0] = x;
+}
+inline void narrow(const VecD* from, VecD& x) {
+  x = from[0];
+}
+
 }  // namespace

@@ -169,4 +169,14 @@ inline PlainVec<T, N> gather(const T* p, PlainVec<T, N> index) {
 using VecF = PlainVec<float, 4>;
 using VecD = PlainVec<double, 2>;
 
+/// A vector as vectors of doubles, and back.
+template <class T, int N>
+inline void widen(PlainVec<T, N> x, VecD* to) {
+  for (int k = 0; k < N; ++k) to[k / VecD::width].v[k % VecD::width] = x.v[k];
+}
+template <class T, int N>
+inline void narrow(const VecD* from, PlainVec<T, N>& x) {
+  for (int k = 0; k < N; ++k) x.v[k] = static_cast<T>(from[k / VecD::width].v[k % VecD::width]);
+}
+
 }  // namespace
