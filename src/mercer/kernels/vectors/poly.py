@@ -16,6 +16,7 @@ from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+    from mercer.inspection import Regularisation
 
 
 class Polynomial(GammaKernel):
@@ -75,6 +76,13 @@ class Polynomial(GammaKernel):
         builder.affine(self._width(), float(self.coef0))
         if self.degree > 1:
             builder.powi(int(self.degree))
+
+    @property
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        from mercer.inspection.wording import POLYNOMIAL
+
+        return POLYNOMIAL
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
         """Return the monomials whose dot product is the kernel.
