@@ -105,12 +105,11 @@ def target_codes(y: Any, n: int) -> np.ndarray:
         y = y[:, 0]
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(f"y must have one label per object, {n} in all; got shape {y.shape}.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity.")
     kind = type_of_target(y)
     if kind.startswith("continuous") or (y.ndim == 2 and y.dtype.kind in "fiub"):
-        codes = y.reshape(n, -1).astype(np.float64)
-        if not np.isfinite(codes).all():
-            raise ValueError("y contains NaN or infinity.")
-        return codes
+        return y.reshape(n, -1).astype(np.float64)
     if y.ndim == 2 or kind == "unknown":
         raise ValueError(f"y must hold labels or numbers, one per object; got {kind!r}.")
     classes, index = np.unique(y, return_inverse=True)

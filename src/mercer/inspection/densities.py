@@ -179,10 +179,12 @@ def rational_quadratic(
     factor = b**d / gamma_function(alpha)
     r = b * np.sqrt((w**2).sum(axis=1))
     at_zero = factor * 2.0 ** (-d / 2) * gamma_function(order) if order > 0 else inf
-    safe = np.where(r > 0, r, 1.0)
-    # The scaled Bessel function does not underflow before the product does.
-    values = factor * 2.0 ** (1 - alpha) * safe**order * special.kve(order, safe) * np.exp(-safe)
-    return np.where(r > 0, values, at_zero)
+    # Beyond 700 the function underflows, and far beyond the Bessel function is not computed.
+    safe = np.where(r > 0, np.minimum(r, 700.0), 1.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = factor * 2.0 ** (1 - alpha) * safe**order * special.kv(order, safe)
+    values = np.where(r < 700.0, values, 0.0)
+    return np.where((r > 0) & np.isfinite(values), values, at_zero)
 
 
 def inverse_quadratic(omega: Any, dimension: int | None = None, *, a: float = 1.0) -> np.ndarray:

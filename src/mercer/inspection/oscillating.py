@@ -92,7 +92,7 @@ def accelerate(sums: np.ndarray) -> tuple[float, float]:
     Returns
     -------
     limit, error : float
-        The limit, and the larger of its distances from two other estimates.
+        The limit, and its distance from the estimate that leaves out the last sum.
 
     Examples
     --------
@@ -107,7 +107,6 @@ def accelerate(sums: np.ndarray) -> tuple[float, float]:
     best, error = last, abs(last - float(sums[-2]))
     previous = np.zeros(len(sums) + 1)
     current = sums.astype(np.float64)
-    finals = [last]
     scale = np.abs(sums).max()
     for column in range(1, len(sums)):
         difference = np.diff(current)
@@ -115,9 +114,6 @@ def accelerate(sums: np.ndarray) -> tuple[float, float]:
             break
         previous, current = current, previous[1 : len(current)] + 1.0 / difference
         if column % 2 == 0:
-            finals.append(float(current[-1]))
-            neighbour = float(current[-2]) if len(current) > 1 else finals[-2]
-            spread = max(abs(finals[-1] - finals[-2]), abs(finals[-1] - neighbour))
-            if spread < error:
-                best, error = finals[-1], spread
+            if len(current) > 1 and (spread := abs(float(current[-1] - current[-2]))) < error:
+                best, error = float(current[-1]), spread
     return best, error

@@ -160,7 +160,7 @@ def spectrum_sign(
     dimension : int >= 1, default=1
         The dimension d.
     omega : array of shape (n,), optional
-        Frequencies to look at; by default 400 up to forty times the inverse width of the kernel.
+        Frequencies to look at; by default 200 up to forty times the inverse width of the kernel.
     method : {"auto", "closed", "numeric"}, default="auto"
         See :func:`fourier_transform`.
 
@@ -182,7 +182,7 @@ def spectrum_sign(
     """
     if omega is None:
         width = half_length(lambda r: _profile(kernel, dimension)(r))
-        omega = np.linspace(0.0, 40.0 / width, 401)[1:]
+        omega = np.linspace(0.0, 40.0 / width, 201)[1:]
     w = np.asarray(omega, dtype=np.float64).reshape(-1)
     values = fourier_transform(kernel, w, dimension, method=method)
     lowest = int(np.argmin(values))
