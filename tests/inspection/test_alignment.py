@@ -1,5 +1,7 @@
 """Alignment with labels and with other kernels, and the diagnosis of a matrix."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -135,7 +137,7 @@ def test_irrelevant_dimensions_empty_the_matrix():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(40, 60))
     ratios = [diagnose(RBF(0.2), noise[:, :d]).off_diagonal_ratio for d in (1, 2, 5, 10, 30, 60)]
-    assert all(b < a for a, b in zip(ratios, ratios[1:], strict=False))
+    assert all(b < a for a, b in itertools.pairwise(ratios))
     assert diagnose(RBF(0.2), noise).kind == "near-diagonal"
     assert diagnose(RBF(0.2), noise[:, :2]).kind == "structured"
 

@@ -1,5 +1,7 @@
 """Searching for counterexamples."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -134,7 +136,7 @@ def test_the_callback_sees_every_trial_and_may_stop():
     assert [state.trial for state in seen] == list(range(1, 8))
     assert found.n_trials == 7
     assert all(state.n_trials == 30 and state.n_points >= 8 for state in seen)
-    assert all(b.smallest <= a.smallest for a, b in zip(seen, seen[1:], strict=False))
+    assert all(b.smallest <= a.smallest for a, b in itertools.pairwise(seen))
 
 
 def test_progress_is_shown_on_request_only(capsys, monkeypatch):

@@ -184,11 +184,13 @@ def _class_edges(ax: Axes, labels: NDArray[Any]) -> None:
         for colour, width in (("white", 2.6), (INK, 0.8)):  # seen on dark blocks too
             ax.axhline(end - 0.5, color=colour, linewidth=width)
             ax.axvline(end - 0.5, color=colour, linewidth=width)
-    few = len(classes) <= NAMED
-    middles = ends - sizes / 2 - 0.5 if few else []
-    names = [f"{c:g}" if isinstance(c, float) else str(c) for c in classes] if few else []
-    ax.set_xticks(middles, names)
-    ax.set_yticks(middles, names)
+    if len(classes) <= NAMED:
+        names = [f"{c:g}" if isinstance(c, float) else str(c) for c in classes]
+        ax.set_xticks(ends - sizes / 2 - 0.5, names)
+        ax.set_yticks(ends - sizes / 2 - 0.5, names)
+    else:
+        ax.set_xticks([])
+        ax.set_yticks([])
     ax.tick_params(length=0)
     ax.set_xlabel("class")
 
