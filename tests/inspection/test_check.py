@@ -168,6 +168,9 @@ def test_the_claim_of_a_kernel_is_put_to_the_test():
         definiteness="conditionally positive definite",
     )
     assert check(worse, X).contradicts_claim
+    plate = FromFunction(thin_plate, definiteness="conditionally positive definite")
+    assert check(plate, cloud(9, 2)).conditional_order == 2  # more than it claims
+    assert check(plate, cloud(9, 2)).contradicts_claim
     lopsided = FromFunction(lambda A, B: A @ B.T + A[:, :1], definiteness="positive definite")
     assert check(lopsided, X).contradicts_claim
     assert check(CHAIN).claim is None

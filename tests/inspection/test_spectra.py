@@ -125,7 +125,7 @@ def test_comparison_of_kernels():
     with pytest.raises(ValueError, match="no kernel"):
         compare_spectra([], [1.0])
     with pytest.raises(ValueError, match="infinite at frequency zero"):
-        compare_spectra({"heavy": partial(densities.inverse_quadratic, a=1.0)}, [1.0], 2)
+        compare_spectra({"heavy": partial(densities.damped_oscillator, gamma=1.0)}, [1.0], 2)
     with pytest.raises(TypeError, match="neither a kernel nor a function"):
         compare_spectra({"x": 3}, [1.0])
 

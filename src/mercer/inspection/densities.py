@@ -187,12 +187,16 @@ def rational_quadratic(
     return np.where((r > 0) & np.isfinite(values), values, at_zero)
 
 
-def inverse_quadratic(omega: Any, dimension: int | None = None, *, a: float = 1.0) -> np.ndarray:
-    r"""Return the transform of 1 / (a^2 + \|x\|^2), the damped harmonic oscillator of the thesis.
+def damped_oscillator(
+    omega: Any, dimension: int | None = None, *, gamma: float = 1.0, factor: float = 1.0
+) -> np.ndarray:
+    r"""Return the transform of the damped harmonic oscillator 1 / (gamma^2 + (factor \|x\|)^2).
 
-    .. math:: F[k](\omega) = (a / \|\omega\|)^{\nu} K_\nu(a \|\omega\|), \quad \nu = d/2 - 1
+    .. math:: F[k](\omega) = \frac{1}{c^2} \left(\frac{a}{\|\omega\|}\right)^{\nu}
+              K_\nu(a \|\omega\|), \quad a = \gamma / c, \quad \nu = d/2 - 1
 
-    It decays like exp(-a \|omega\|) in every dimension (Smola 1998, (3.52)).
+    with c the factor of the distance. It decays like exp(-a \|omega\|) in every dimension (Smola
+    1998, (3.52)).
 
     Parameters
     ----------
@@ -200,83 +204,18 @@ def inverse_quadratic(omega: Any, dimension: int | None = None, *, a: float = 1.
         Frequencies.
     dimension : int, optional
         The dimension d, where `omega` holds numbers.
-    a : float > 0, default=1.0
-        Width.
+    gamma : float > 0, default=1.0
+        Damping.
+    factor : float > 0, default=1.0
+        The factor c of the distance.
 
     Returns
     -------
     ndarray of shape (n,)
         The values; infinity at frequency 0 for d >= 2.
     """
-    return rational_quadratic(omega, dimension, alpha=1.0, length_scale=a / sqrt(2.0)) / a**2
-
-
-def damped_cosine(
-    omega: Any, dimension: int | None = None, *, gamma: float, frequency: float
-) -> np.ndarray:
-    r"""Return the transform of prod_i exp(-gamma \|x_i\|) cos(frequency x_i).
-
-    .. math:: F[k](\omega) = \prod_i \frac{1}{\sqrt{2\pi}} \left(
-              \frac{\gamma}{\gamma^2 + (\omega_i - \Omega)^2} +
-              \frac{\gamma}{\gamma^2 + (\omega_i + \Omega)^2} \right)
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    gamma : float > 0
-        Damping.
-    frequency : float
-        The frequency Omega of the oscillation.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
-    """
-    w = as_frequencies(omega, dimension)
-    lines = sum(gamma / (gamma**2 + (w + side * frequency) ** 2) for side in (-1.0, 1.0))
-    return np.prod(lines / sqrt(2 * pi), axis=1)
-
-
-def damped_oscillator(
-    omega: Any, dimension: int | None = None, *, gamma: float, frequency: float
-) -> np.ndarray:
-    r"""Return the transform of the covariance of a damped oscillator driven by white noise.
-
-    The kernel is the product over the coordinates of
-
-    .. math:: e^{-\gamma |t|} \left(\cos \Omega t + \frac{\gamma}{\Omega} \sin \Omega |t|\right) ,
-
-    the stationary covariance of f'' + 2 gamma f' + (gamma^2 + Omega^2) f = noise, and its
-    transform is that of the noise times the squared response of the oscillator,
-
-    .. math:: F[k](\omega) = \prod_i \sqrt{\frac{2}{\pi}} \,
-              \frac{2 \gamma (\gamma^2 + \Omega^2)}
-              {(\gamma^2 + \Omega^2 - \omega_i^2)^2 + 4 \gamma^2 \omega_i^2} .
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    gamma : float > 0
-        Damping.
-    frequency : float > 0
-        The frequency Omega of the damped oscillation.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
-    """
-    w = as_frequencies(omega, dimension) ** 2
-    stiffness = gamma**2 + frequency**2
-    response = (stiffness - w) ** 2 + 4 * gamma**2 * w
-    return np.prod(sqrt(2 / pi) * 2 * gamma * stiffness / response, axis=1)
+    width = gamma / (factor * sqrt(2.0))
+    return rational_quadratic(omega, dimension, alpha=1.0, length_scale=width) / gamma**2
 
 
 def b_spline(
@@ -316,12 +255,14 @@ def b_spline(
 def radial_b_spline(
     omega: Any, dimension: int | None = None, *, order: int, scale: float = 1.0
 ) -> np.ndarray:
-    r"""Return the transform of the convolution of n + 1 indicators of a ball of radius s.
+    r"""Return the transform of the radial spline B_n(\|x\| / s).
 
-    .. math:: F[k](\omega) = s^{(n+1)d} (2\pi)^{nd/2}
+    B_n is the convolution of n + 1 indicators of the unit ball of R^d, hence
+
+    .. math:: F[k](\omega) = s^d (2\pi)^{nd/2}
               \left(\frac{J_{d/2}(s\|\omega\|)}{(s\|\omega\|)^{d/2}}\right)^{n+1}
 
-    (Smola 1998, (3.57), which leaves out the factors.) Non-negative for odd n only.
+    (Smola 1998, (3.57), which leaves out the factors). Non-negative for odd n only.
 
     Parameters
     ----------
@@ -342,7 +283,7 @@ def radial_b_spline(
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     ball = ball_transform(scale * np.sqrt((w**2).sum(axis=1)), d)
-    return scale ** (d * (order + 1)) * (2 * pi) ** (order * d / 2) * ball ** (order + 1)
+    return scale**d * (2 * pi) ** (order * d / 2) * ball ** (order + 1)
 
 
 def ball_transform(r: np.ndarray, dimension: int) -> np.ndarray:

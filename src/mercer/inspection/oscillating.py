@@ -113,7 +113,9 @@ def accelerate(sums: np.ndarray) -> tuple[float, float]:
         if np.any(np.abs(difference) <= 1e-300 + 1e-17 * scale * (column % 2)):
             break
         previous, current = current, previous[1 : len(current)] + 1.0 / difference
-        if column % 2 == 0:
-            if len(current) > 1 and (spread := abs(float(current[-1] - current[-2]))) < error:
-                best, error = float(current[-1]), spread
+        if column % 2 or len(current) < 2:
+            continue  # the odd columns are no estimates
+        spread = abs(float(current[-1] - current[-2]))
+        if spread < error:
+            best, error = float(current[-1]), spread
     return best, error

@@ -10,10 +10,11 @@ from mercer.kernels import Definiteness
 from .pairs import Asymmetry, NegativeMinor
 from .witness import Witness
 
-_IMPLIES = {
-    Definiteness.POSITIVE_DEFINITE: "positive semidefinite",
-    Definiteness.POSITIVE_SEMIDEFINITE: "positive semidefinite",
-    Definiteness.CONDITIONALLY_POSITIVE_DEFINITE: "non-negative on vectors of sum zero",
+# The order up to which the form may be negative, by what a kernel claims.
+_CLAIMED_ORDER = {
+    Definiteness.POSITIVE_DEFINITE: 0,
+    Definiteness.POSITIVE_SEMIDEFINITE: 0,
+    Definiteness.CONDITIONALLY_POSITIVE_DEFINITE: 1,
 }
 
 
@@ -99,13 +100,10 @@ class Verdict:
     @property
     def contradicts_claim(self) -> bool:
         """Whether the matrix disproves what the kernel says of itself."""
-        if self.claim is None or self.claim not in _IMPLIES:
+        if self.claim is None or self.claim not in _CLAIMED_ORDER:
             return False
-        if not self.symmetric:
-            return True
-        if self.claim.is_psd:
-            return not self.definiteness.is_psd
-        return self.conditional_order is None
+        found = self.conditional_order
+        return not self.symmetric or found is None or found > _CLAIMED_ORDER[self.claim]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, as plain Python objects."""

@@ -85,16 +85,10 @@ RATIONAL_QUADRATIC = Regularisation(
     _FOURIER,
     r"\|\omega\|^{\alpha - d/2} K_{\alpha - d/2}(\ell \sqrt{2\alpha} \, \|\omega\|)",
 )
-INVERSE_QUADRATIC = Regularisation(
+DAMPED_OSCILLATOR = Regularisation(
     "High frequencies are damped exponentially, at the same rate in every dimension.",
     _FOURIER,
     r"\|\omega\|^{-\nu} K_\nu(a \|\omega\|), \quad \nu = d/2 - 1",
-)
-DAMPED_OSCILLATOR = Regularisation(
-    "Departures from a damped oscillation are penalised: frequencies near the resonance are "
-    "cheap, all others expensive.",
-    r"c \int (f'' + 2\gamma f' + (\gamma^2 + \Omega^2) f)^2 \, dx \quad (d = 1)",
-    r"\prod_i 1 / ((\gamma^2 + \Omega^2 - \omega_i^2)^2 + 4\gamma^2\omega_i^2)",
 )
 B_SPLINE = Regularisation(
     "Low frequencies are treated nearly as by a Gaussian of variance (n + 1) s^2 / 12; the zeros "

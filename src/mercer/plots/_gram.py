@@ -22,8 +22,7 @@ NAMED = 12
 def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw a kernel matrix with its objects ordered by class, and what it says.
 
-    Within a class, objects follow the direction of largest spread in feature space, so that
-    neighbours in the picture are alike.
+    Within a class the objects are ordered so that similar ones stand beside each other.
 
     A good kernel shows blocks on the diagonal, one per class; a matrix that is bright on the
     diagonal alone, or evenly bright, says nothing about the classes. Zero is white, positive
@@ -165,14 +164,18 @@ def _shades(matrix: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _alike_together(matrix: NDArray[np.float64], groups: NDArray[Any]) -> NDArray[np.intp]:
-    """Return an order, group by group, along the leading direction of each group."""
+    """Return an order, group by group, in which the similar stand beside each other.
+
+    Spectral seriation: along the second eigenvector of the Laplacian of the similarities.
+    """
     order: list[NDArray[np.intp]] = []
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        block = matrix[np.ix_(members, members)]
-        centred = block - block.mean(axis=0) - block.mean(axis=1)[:, None] + block.mean()
-        leading = np.linalg.eigh((centred + centred.T) / 2)[1][:, -1]
-        order.append(members[np.argsort(leading, kind="stable")])
+        similarity = np.maximum(matrix[np.ix_(members, members)], 0.0)
+        similarity = (similarity + similarity.T) / 2
+        laplacian = np.diag(similarity.sum(axis=1)) - similarity
+        place = np.linalg.eigh(laplacian)[1][:, min(1, len(members) - 1)]
+        order.append(members[np.argsort(place, kind="stable")])
     return np.concatenate(order)
 
 
