@@ -96,7 +96,7 @@ ON_THE_LINE = {
 }
 
 
-@pytest.mark.spec("SM-3.15", "SM-0.04", code="src/mercer/inspection/densities.py")
+@pytest.mark.spec("SM-3.15", "SM-0.04")
 @pytest.mark.parametrize("name", RADIAL)
 def test_radial_closed_forms_equal_numerical_transforms(name):
     profile, density, dimensions = RADIAL[name]
@@ -106,7 +106,7 @@ def test_radial_closed_forms_equal_numerical_transforms(name):
         assert numeric == pytest.approx(exact, abs=1e-9 * np.abs(exact).max()), d
 
 
-@pytest.mark.spec("SM-3.15", "SM-0.04", code="src/mercer/inspection/densities.py")
+@pytest.mark.spec("SM-3.15", "SM-0.04")
 @pytest.mark.parametrize("name", ON_THE_LINE)
 def test_closed_forms_on_the_line_and_their_products(name):
     profile, density = ON_THE_LINE[name]
@@ -125,7 +125,7 @@ def test_a_radial_density_sees_the_length_of_a_frequency(name):
     assert density(w) == pytest.approx(density(np.linalg.norm(w, axis=1), d))
 
 
-@pytest.mark.spec("SM-3.15", "SM-0.04", code="src/mercer/inspection/densities.py")
+@pytest.mark.spec("SM-3.15", "SM-0.04")
 def test_the_inverse_transform_gives_the_kernel_back():
     r = np.array([0.0, 0.4, 1.5])
     for name in ("gaussian", "matern 2.5", "rational 2.3"):

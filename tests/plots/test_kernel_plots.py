@@ -30,7 +30,7 @@ def file_size(ax, path):
     return path.stat().st_size
 
 
-@pytest.mark.spec("HO-13", "HO-14", code="src/mercer/plots/_gram.py")
+@pytest.mark.spec("HO-13", "HO-14")
 def test_a_gram_matrix_is_drawn_class_by_class(data, tmp_path):
     X, y = data
     ax = plots.gram(RBF(0.5), X, y)
@@ -105,7 +105,7 @@ def test_eigenvalues_fall_and_negative_ones_are_marked(data):
     assert len(set(colours)) == 2
 
 
-@pytest.mark.spec("SM-3.27", code="src/mercer/plots/_spectra.py")
+@pytest.mark.spec("SM-3.27")
 def test_filters_are_drawn_relative_to_frequency_zero(tmp_path):
     w = np.linspace(0, 20, 200)
     ax = plots.filters(
