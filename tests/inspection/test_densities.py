@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from mercer.inspection import densities, radial_fourier
-from mercer.inspection.coefficients import (
-    dirichlet_coefficients,
-    periodic_gaussian_coefficients,
-    unit_range_of_periodic_gaussian,
-    wrapped_coefficients,
-)
+from mercer.inspection.coefficients import dirichlet, periodic_gaussian, wrapped
 from mercer.inspection.frequencies import as_frequencies
 from tests.inspection.splines import b_spline, ball_overlap
 
@@ -205,6 +200,23 @@ def test_even_splines_have_negative_frequencies():
     assert balls == pytest.approx([-0.0661, -2.9e-4 * (2 * np.pi) ** 2], rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("form", "parameters"),
+    [
+        (densities.gaussian, {"gamma": 0.0}),
+        (densities.laplacian, {"gamma": -1.0}),
+        (densities.matern, {"nu": 0.0}),
+        (densities.matern, {"nu": np.inf, "length_scale": 0.0}),
+        (densities.rational_quadratic, {"alpha": 0.0}),
+        (densities.b_spline, {"order": 3, "scale": 0.0}),
+    ],
+)
+def test_parameters_out_of_range_are_named(form, parameters):
+    name = list(parameters)[-1]
+    with pytest.raises(ValueError, match=name):
+        form(1.0, **parameters)
+
+
 def test_frequencies_are_numbers_or_rows():
     assert as_frequencies(2.0).tolist() == [[2.0]]
     assert as_frequencies([[1.0, 2.0]]).shape == (1, 2)
@@ -225,35 +237,35 @@ def series(a, u):
 
 def test_dirichlet_coefficients_count_the_constant_once():
     u = np.linspace(0.1, 6, 7)
-    a = dirichlet_coefficients(10, 16)
+    a = dirichlet(16, order=10)
     assert series(a, u) == pytest.approx(np.sin(21 * u / 2) / np.sin(u / 2))
     assert series(a, 0.3) == pytest.approx(-0.056259, abs=5e-7)
     assert a.sum() == 21
 
 
 def test_periodic_gaussian_numbers():
-    a = periodic_gaussian_coefficients(1.0, 40)
+    a = periodic_gaussian(40, sigma=1.0)
     assert series(a, 0.0) == pytest.approx(0.753314, abs=5e-7)
     assert series(a, np.pi) == pytest.approx(-0.481973, abs=5e-7)
-    assert periodic_gaussian_coefficients(1.0, 3, constant=True)[0] == 1.0
+    assert periodic_gaussian(3, sigma=1.0, constant=True)[0] == 1.0
 
 
 @pytest.mark.parametrize(("square", "spread"), [(0.1, 3.963327), (1.0, 1.235287), (4.0, 0.270671)])
 def test_the_periodic_gaussian_is_rescaled_to_the_unit_interval(square, spread):
     sigma = np.sqrt(square)
-    offset, factor = unit_range_of_periodic_gaussian(sigma)
-    assert 1 / factor == pytest.approx(spread, abs=5e-7)
-    a = periodic_gaussian_coefficients(sigma, 60)
-    ends = [(series(a, u) + offset) * factor for u in (0.0, np.pi)]
-    assert ends == pytest.approx([1.0, 0.0], abs=1e-12)
-    assert offset > 0
+    plain = periodic_gaussian(60, sigma=sigma)
+    a = periodic_gaussian(60, sigma=sigma, unit_range=True)
+    assert plain[1] / a[1] == pytest.approx(spread, abs=5e-7)
+    assert [series(a, u) for u in (0.0, np.pi)] == pytest.approx([1.0, 0.0], abs=1e-12)
+    assert a[0] > 0
     if square == 0.1:
-        assert offset == pytest.approx(0.5, abs=1e-6)
+        assert a[0] * spread == pytest.approx(0.5, abs=1e-6)
 
 
 def test_wrapped_gaussian():
     s, x = 0.6, 0.7
-    a = wrapped_coefficients(lambda w: densities.gaussian(w, gamma=1 / (2 * s**2)), 2 * np.pi, 40)
+    line = partial(densities.gaussian, gamma=1 / (2 * s**2))
+    a = wrapped(40, transform=line, period=2 * np.pi)
     direct = sum(np.exp(-((x + 2 * np.pi * n) ** 2) / (2 * s**2)) for n in range(-6, 7))
     assert direct == pytest.approx(0.5063356, abs=5e-8)
     assert series(a, x) == pytest.approx(direct)
@@ -263,6 +275,6 @@ def test_wrapped_gaussian():
 @settings(max_examples=30)
 def test_poisson_summation_for_any_period(gamma, period, share):
     x = share * period
-    a = wrapped_coefficients(lambda w: densities.gaussian(w, gamma=gamma), period, 60)
+    a = wrapped(60, transform=partial(densities.gaussian, gamma=gamma), period=period)
     direct = np.exp(-gamma * (x + period * np.arange(-60, 61)) ** 2).sum()
     assert series(a, 2 * np.pi * x / period) == pytest.approx(direct, rel=1e-9)

@@ -27,6 +27,7 @@ from mercer.kernels import (
     Sigmoid,
     normalize,
 )
+from mercer.kernels.spectrum import stated_series
 from tests.inspection.splines import spline_kernel
 
 FREQUENCIES = np.array([0.0, 0.4, 1.0, 3.0])
@@ -140,7 +141,7 @@ def test_comparison_of_kernels():
         (Constant(2.0), "all its spectrum at frequency zero"),
         (RBF(1.0).on_columns([0]), "spectrum lies in a plane"),
         (RBF("scale"), "bind it first"),
-        (RBF(0.0), "is constant"),
+        (RBF(0.0), "with gamma = 0"),
         (FromFunction(lambda A, B: np.cos(A - B.T)), "Fourier coefficients"),
     ],
     ids=repr,
@@ -199,12 +200,34 @@ def test_coefficients_of_a_kernel_with_a_kink():
     assert a == pytest.approx(exact, abs=1e-8)
 
 
-def test_a_period_is_taken_from_the_kernel():
-    class Wave(FromFunction):
-        period = 5.0
+class Wave(FromFunction):
+    """A Dirichlet kernel of order 2 with the period 5."""
 
-    wave = Wave(lambda A, B: np.cos(2 * np.pi / 5 * (A - B.T)))
-    assert fourier_coefficients(wave, 3) == pytest.approx([0, 1, 0], abs=1e-14)
+    period = 5.0
+    order = 2
+    fourier_coefficients = stated_series("dirichlet", order="order")
+
+
+def dirichlet_wave():
+    def values(A, B):
+        u = 2 * np.pi / 5 * (A - B.T)
+        return 1 + 2 * np.cos(u) + 2 * np.cos(2 * u)
+
+    return Wave(values)
+
+
+def test_a_period_and_a_closed_form_are_taken_from_the_kernel():
+    wave = dirichlet_wave()
+    closed = fourier_coefficients(wave, 5, method="closed")
+    assert closed.tolist() == [1, 2, 2, 0, 0]
+    assert fourier_coefficients(wave, 5, method="numeric") == pytest.approx(closed, abs=1e-13)
+    # Twice the period is a period too, with every other coefficient.
+    double = fourier_coefficients(wave, 5, period=10.0)
+    assert double == pytest.approx([1, 0, 2, 0, 2], abs=1e-13)
+    with pytest.raises(ValueError, match="no closed form"):
+        fourier_coefficients(wave, 5, period=10.0, method="closed")
+    with pytest.raises(ValueError, match="method must be one of"):
+        fourier_coefficients(wave, 5, method="fft")
     assert regularisation(wave) is PERIODIC
     with pytest.raises(ValueError, match="given by fourier_coefficients"):
         fourier_transform(wave, 1.0)

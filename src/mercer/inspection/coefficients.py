@@ -7,23 +7,23 @@ missing from the functions of the space; where it is small, it is damped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi, sqrt
-from typing import Any
 
 import numpy as np
 
 
-def dirichlet_coefficients(order: int, n_terms: int) -> np.ndarray:
-    """Return the Fourier coefficients of sin((n + 1/2) u) / sin(u/2): 1, 2, ..., 2, 0, ...
+def dirichlet(n_terms: int, *, order: int) -> np.ndarray:
+    """Return the coefficients of sin((n + 1/2) u) / sin(u/2): 1, 2, ..., 2, 0, ...
 
     The thesis prints the kernel (3.31) as 2 sum_{j=0}^n cos(ju), which counts the constant twice.
 
     Parameters
     ----------
-    order : int >= 0
-        The order n.
     n_terms : int >= 1
         How many coefficients to return.
+    order : int >= 0
+        The order n.
 
     Returns
     -------
@@ -36,58 +36,48 @@ def dirichlet_coefficients(order: int, n_terms: int) -> np.ndarray:
     return a
 
 
-def periodic_gaussian_coefficients(
-    sigma: float, n_terms: int, *, constant: bool = False
+def periodic_gaussian(
+    n_terms: int, *, sigma: float, constant: bool = False, unit_range: bool = False
 ) -> np.ndarray:
-    """Return the Fourier coefficients exp(-n^2 sigma^2 / 2) of the periodic Gaussian kernel.
+    r"""Return the coefficients exp(-n^2 sigma^2 / 2) of the periodic Gaussian kernel.
+
+    Scaled to the range from 0 to 1, the kernel is multiplied by
+
+    .. math:: 1 / \left(2 \sum_{n \ge 1} e^{-(2n-1)^2\sigma^2/2}\right)
+
+    after adding :math:`\sum_{n \ge 1} (-1)^{n-1} e^{-n^2\sigma^2/2}`. The thesis prints the factor
+    without the reciprocal, and with 1/2 in place of 2.
 
     Parameters
     ----------
-    sigma : float > 0
-        Width, for the period 2 pi.
     n_terms : int >= 1
         How many coefficients to return.
+    sigma : float > 0
+        Width, for the period 2 pi.
     constant : bool, default=False
-        Whether the kernel contains the constant, which (3.33) of the thesis leaves out.
+        Whether the kernel contains the constant 1, which (3.33) of the thesis leaves out.
+    unit_range : bool, default=False
+        Whether it is scaled to the range from 0 to 1, whatever the constant.
 
     Returns
     -------
     ndarray of shape (n_terms,)
         a_0, a_1, ...
     """
-    n = np.arange(n_terms)
-    a = np.exp(-(n**2) * sigma**2 / 2)
+    a = np.exp(-(np.arange(n_terms) ** 2) * sigma**2 / 2)
     a[0] = float(constant)
+    if unit_range:
+        n = np.arange(1, 3 + int(9 / sigma))  # beyond, exp(-n^2 sigma^2 / 2) is below 1e-17
+        terms = np.exp(-(n**2) * sigma**2 / 2)
+        a[0] = (terms * (-1.0) ** (n - 1)).sum()
+        a /= 2 * terms[::2].sum()
     return a
 
 
-def unit_range_of_periodic_gaussian(sigma: float) -> tuple[float, float]:
-    r"""Return the offset and the factor that map sum_{n>=1} exp(-n^2 sigma^2/2) cos(nu) to [0, 1].
-
-    The kernel times the factor after adding the offset is 1 at u = 0 and 0 at u = pi:
-
-    .. math:: \text{offset} = \sum_{n \ge 1} (-1)^{n-1} e^{-n^2\sigma^2/2}, \quad
-              \text{factor} = 1 / \left(2 \sum_{n \ge 1} e^{-(2n-1)^2\sigma^2/2}\right) .
-
-    The thesis prints the factor without the reciprocal and with 1/2 in place of 2.
-
-    Parameters
-    ----------
-    sigma : float > 0
-        Width, for the period 2 pi.
-
-    Returns
-    -------
-    offset, factor : float
-        Both positive, so that the rescaled kernel stays positive semidefinite.
-    """
-    n = np.arange(1, 2 + int(np.ceil(sqrt(2 * 40.0) / sigma)) * 2)
-    terms = np.exp(-(n**2) * sigma**2 / 2)
-    return float((terms * (-1.0) ** (n - 1)).sum()), float(1 / (2 * terms[::2].sum()))
-
-
-def wrapped_coefficients(transform: Any, period: float, n_terms: int) -> np.ndarray:
-    r"""Return the Fourier coefficients of the periodised kernel sum_n k(u + n T).
+def wrapped(
+    n_terms: int, *, transform: Callable[[np.ndarray], np.ndarray], period: float
+) -> np.ndarray:
+    r"""Return the coefficients of the periodised kernel sum_n k(u + n T).
 
     By Poisson's formula they are values of the transform on the line,
 
@@ -96,12 +86,12 @@ def wrapped_coefficients(transform: Any, period: float, n_terms: int) -> np.ndar
 
     Parameters
     ----------
+    n_terms : int >= 1
+        How many coefficients to return.
     transform : callable
         ``transform(omega)`` returns F[k] on the real line.
     period : float > 0
         The period T.
-    n_terms : int >= 1
-        How many coefficients to return.
 
     Returns
     -------

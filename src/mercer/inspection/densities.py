@@ -11,7 +11,7 @@ Kernels, 1998, sections 3.3 and 3.4, whose misprints are corrected here and name
 
 Every function takes frequencies as :func:`~mercer.inspection.frequencies.as_frequencies` does, and
 the parameters of the kernel by name. A kernel offers its transform to the rest of the package by a
-method ``spectral_density(omega, dimension=None)`` that calls one of these.
+method ``spectral_density(omega, dimension=None)``, made by `mercer.kernels.spectrum`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+
+from mercer.kernels.parameters import real
 
 from .frequencies import as_frequencies
 
@@ -45,6 +47,7 @@ def gaussian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.nd
     ndarray of shape (n,)
         The values.
     """
+    _positive(gamma=gamma)
     w = as_frequencies(omega, dimension)
     return (2.0 * gamma) ** (-w.shape[1] / 2) * np.exp(-(w**2).sum(axis=1) / (4.0 * gamma))
 
@@ -68,6 +71,7 @@ def laplacian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.n
     ndarray of shape (n,)
         The values.
     """
+    _positive(gamma=gamma)
     w = as_frequencies(omega, dimension)
     return np.prod(sqrt(2 / pi) * gamma / (gamma**2 + w**2), axis=1)
 
@@ -95,6 +99,7 @@ def exponential(omega: Any, dimension: int | None = None, *, gamma: float) -> np
     ndarray of shape (n,)
         The values.
     """
+    _positive(gamma=gamma)
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     factor = 2 ** (d / 2) * gamma * gamma_function((d + 1) / 2) / sqrt(pi)
@@ -129,8 +134,10 @@ def matern(
     ndarray of shape (n,)
         The values.
     """
+    _positive(length_scale=length_scale)
     if nu == inf:
         return gaussian(omega, dimension, gamma=0.5 / length_scale**2)
+    _positive(nu=nu)
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     rate = 2.0 * nu / length_scale**2
@@ -172,6 +179,7 @@ def rational_quadratic(
     ndarray of shape (n,)
         The values; infinity at frequency 0 where the kernel is not integrable.
     """
+    _positive(alpha=alpha, length_scale=length_scale)
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     b = length_scale * sqrt(2.0 * alpha)
@@ -214,6 +222,7 @@ def damped_oscillator(
     ndarray of shape (n,)
         The values; infinity at frequency 0 for d >= 2.
     """
+    _positive(gamma=gamma, factor=factor)
     width = gamma / (factor * sqrt(2.0))
     return rational_quadratic(omega, dimension, alpha=1.0, length_scale=width) / gamma**2
 
@@ -247,6 +256,7 @@ def b_spline(
     ndarray of shape (n,)
         The values.
     """
+    _positive(scale=scale)
     w = as_frequencies(omega, dimension)
     # numpy.sinc is sin(pi x) / (pi x).
     return np.prod(scale / sqrt(2 * pi) * np.sinc(scale * w / (2 * pi)) ** (order + 1), axis=1)
@@ -280,6 +290,7 @@ def radial_b_spline(
     ndarray of shape (n,)
         The values.
     """
+    _positive(scale=scale)
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     ball = ball_transform(scale * np.sqrt((w**2).sum(axis=1)), d)
@@ -305,3 +316,10 @@ def ball_transform(r: np.ndarray, dimension: int) -> np.ndarray:
     safe = np.where(r > 1e-4, r, 1.0)
     near = (1.0 - r**2 / (4 * (half + 1))) / (2**half * gamma_function(half + 1))
     return np.where(r > 1e-4, special.jv(half, safe) / safe**half, near)
+
+
+def _positive(**parameters: float) -> None:
+    """Refuse parameters at which the kernel is constant or not defined."""
+    for name, value in parameters.items():
+        if real(value, name, minimum=0) == 0:
+            raise ValueError(f"with {name} = 0 the kernel has no Fourier transform; use more.")

@@ -10,11 +10,13 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.kernels.parameters import integer, real
 
+from .spectra import METHODS
+
 _MOST = 1 << 16  # samples of a period
 
 
 def fourier_coefficients(
-    kernel: Kernel, n_terms: int = 16, *, period: float | None = None
+    kernel: Kernel, n_terms: int = 16, *, period: float | None = None, method: str = "auto"
 ) -> np.ndarray:
     r"""Return the coefficients of a periodic kernel as a series of cosines.
 
@@ -31,6 +33,9 @@ def fourier_coefficients(
         How many coefficients to return.
     period : float > 0, optional
         The period T; by default the kernel's own attribute `period`, or 2 pi.
+    method : {"auto", "closed", "numeric"}, default="auto"
+        "closed" insists on the kernel's own method `fourier_coefficients`, "numeric" on a discrete
+        transform of its values.
 
     Returns
     -------
@@ -47,7 +52,18 @@ def fourier_coefficients(
     array([1. , 0. , 0.5, 0. ])
     """
     integer(n_terms, "n_terms", minimum=1)
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     kernel._require_bound("on the real line")
+    own: Any = getattr(kernel, "fourier_coefficients", None)
+    usual = period is None or period == getattr(kernel, "period", None)
+    if method != "numeric" and own is not None and usual:
+        return np.asarray(own(n_terms))
+    if method == "closed":
+        raise ValueError(
+            f"{kernel!r} states no closed form of its Fourier coefficients with this period; use "
+            "method='numeric'."
+        )
     T = _period(kernel, period)
     _refuse_other_functions(kernel, T)
     samples = 1 << max(6, int(np.ceil(np.log2(8 * n_terms))))

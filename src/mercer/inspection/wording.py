@@ -6,8 +6,8 @@ proposition 3.2). For a kernel of x - z with Fourier transform P(omega),
 
 .. math:: \|Pf\|^2 = (2\pi)^{-d/2} \int |\tilde f(\omega)|^2 / P(\omega) \, d\omega ,
 
-so P(omega) is the filter. A kernel states its operator by an attribute or property
-``regularisation`` that holds one of these; :func:`regularisation` reads it.
+so P(omega) is the filter. A kernel states its operator by a property ``regularisation``, made by
+`mercer.kernels.spectrum`; :func:`regularisation` reads it.
 """
 
 from __future__ import annotations

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..definiteness import PD, PSD, Definiteness
+from ..spectrum import stated_operator, stated_transform
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.inspection import Regularisation
 
 
 class Laplacian(GammaKernel):
@@ -34,6 +32,9 @@ class Laplacian(GammaKernel):
     array([[0.135335]])
     """
 
+    spectral_density = stated_transform("laplacian", gamma="gamma")
+    regularisation = stated_operator("LAPLACIAN")
+
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
         self._check()
@@ -48,29 +49,3 @@ class Laplacian(GammaKernel):
         builder.leaf("l1")
         builder.affine(-self._width(), 0.0)
         builder.exp()
-
-    def spectral_density(self, omega: Any, dimension: int | None = None) -> np.ndarray:
-        """Return the Fourier transform, prod_i sqrt(2/pi) gamma / (gamma^2 + omega_i^2).
-
-        Parameters
-        ----------
-        omega : float or array of shape (n,) or (n, d)
-            Frequencies; numbers stand for (omega, 0, ..., 0).
-        dimension : int, optional
-            The dimension d, where `omega` holds numbers; 1 by default.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The transform, in the convention of :func:`mercer.inspection.fourier_transform`.
-        """
-        from mercer.inspection.densities import laplacian
-
-        return laplacian(omega, dimension, gamma=self._positive_width("a Fourier transform"))
-
-    @property
-    def regularisation(self) -> Regularisation:
-        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
-        from mercer.inspection.wording import LAPLACIAN
-
-        return LAPLACIAN

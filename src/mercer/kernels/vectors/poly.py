@@ -12,11 +12,11 @@ import scipy.sparse as sp
 
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import integer, real
+from ..spectrum import stated_operator
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.inspection import Regularisation
 
 
 class Polynomial(GammaKernel):
@@ -42,6 +42,8 @@ class Polynomial(GammaKernel):
     >>> Polynomial(degree=2, gamma=2.0, coef0=3.0)([[1.0, 2.0]], [[3.0, 4.0]])
     array([[625.]])
     """
+
+    regularisation = stated_operator("POLYNOMIAL")
 
     def __init__(self, degree: int = 3, gamma: float | str = "scale", coef0: float = 0.0) -> None:
         self.degree = degree
@@ -76,13 +78,6 @@ class Polynomial(GammaKernel):
         builder.affine(self._width(), float(self.coef0))
         if self.degree > 1:
             builder.powi(int(self.degree))
-
-    @property
-    def regularisation(self) -> Regularisation:
-        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
-        from mercer.inspection.wording import POLYNOMIAL
-
-        return POLYNOMIAL
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
         """Return the monomials whose dot product is the kernel.

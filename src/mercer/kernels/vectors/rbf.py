@@ -9,11 +9,11 @@ import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
 from ..parameters import integer, real
+from ..spectrum import stated_operator, stated_transform
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.inspection import Regularisation
 
 
 class RBF(GammaKernel):
@@ -36,6 +36,9 @@ class RBF(GammaKernel):
     >>> RBF(gamma=1.0)([[0.5]], [[1.0]]).round(6)
     array([[0.778801]])
     """
+
+    spectral_density = stated_transform("gaussian", gamma="gamma")
+    regularisation = stated_operator("GAUSSIAN")
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -69,32 +72,6 @@ class RBF(GammaKernel):
         builder.leaf("sqdist")
         builder.affine(-self._width(), 0.0)
         builder.exp()
-
-    def spectral_density(self, omega: Any, dimension: int | None = None) -> np.ndarray:
-        """Return the Fourier transform (2 gamma)^(-d/2) exp(-norm(omega)^2 / (4 gamma)).
-
-        Parameters
-        ----------
-        omega : float or array of shape (n,) or (n, d)
-            Frequencies; numbers stand for (omega, 0, ..., 0).
-        dimension : int, optional
-            The dimension d, where `omega` holds numbers; 1 by default.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The transform, in the convention of :func:`mercer.inspection.fourier_transform`.
-        """
-        from mercer.inspection.densities import gaussian
-
-        return gaussian(omega, dimension, gamma=self._positive_width("a Fourier transform"))
-
-    @property
-    def regularisation(self) -> Regularisation:
-        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
-        from mercer.inspection.wording import GAUSSIAN
-
-        return GAUSSIAN
 
     def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
         """Return the first features of the kernel on the real line.

@@ -52,12 +52,5 @@ class GammaKernel(VectorKernel):
         self._require_bound("on pairs of vectors")
         return float(self.gamma)
 
-    def _positive_width(self, purpose: str) -> float:
-        """Return `gamma` as a positive number; with 0 the kernel is a constant."""
-        width = self._width()
-        if width == 0:
-            raise ValueError(f"{self!r} is constant and does not have {purpose}; choose gamma > 0.")
-        return width
-
     def _has_positive_gamma(self) -> bool:
         return isinstance(self.gamma, str) or self.gamma > 0
