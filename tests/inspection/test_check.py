@@ -22,12 +22,17 @@ from mercer.kernels import (
 )
 from tests.inspection.splines import spline_kernel
 
-PD, PSD, CPD, INDEFINITE, UNKNOWN = Definiteness
+PD, PSD = Definiteness.POSITIVE_DEFINITE, Definiteness.POSITIVE_SEMIDEFINITE
+CPD, INDEFINITE = Definiteness.CONDITIONALLY_POSITIVE_DEFINITE, Definiteness.INDEFINITE
 CHAIN = np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])
 
 
 def cloud(n, d, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def sp_dense(X):
+    return X.toarray() if sp.issparse(X) else X
 
 
 def squared_distances(A, B):
@@ -137,9 +142,23 @@ def test_order_two_needs_vectors_and_more_points_than_linear_functions():
     verdict = check(lambda A, B: [[-float(len(a) == len(b)) for b in B] for a in A], words)
     assert verdict.definiteness is INDEFINITE
     assert verdict.smallest_on_linear is None
-    few = check(thin_plate, cloud(3, 2))
-    assert few.smallest_on_linear is None
-    assert few.conditional_order is None
+    for points in (cloud(3, 2), cloud(4, 9), sp.csr_array(cloud(4, 9))):
+        few = check(FromFunction(lambda A, B: thin_plate(sp_dense(A), sp_dense(B))), points)
+        assert few.smallest_on_linear is None
+        assert few.conditional_order is None
+
+
+def test_a_small_pair_is_not_lost_among_many_large_objects():
+    K = np.eye(300)
+    K[7, 7] = K[9, 9] = 1e-13
+    K[7, 9] = K[9, 7] = 3e-13  # beyond the error of an entry, not beyond 300 of them
+    verdict = check(K)
+    assert -verdict.tolerance < verdict.smallest_eigenvalue < 0
+    assert not verdict.is_psd
+    assert verdict.witness.support.tolist() == [7, 9]
+    assert {verdict.worst_pair.i, verdict.worst_pair.j} == {7, 9}
+    assert verdict.conditional_witness.support.tolist() == [7, 9]
+    assert verdict.conditional_order is None
 
 
 def test_a_single_object_of_negative_length():
@@ -198,6 +217,19 @@ def test_noise_of_single_precision_is_no_failure():
     strict = check(K.astype(float), value_error=0.0)
     assert not strict.is_psd
     assert strict.witness.value < 0
+
+
+def test_a_kernel_may_state_the_error_of_its_values():
+    class Rough(FromFunction):
+        value_error = 1e-3
+
+    def bent(A, B):  # indefinite by less than a thousandth
+        return np.exp(-squared_distances(A, B)) - 1e-4 * (np.abs(A[:, :1] - B[:, 0]) == 1)
+
+    singular = np.array([[0.0], [1e-9], [1.0]])
+    assert not check(bent, singular).is_psd
+    assert check(Rough(bent), singular).is_psd
+    assert check(2 * Rough(bent) + Linear(), singular).entry_error == pytest.approx(3e-3, rel=0.1)
 
 
 def test_value_error_hides_what_it_could_explain():

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels import Definiteness
+from mercer.kernels import Definiteness, Kernel
+from mercer.kernels.definiteness import CPD, INDEFINITE, PD, PSD
 from mercer.kernels.parameters import real
 
 from .extremes import (
@@ -28,11 +29,6 @@ DENSE = 2000
 ULPS = 16
 # Entries of a Ritz vector that a witness for many objects is made of.
 SUPPORT = 400
-
-PD = Definiteness.POSITIVE_DEFINITE
-PSD = Definiteness.POSITIVE_SEMIDEFINITE
-CPD = Definiteness.CONDITIONALLY_POSITIVE_DEFINITE
-INDEFINITE = Definiteness.INDEFINITE
 
 
 def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Verdict:
@@ -57,7 +53,9 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
         The objects; None for a matrix.
     value_error : float >= 0, optional
         Error of a kernel value relative to the largest absolute value. By default 16 units in the
-        last place of the type of the values: float64 for kernels, that of the array for matrices.
+        last place of the type of the values (float64 for kernels, that of the array for matrices),
+        or more where a kernel that is evaluated approximately says so by an attribute
+        ``value_error``.
 
     Returns
     -------
@@ -81,23 +79,23 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     -0.41421
     """
     values = KernelValues(kernel, X)
-    relative = (
-        ULPS * values.eps if value_error is None else real(value_error, "value_error", minimum=0)
-    )
+    if value_error is None:
+        relative = max(ULPS * values.eps, _stated_error(values.kernel))
+    else:
+        relative = real(value_error, "value_error", minimum=0)
     scan = scan_pairs(values, relative)
     error = relative * scan.largest
     matrix = _Symmetric(values, error)
     whole = matrix.extreme()
     tolerance = matrix.tolerance(whole)
-    witness = conditional_witness = None
-    first = second = None
+    pair = None if scan.worst is None else np.unique([scan.worst.i, scan.worst.j])
+    witness = _witness(matrix, whole, tolerance, pair, 0)
+    conditional_witness = first = second = None
     order: int | None = 0
-    if whole.smallest > tolerance:
-        found = PD if matrix.exhaustive else PSD
-    elif whole.smallest >= -tolerance or (witness := matrix.prove(whole, 0)) is None:
-        found = PSD
+    if witness is not None:
+        found, order, first, second, conditional_witness = _conditionally(matrix, tolerance, pair)
     else:
-        found, order, first, second, conditional_witness = _conditionally(matrix, tolerance)
+        found = PD if whole.smallest > tolerance and matrix.exhaustive else PSD
     differs = scan.asymmetry is not None and (
         abs(scan.asymmetry.value - scan.asymmetry.mirrored) > 2 * error
     )
@@ -122,17 +120,36 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     )
 
 
+def _stated_error(kernel: Kernel | None) -> float:
+    """Return the largest error that a kernel or one of its parts states of its values."""
+    if kernel is None:
+        return 0.0
+    own = float(getattr(kernel, "value_error", 0.0))
+    return max([own, *map(_stated_error, kernel._parts())])
+
+
+def _witness(
+    matrix: _Symmetric, extreme: Extreme, tolerance: float, pair: np.ndarray | None, order: int
+) -> Witness | None:
+    """Return a witness from the smallest eigenvalue or, failing that, from the worst pair.
+
+    Two objects of small length may fail by less than rounding can do among all of them.
+    """
+    found = matrix.prove(extreme, order) if extreme.smallest < -tolerance else None
+    if found is None and pair is not None and len(pair) > order:
+        found = matrix.prove_on(pair, order)
+    return found
+
+
 def _conditionally(
-    matrix: _Symmetric, tolerance: float
+    matrix: _Symmetric, tolerance: float, pair: np.ndarray | None
 ) -> tuple[Definiteness, int | None, float | None, float | None, Witness | None]:
     """Return what holds on the subspaces, for a matrix that is not positive semidefinite."""
     constant = polynomial_basis(matrix.n)
     if matrix.n == 1:
         return CPD, 1, None, None, None  # no vector but 0 sums to zero
     first = matrix.extreme(constant)
-    if first.smallest >= -tolerance:
-        return CPD, 1, first.smallest, None, None
-    witness = matrix.prove(first, 1)
+    witness = _witness(matrix, first, tolerance, pair, 1)
     if witness is None:
         return CPD, 1, first.smallest, None, None
     X = matrix.values.vectors()
@@ -172,7 +189,10 @@ class _Symmetric:
         if self.exhaustive:
             return prove(self.K, extreme.attained(), self.error, order)
         # A principal submatrix suffices: that of the objects that matter most.
-        chosen = np.sort(np.argsort(-np.abs(extreme.attained()))[:SUPPORT])
+        return self.prove_on(np.sort(np.argsort(-np.abs(extreme.attained()))[:SUPPORT]), order)
+
+    def prove_on(self, chosen: np.ndarray, order: int) -> Witness | None:
+        """Return a witness made of some of the objects, if there is one."""
         K = self.values.rows(chosen)[:, chosen]
         K = (K + K.T) / 2
         basis = complement(polynomial_basis(len(chosen))) if order else None

@@ -119,9 +119,15 @@ class KernelValues:
         return self._product(V)
 
     def vectors(self) -> np.ndarray | None:
-        """Return the objects as a dense array of numbers, None where they are no vectors."""
+        """Return the objects as a dense array of numbers.
+
+        None where they are no vectors, or have so many columns that every function of the objects
+        is a linear one.
+        """
         X = self.objects
         if self.kernel is None or self.kernel.pairwise:
+            return None
+        if getattr(X, "ndim", 1) == 2 and X.shape[1] >= self.n:
             return None
         if sp.issparse(X):
             return X.toarray()
