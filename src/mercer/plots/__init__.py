@@ -1,4 +1,4 @@
-"""Pictures of fitted machines (matplotlib, ``pip install 'mercer[plots]'``).
+"""Pictures of fitted machines and of kernels (matplotlib, ``pip install 'mercer[plots]'``).
 
 Every function draws on the `ax` it is given, or on a new figure, and returns the axes; nothing is
 shown or written. Colours are the same throughout and told apart by colour-blind readers.
@@ -6,6 +6,17 @@ shown or written. Colours are the same throughout and told apart by colour-blind
 
 from ._classification import decision_surface, margin
 from ._dual import dual_coefficients
+from ._gram import eigenvalues, gram
 from ._regression import tube
+from ._spectra import eigenfunctions, filters
 
-__all__ = ["decision_surface", "dual_coefficients", "margin", "tube"]
+__all__ = [
+    "decision_surface",
+    "dual_coefficients",
+    "eigenfunctions",
+    "eigenvalues",
+    "filters",
+    "gram",
+    "margin",
+    "tube",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..definiteness import PD, PSD, Definiteness
+from ..spectrum import stated_operator, stated_transform
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Laplacian(GammaKernel):
     >>> Laplacian(gamma=1.0)([[0.0, 0.0]], [[1.0, -1.0]]).round(6)
     array([[0.135335]])
     """
+
+    spectral_density = stated_transform("laplacian", gamma="gamma")
+    regularisation = stated_operator("LAPLACIAN")
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import integer, real
+from ..spectrum import stated_operator
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Polynomial(GammaKernel):
     >>> Polynomial(degree=2, gamma=2.0, coef0=3.0)([[1.0, 2.0]], [[3.0, 4.0]])
     array([[625.]])
     """
+
+    regularisation = stated_operator("POLYNOMIAL")
 
     def __init__(self, degree: int = 3, gamma: float | str = "scale", coef0: float = 0.0) -> None:
         self.degree = degree

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
 from ..parameters import integer, real
+from ..spectrum import stated_operator, stated_transform
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class RBF(GammaKernel):
     >>> RBF(gamma=1.0)([[0.5]], [[1.0]]).round(6)
     array([[0.778801]])
     """
+
+    spectral_density = stated_transform("gaussian", gamma="gamma")
+    regularisation = stated_operator("GAUSSIAN")
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -1,0 +1,72 @@
+"""Asking a kernel what it is: definite or not, which functions it prefers, whether it suits data.
+
+>>> from mercer.inspection import check
+>>> print(check([[1.0, 2.0], [2.0, 1.0]]))
+definiteness      indefinite on 2 objects
+symmetric         yes
+Cauchy-Schwarz    broken: |k(x0, x1)| = 2 exceeds 1, minor -3
+eigenvalues       -1 to 3, zero up to 1.7e-14
+with sum zero     smallest -1
+witness           c'Kc = -1 with 2 entries of c, by exact arithmetic; negative for any errors of
+                  the entries up to 7.1e-15
+sum-zero witness  c'Kc = -1 with 2 entries of c, by exact arithmetic; negative for any errors of
+                  the entries up to 7.1e-15
+"""
+
+from .alignments import alignment, centred_alignment
+from .decomposition import MercerDecomposition, mercer_decomposition
+from .definiteness import check
+from .diagnosis import Diagnosis, diagnose
+from .eigenvalues import EigenvalueReport, eigenvalue_report
+from .embedding import embed
+from .falsification import Falsification, Trial, falsify
+from .operators import FourierOperator, green_gram, kernel_from_eigensystem
+from .pairs import Asymmetry, NegativeMinor
+from .periodic import fourier_coefficients
+from .polynomial_operator import PolynomialOperator
+from .spectra import (
+    SpectrumSign,
+    bochner_density,
+    compare_spectra,
+    fourier_transform,
+    spectrum_sign,
+)
+from .transforms import radial_fourier
+from .verdict import Verdict
+from .weighted_features import WeightedFeatures
+from .witness import Witness
+from .wording import Regularisation, regularisation
+
+__all__ = [
+    "Asymmetry",
+    "Diagnosis",
+    "EigenvalueReport",
+    "Falsification",
+    "FourierOperator",
+    "MercerDecomposition",
+    "NegativeMinor",
+    "PolynomialOperator",
+    "Regularisation",
+    "SpectrumSign",
+    "Trial",
+    "Verdict",
+    "WeightedFeatures",
+    "Witness",
+    "alignment",
+    "bochner_density",
+    "centred_alignment",
+    "check",
+    "compare_spectra",
+    "diagnose",
+    "eigenvalue_report",
+    "embed",
+    "falsify",
+    "fourier_coefficients",
+    "fourier_transform",
+    "green_gram",
+    "kernel_from_eigensystem",
+    "mercer_decomposition",
+    "radial_fourier",
+    "regularisation",
+    "spectrum_sign",
+]

@@ -1,0 +1,251 @@
+r"""Mercer's decomposition of a kernel, by quadrature.
+
+The eigenfunctions of the integral operator :math:`(T f)(x) = \int k(x, z) f(z) \, d\mu(z)`,
+orthonormal in L2(mu), expand the kernel: :math:`k(x, z) = \sum_j \lambda_j \phi_j(x) \phi_j(z)`.
+With nodes x_i and weights w_i of a quadrature rule for mu, Nystrom's method solves the symmetric
+problem with the matrix sqrt(w_i) k(x_i, x_j) sqrt(w_j) and continues its eigenvectors to all x by
+the integral equation itself,
+
+.. math:: \phi_j(x) = \frac{1}{\lambda_j} \sum_i w_i k(x, x_i) \phi_j(x_i) .
+
+The theorem holds as stated for continuous kernels on compact sets; the eigenfunctions need not be
+bounded uniformly in j, contrary to theorem 3.1 of Smola's thesis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from mercer.kernels import FromFunction, Kernel
+from mercer.kernels.objects import count
+from mercer.kernels.parameters import integer
+
+from .definiteness import DENSE, ULPS
+from .values import KernelValues
+from .weighted_features import WeightedFeatures
+
+RULES = ("gauss", "midpoint", "periodic")
+
+
+@dataclass(frozen=True, eq=False)
+class MercerDecomposition:
+    """Eigenvalues and eigenfunctions of a kernel for a measure.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    eigenvalues : ndarray of shape (n_terms,)
+        Largest first, all positive.
+    nodes : objects
+        Where the measure is concentrated.
+    weights : ndarray of shape (n_nodes,)
+        Its weights.
+    values : ndarray of shape (n_nodes, n_terms)
+        The eigenfunctions at the nodes, of unit length in L2 of the measure.
+    trace : float
+        The integral of k(x, x), which is the sum of all eigenvalues.
+    n_negative : int
+        Eigenvalues below zero that were left out: 0 for a kernel.
+    """
+
+    kernel: Kernel
+    eigenvalues: np.ndarray
+    nodes: Any
+    weights: np.ndarray
+    values: np.ndarray
+    trace: float
+    n_negative: int
+
+    def eigenfunctions(self, X: Any) -> np.ndarray:
+        """Return the eigenfunctions at any objects.
+
+        Parameters
+        ----------
+        X : objects
+            Where to evaluate.
+
+        Returns
+        -------
+        ndarray of shape (n, n_terms)
+            One column per eigenfunction.
+        """
+        weighted = self.weights[:, None] * self.values / self.eigenvalues
+        return self.kernel(X, self.nodes) @ weighted
+
+    def features(self) -> WeightedFeatures:
+        """Return the eigenfunctions as features, weighted by the eigenvalues."""
+        return WeightedFeatures(self.eigenfunctions, self.eigenvalues)
+
+    def reconstruct(self, X: Any, Z: Any = None, n_terms: int | None = None) -> np.ndarray:
+        """Return the kernel from the leading terms of its expansion.
+
+        Parameters
+        ----------
+        X, Z : objects
+            Rows and columns; `Z` defaults to `X`.
+        n_terms : int, optional
+            How many terms to add; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_X, n_Z)
+            The truncated kernel.
+        """
+        left = self.eigenfunctions(X)[:, :n_terms]
+        right = left if Z is None else self.eigenfunctions(Z)[:, :n_terms]
+        return (left * self.eigenvalues[:n_terms]) @ right.T
+
+    def tail(self, n_terms: int) -> float:
+        """Return the integral of k(x, x) that the first terms leave out.
+
+        Parameters
+        ----------
+        n_terms : int
+            Number of terms kept.
+
+        Returns
+        -------
+        float
+            The sum of the other eigenvalues; no value of the truncated kernel is wrong by more
+            than the square root of the product of what is left out at both objects.
+        """
+        return float(self.trace - self.eigenvalues[:n_terms].sum())
+
+    @property
+    def largest_value(self) -> float:
+        """Largest size of an eigenfunction at the nodes, a lower bound of its supremum."""
+        return float(np.abs(self.values).max())
+
+
+def mercer_decomposition(
+    kernel: Any,
+    domain: Any,
+    *,
+    n_terms: int | None = None,
+    n_nodes: int = 200,
+    rule: str = "gauss",
+    weights: Any = None,
+) -> MercerDecomposition:
+    """Return the leading eigenvalues and eigenfunctions of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+        A kernel, or a function of two collections of objects.
+    domain : tuple (low, high) or objects
+        An interval with the uniform measure of total mass high - low; or objects, a sample, with
+        mass 1/n each unless `weights` says otherwise.
+    n_terms : int >= 1, optional
+        How many terms to return; by default all whose eigenvalue exceeds rounding.
+    n_nodes : int >= 2, default=200
+        Nodes on an interval.
+    rule : {"gauss", "midpoint", "periodic"}, default="gauss"
+        Gauss and Legendre's rule, for smooth kernels; the midpoint rule, for kernels with a kink;
+        or equally spaced nodes, for periodic ones.
+    weights : array of shape (n,), optional
+        Weights of the objects.
+
+    Returns
+    -------
+    MercerDecomposition
+        The terms, by falling eigenvalue.
+
+    Examples
+    --------
+    The covariance min(x, z) of Brownian motion on [0, 1] has the eigenvalues
+    1 / ((j - 1/2)^2 pi^2):
+
+    >>> import numpy as np
+    >>> from mercer.inspection import mercer_decomposition
+    >>> brownian = lambda A, B: np.minimum(A, B.T)
+    >>> mercer_decomposition(brownian, (0, 1), n_terms=3, rule="midpoint").eigenvalues.round(4)
+    array([0.4053, 0.045 , 0.0162])
+    """
+    if not isinstance(kernel, Kernel):
+        kernel = FromFunction(kernel)
+    if n_terms is not None:
+        integer(n_terms, "n_terms", minimum=1)
+    if isinstance(domain, tuple):
+        if weights is not None:
+            raise ValueError("weights belong to objects; an interval has those of its rule.")
+        nodes, mass = _interval(domain, integer(n_nodes, "n_nodes", minimum=2), rule)
+    else:
+        nodes = domain
+        mass = _masses(weights, count(domain))
+    values = KernelValues(kernel, nodes)
+    roots = np.sqrt(mass)
+    largest = float(np.abs(values.diagonal() * mass).max())
+    if n_terms is not None and values.n > DENSE and n_terms < values.n - 1:
+        eigenvalues, vectors = _leading(values, roots, n_terms)
+    else:
+        K = roots[:, None] * values.full() * roots
+        largest = float(np.abs(K).max())
+        eigenvalues, vectors = scipy.linalg.eigh((K + K.T) / 2)
+        eigenvalues, vectors = eigenvalues[::-1], vectors[:, ::-1]
+    tolerance = values.n * ULPS * values.eps * largest
+    kept = int((eigenvalues > tolerance).sum())
+    if kept == 0:
+        raise ValueError("the kernel has no positive eigenvalue on this domain.")
+    kept = kept if n_terms is None else min(kept, n_terms)
+    functions = vectors[:, :kept] / roots[:, None]
+    peaks = functions[np.argmax(np.abs(functions), axis=0), np.arange(kept)]
+    functions *= np.where(peaks < 0, -1.0, 1.0)
+    return MercerDecomposition(
+        kernel=values.kernel or kernel,
+        eigenvalues=eigenvalues[:kept],
+        nodes=values.objects,
+        weights=mass,
+        values=functions,
+        trace=float(values.diagonal() @ mass),
+        n_negative=int((eigenvalues < -tolerance).sum()),
+    )
+
+
+def _interval(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and weights of a quadrature rule."""
+    if len(domain) != 2 or not all(np.isscalar(end) and np.isfinite(end) for end in domain):
+        raise ValueError(f"an interval is a pair (low, high) of finite numbers; got {domain!r}.")
+    low, high = float(domain[0]), float(domain[1])
+    if not low < high:
+        raise ValueError(f"an interval needs low < high; got ({low:g}, {high:g}).")
+    if rule == "gauss":
+        x, w = np.polynomial.legendre.leggauss(n)
+        nodes, mass = (low + high) / 2 + (high - low) / 2 * x, (high - low) / 2 * w
+    elif rule in ("midpoint", "periodic"):
+        shift = 0.5 if rule == "midpoint" else 0.0
+        nodes = low + (high - low) * (np.arange(n) + shift) / n
+        mass = np.full(n, (high - low) / n)
+    else:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+    return nodes[:, None], mass
+
+
+def _masses(weights: Any, n: int) -> np.ndarray:
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    mass = np.asarray(weights, dtype=np.float64)
+    if mass.shape != (n,) or not (np.isfinite(mass).all() and (mass > 0).all()):
+        raise ValueError(
+            f"weights must be {n} positive numbers, one per object; drop objects of weight 0."
+        )
+    return mass
+
+
+def _leading(
+    values: KernelValues, roots: np.ndarray, n_terms: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenpairs by Lanczos' method, from products alone."""
+    operator = scipy.sparse.linalg.LinearOperator(
+        (values.n, values.n),
+        matvec=lambda v: roots * values.matmul(roots * np.asarray(v).reshape(-1)),
+    )
+    start = np.random.default_rng(0).standard_normal(values.n)
+    found, vectors = scipy.sparse.linalg.eigsh(operator, k=n_terms, which="LA", v0=start)
+    order = np.argsort(-found)
+    return found[order], vectors[:, order]

@@ -1,0 +1,325 @@
+r"""Closed forms: the Fourier transforms of translation-invariant kernels.
+
+For a kernel k(x - z) on R^d, in the unitary convention,
+
+.. math:: F[k](\omega) = (2\pi)^{-d/2} \int e^{-i \omega \cdot x} k(x) \, dx ,
+
+so that the inverse has the same factor. By Bochner's theorem k is positive semidefinite exactly if
+F[k] is a non-negative measure; :math:`(2\pi)^{-d/2} F[k] / k(0)` then is a probability density. The
+regularisation operator of the kernel divides by F[k] in the frequency domain (Smola, Learning with
+Kernels, 1998, sections 3.3 and 3.4, whose misprints are corrected here and named where they are).
+
+Every function takes frequencies as :func:`~mercer.inspection.frequencies.as_frequencies` does, and
+the parameters of the kernel by name. A kernel offers its transform to the rest of the package by a
+method ``spectral_density(omega, dimension=None)``, made by `mercer.kernels.spectrum`.
+"""
+
+from __future__ import annotations
+
+from math import gamma as gamma_function
+from math import inf, lgamma, log, pi, sqrt
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from mercer.kernels.parameters import real
+
+from .frequencies import as_frequencies
+
+
+def gaussian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.ndarray:
+    r"""Return the transform of exp(-gamma \|x\|^2), which is Gaussian again.
+
+    .. math:: F[k](\omega) = (2\gamma)^{-d/2} \exp(-\|\omega\|^2 / (4\gamma))
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    gamma : float > 0
+        Inverse squared width.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    _positive(gamma=gamma)
+    w = as_frequencies(omega, dimension)
+    return (2.0 * gamma) ** (-w.shape[1] / 2) * np.exp(-(w**2).sum(axis=1) / (4.0 * gamma))
+
+
+def laplacian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.ndarray:
+    r"""Return the transform of exp(-gamma \|x\|_1), a product over the coordinates.
+
+    .. math:: F[k](\omega) = \prod_i \sqrt{2/\pi} \, \gamma / (\gamma^2 + \omega_i^2)
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    gamma : float > 0
+        Inverse width.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    _positive(gamma=gamma)
+    w = as_frequencies(omega, dimension)
+    return np.prod(sqrt(2 / pi) * gamma / (gamma**2 + w**2), axis=1)
+
+
+def exponential(omega: Any, dimension: int | None = None, *, gamma: float) -> np.ndarray:
+    r"""Return the transform of exp(-gamma \|x\|_2).
+
+    .. math:: F[k](\omega) = 2^{d/2} \pi^{-1/2} \, \Gamma\!\left(\tfrac{d+1}{2}\right)
+              \gamma \, (\gamma^2 + \|\omega\|^2)^{-(d+1)/2}
+
+    The thesis prints Gamma(d/2 + 1) in the last line of (3.51); the line before gives (d + 1)/2,
+    which is right.
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    gamma : float > 0
+        Inverse width.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    _positive(gamma=gamma)
+    w = as_frequencies(omega, dimension)
+    d = w.shape[1]
+    factor = 2 ** (d / 2) * gamma * gamma_function((d + 1) / 2) / sqrt(pi)
+    return factor * (gamma**2 + (w**2).sum(axis=1)) ** (-(d + 1) / 2)
+
+
+def matern(
+    omega: Any, dimension: int | None = None, *, nu: float, length_scale: float = 1.0
+) -> np.ndarray:
+    r"""Return the transform of the Matern kernel with k(0) = 1.
+
+    .. math:: F[k](\omega) = 2^{d/2} \frac{\Gamma(\nu + d/2)}{\Gamma(\nu)}
+              \lambda^{2\nu} (\lambda^2 + \|\omega\|^2)^{-(\nu + d/2)}, \quad
+              \lambda = \sqrt{2\nu} / \ell
+
+    (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, (4.15), in the unitary
+    convention.) nu = 1/2 is the exponential kernel, nu = infinity the Gaussian one.
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    nu : float > 0
+        Smoothness; functions of the space have nu + d/2 square-integrable derivatives.
+    length_scale : float > 0, default=1.0
+        The width l.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    _positive(length_scale=length_scale)
+    if nu == inf:
+        return gaussian(omega, dimension, gamma=0.5 / length_scale**2)
+    _positive(nu=nu)
+    w = as_frequencies(omega, dimension)
+    d = w.shape[1]
+    rate = 2.0 * nu / length_scale**2
+    logarithm = (
+        d / 2 * log(2.0)
+        + lgamma(nu + d / 2)
+        - lgamma(nu)
+        + nu * log(rate)
+        - (nu + d / 2) * np.log(rate + (w**2).sum(axis=1))
+    )
+    return np.exp(logarithm)
+
+
+def rational_quadratic(
+    omega: Any, dimension: int | None = None, *, alpha: float, length_scale: float = 1.0
+) -> np.ndarray:
+    r"""Return the transform of (1 + \|x\|^2 / (2 alpha l^2))^(-alpha).
+
+    .. math:: F[k](\omega) = \frac{2^{1-\alpha} b^d}{\Gamma(\alpha)}
+              (b \|\omega\|)^{\alpha - d/2} K_{\alpha - d/2}(b \|\omega\|), \quad
+              b = \ell \sqrt{2 \alpha}
+
+    With alpha = (d + 1)/2 it is the exponential function: this kernel and the exponential one are
+    transforms of each other (Smola 1998, after (3.51)). At 0 it is finite only for alpha > d/2.
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    alpha : float > 0
+        Exponent.
+    length_scale : float > 0, default=1.0
+        The width l.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values; infinity at frequency 0 where the kernel is not integrable.
+    """
+    _positive(alpha=alpha, length_scale=length_scale)
+    w = as_frequencies(omega, dimension)
+    d = w.shape[1]
+    b = length_scale * sqrt(2.0 * alpha)
+    order = alpha - d / 2
+    factor = b**d / gamma_function(alpha)
+    r = b * np.sqrt((w**2).sum(axis=1))
+    at_zero = factor * 2.0 ** (-d / 2) * gamma_function(order) if order > 0 else inf
+    # Beyond 700 the function underflows, and far beyond the Bessel function is not computed.
+    safe = np.where(r > 0, np.minimum(r, 700.0), 1.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = factor * 2.0 ** (1 - alpha) * safe**order * special.kv(order, safe)
+    values = np.where(r < 700.0, values, 0.0)
+    return np.where((r > 0) & np.isfinite(values), values, at_zero)
+
+
+def damped_oscillator(
+    omega: Any, dimension: int | None = None, *, gamma: float = 1.0, factor: float = 1.0
+) -> np.ndarray:
+    r"""Return the transform of the damped harmonic oscillator 1 / (gamma^2 + (factor \|x\|)^2).
+
+    .. math:: F[k](\omega) = \frac{1}{c^2} \left(\frac{a}{\|\omega\|}\right)^{\nu}
+              K_\nu(a \|\omega\|), \quad a = \gamma / c, \quad \nu = d/2 - 1
+
+    with c the factor of the distance. It decays like exp(-a \|omega\|) in every dimension (Smola
+    1998, (3.52)).
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    gamma : float > 0, default=1.0
+        Damping.
+    factor : float > 0, default=1.0
+        The factor c of the distance.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values; infinity at frequency 0 for d >= 2.
+    """
+    _positive(gamma=gamma, factor=factor)
+    width = gamma / (factor * sqrt(2.0))
+    return rational_quadratic(omega, dimension, alpha=1.0, length_scale=width) / gamma**2
+
+
+def b_spline(
+    omega: Any, dimension: int | None = None, *, order: int, scale: float = 1.0
+) -> np.ndarray:
+    r"""Return the transform of the product of B-splines B_n(x_i / s).
+
+    B_n is the convolution of n + 1 indicators of [-1/2, 1/2], hence
+
+    .. math:: F[k](\omega) = \prod_i \frac{s}{\sqrt{2\pi}}
+              \left(\frac{\sin(s\omega_i/2)}{s\omega_i/2}\right)^{n+1} .
+
+    It is non-negative for odd n only, which is why even orders are no kernels; its zeros are
+    frequencies that no function of the space contains (Smola 1998, (3.28)).
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    order : int >= 0
+        The order n.
+    scale : float > 0, default=1.0
+        The distance s of the knots.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    _positive(scale=scale)
+    w = as_frequencies(omega, dimension)
+    # numpy.sinc is sin(pi x) / (pi x).
+    return np.prod(scale / sqrt(2 * pi) * np.sinc(scale * w / (2 * pi)) ** (order + 1), axis=1)
+
+
+def radial_b_spline(
+    omega: Any, dimension: int | None = None, *, order: int, scale: float = 1.0
+) -> np.ndarray:
+    r"""Return the transform of the radial spline B_n(\|x\| / s).
+
+    B_n is the convolution of n + 1 indicators of the unit ball of R^d, hence
+
+    .. math:: F[k](\omega) = s^d (2\pi)^{nd/2}
+              \left(\frac{J_{d/2}(s\|\omega\|)}{(s\|\omega\|)^{d/2}}\right)^{n+1}
+
+    (Smola 1998, (3.57), which leaves out the factors). Non-negative for odd n only.
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    order : int >= 0
+        The order n.
+    scale : float > 0, default=1.0
+        The radius s.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    _positive(scale=scale)
+    w = as_frequencies(omega, dimension)
+    d = w.shape[1]
+    ball = ball_transform(scale * np.sqrt((w**2).sum(axis=1)), d)
+    return scale**d * (2 * pi) ** (order * d / 2) * ball ** (order + 1)
+
+
+def ball_transform(r: np.ndarray, dimension: int) -> np.ndarray:
+    """Return J_{d/2}(r) / r^{d/2}, the transform of the indicator of the unit ball.
+
+    Parameters
+    ----------
+    r : ndarray
+        Lengths of frequencies.
+    dimension : int
+        The dimension d.
+
+    Returns
+    -------
+    ndarray
+        The values, with the limit at 0.
+    """
+    half = dimension / 2
+    safe = np.where(r > 1e-4, r, 1.0)
+    near = (1.0 - r**2 / (4 * (half + 1))) / (2**half * gamma_function(half + 1))
+    return np.where(r > 1e-4, special.jv(half, safe) / safe**half, near)
+
+
+def _positive(**parameters: float) -> None:
+    """Refuse parameters at which the kernel is constant or not defined."""
+    for name, value in parameters.items():
+        if real(value, name, minimum=0) == 0:
+            raise ValueError(f"with {name} = 0 the kernel has no Fourier transform; use more.")

@@ -1,0 +1,201 @@
+"""The eigenvalues of a kernel matrix, and what they say about its features.
+
+The eigenvalues of K are those of the scatter of the objects in feature space: how many directions
+the objects fill, how fast the variance along them decays, and how well conditioned a linear
+system with K is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from mercer.kernels.parameters import integer
+
+from .definiteness import DENSE, ULPS
+from .values import KernelValues
+
+LEADING = 50  # eigenvalues that are computed for many objects
+
+
+@dataclass(frozen=True, eq=False)
+class EigenvalueReport:
+    """The spectrum of a kernel matrix.
+
+    Attributes
+    ----------
+    n : int
+        Number of objects.
+    eigenvalues : ndarray
+        Largest first; all of them, or the leading ones for many objects.
+    trace : float
+        Their sum, the total squared length in feature space.
+    tolerance : float
+        Eigenvalues of smaller size count as zero (see :func:`check`).
+    rank : int or None
+        Eigenvalues larger than `tolerance` in size: the dimension that the objects span in
+        feature space. None where only the leading ones are known.
+    n_negative : int or None
+        Eigenvalues below -`tolerance`; 0 for a kernel.
+    condition : float or None
+        Largest over smallest size of an eigenvalue; infinity where the rank is less than n.
+    effective_rank : float
+        trace^2 over the sum of squared eigenvalues: between 1 (all objects alike) and n
+        (all orthogonal and of equal length).
+
+    Examples
+    --------
+    >>> from mercer.inspection import eigenvalue_report
+    >>> report = eigenvalue_report([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    >>> report.eigenvalues.round(5)
+    array([3.41421, 2.     , 0.58579])
+    >>> report.rank, round(report.condition, 4)
+    (3, 5.8284)
+    """
+
+    n: int
+    eigenvalues: np.ndarray
+    trace: float
+    tolerance: float
+    rank: int | None
+    n_negative: int | None
+    condition: float | None
+    effective_rank: float
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether all eigenvalues are known."""
+        return len(self.eigenvalues) == self.n
+
+    def leading(self, share: float) -> int | None:
+        """Return how many leading eigenvalues make up a share of the trace.
+
+        Parameters
+        ----------
+        share : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        int or None
+            Their number; None if the known ones do not suffice.
+        """
+        if not 0 <= share <= 1:
+            raise ValueError(f"share must lie between 0 and 1; got {share!r}.")
+        reached = np.cumsum(self.eigenvalues) >= share * self.trace - self.tolerance
+        return int(np.argmax(reached)) + 1 if reached.any() else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, as plain Python objects."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {"eigenvalues": self.eigenvalues.tolist()}
+
+    def __str__(self) -> str:
+        values = self.eigenvalues
+        shown = ", ".join(f"{v:.4g}" for v in values[:5]) + ", ..." * (len(values) > 5)
+        shares = [
+            f"{100 * share:g}% in {number}"
+            for share in (0.9, 0.99, 0.999)
+            if (number := self.leading(share)) is not None
+        ]
+        rows = [
+            ("eigenvalues", f"{shown} ({len(values):,} of {self.n:,} computed)"),
+            ("trace", f"{self.trace:.6g}" + (f"; {', '.join(shares)}" if shares else "")),
+            ("effective rank", f"{self.effective_rank:.4g} of {self.n:,}"),
+        ]
+        if self.exhaustive:
+            rows += [
+                ("rank", f"{self.rank:,} (zero up to {self.tolerance:.2g})"),
+                ("negative", f"{self.n_negative:,}"),
+                ("condition", f"{self.condition:.3g}"),
+            ]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def eigenvalue_report(
+    kernel: Any, X: Any = None, *, n_values: int | None = None
+) -> EigenvalueReport:
+    """Return the eigenvalues of a kernel matrix and what follows from them.
+
+    Up to 2,000 objects all eigenvalues are computed. Beyond that, or with `n_values`, only the
+    largest, by Lanczos' method from products with the matrix, which is never stored.
+
+    Parameters
+    ----------
+    kernel : Kernel, callable or array of shape (n, n)
+        The kernel, or the matrix itself, of which the symmetric part is taken.
+    X : objects, optional
+        The objects; None for a matrix.
+    n_values : int >= 1, optional
+        How many of the largest eigenvalues to compute.
+
+    Returns
+    -------
+    EigenvalueReport
+        The report; it prints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.inspection import eigenvalue_report
+    >>> from mercer.kernels import Polynomial
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> eigenvalue_report(Polynomial(degree=2, gamma=1.0, coef0=1.0), X).rank
+    6
+    """
+    values = KernelValues(kernel, X)
+    if n_values is not None:
+        integer(n_values, "n_values", minimum=1)
+    largest, squares = _scan(values)
+    diagonal = values.diagonal()
+    if n_values is None and values.n > DENSE:
+        n_values = LEADING
+    if n_values is None or n_values >= values.n - 1:
+        K = values.full()
+        eigenvalues = scipy.linalg.eigvalsh((K + K.T) / 2)[::-1]
+        n_values = n_values or values.n
+    else:
+        eigenvalues = _leading(values, n_values)
+    tolerance = values.n * ULPS * values.eps * largest
+    sizes = np.abs(eigenvalues)
+    complete = len(eigenvalues) == values.n
+    rank = int((sizes > tolerance).sum()) if complete else None
+    return EigenvalueReport(
+        n=values.n,
+        eigenvalues=eigenvalues[:n_values],
+        trace=float(diagonal.sum()),
+        tolerance=tolerance,
+        rank=rank,
+        n_negative=int((eigenvalues < -tolerance).sum()) if complete else None,
+        condition=_condition(sizes, rank) if complete else None,
+        effective_rank=float(diagonal.sum()) ** 2 / squares if squares > 0 else 0.0,
+    )
+
+
+def _condition(sizes: np.ndarray, rank: int | None) -> float:
+    return float(sizes.max() / sizes.min()) if rank == len(sizes) else float("inf")
+
+
+def _scan(values: KernelValues) -> tuple[float, float]:
+    """Return the largest absolute entry and the sum of the squares of all entries."""
+    largest = squares = 0.0
+    for _, block in values.blocks():
+        largest = max(largest, float(np.abs(block).max()))
+        squares += float(np.einsum("ij,ij->", block, block))
+    return largest, squares
+
+
+def _leading(values: KernelValues, n_values: int) -> np.ndarray:
+    operator = scipy.sparse.linalg.LinearOperator(
+        (values.n, values.n), matvec=lambda v: values.matmul(np.asarray(v).reshape(-1))
+    )
+    start = np.random.default_rng(0).standard_normal(values.n)
+    found = scipy.sparse.linalg.eigsh(
+        operator, k=n_values, which="LA", v0=start, return_eigenvectors=False
+    )
+    return np.sort(found)[::-1]

@@ -1,0 +1,150 @@
+"""What must hold for every pair of objects: symmetry and the inequality of Cauchy and Schwarz.
+
+Both are necessary for a kernel and together not sufficient (Cristianini and Shawe-Taylor 2000,
+section 3.3). Their failure names two objects to look at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from .values import KernelValues
+
+
+@dataclass(frozen=True)
+class Asymmetry:
+    """Two objects whose values depend on their order.
+
+    Attributes
+    ----------
+    i, j : int
+        The objects.
+    value, mirrored : float
+        k(x_i, x_j) and k(x_j, x_i).
+    """
+
+    i: int
+    j: int
+    value: float
+    mirrored: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class NegativeMinor:
+    """Two objects whose 2x2 matrix is no Gram matrix.
+
+    Attributes
+    ----------
+    i, j : int
+        The objects; equal where k(x_i, x_i) itself is negative.
+    value : float
+        k(x_i, x_j).
+    limit : float
+        sqrt(k(x_i, x_i) k(x_j, x_j)), which the absolute value must not exceed; 0 where one of
+        them is negative.
+    minor : float
+        The determinant k(x_i, x_i) k(x_j, x_j) - k(x_i, x_j)^2, or k(x_i, x_i) where i = j.
+    """
+
+    i: int
+    j: int
+    value: float
+    limit: float
+    minor: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return asdict(self)
+
+
+@dataclass
+class PairScan:
+    """What one pass over all pairs finds.
+
+    Attributes
+    ----------
+    largest : float
+        Largest absolute value.
+    asymmetry : Asymmetry or None
+        The pair whose values differ most, None if no pair differs.
+    ratio : float
+        Largest |k(x_i, x_j)| over its limit, 1 at most for a kernel.
+    worst : NegativeMinor or None
+        The pair with the largest ratio, None if the limits are kept.
+    """
+
+    largest: float
+    asymmetry: Asymmetry | None
+    ratio: float
+    worst: NegativeMinor | None
+
+
+def scan_pairs(values: KernelValues, relative_error: float) -> PairScan:
+    """Look at every pair once.
+
+    Parameters
+    ----------
+    values : KernelValues
+        The matrix.
+    relative_error : float
+        Error of an entry relative to the largest one; smaller violations are taken as rounding.
+
+    Returns
+    -------
+    PairScan
+        The findings.
+    """
+    diagonal = values.diagonal()
+    largest = float(np.abs(diagonal).max())
+    for _, block in values.blocks():
+        largest = max(largest, float(np.abs(block).max()))
+    error = relative_error * largest
+    negative = int(np.argmin(diagonal))
+    if diagonal[negative] < -error:
+        low = float(diagonal[negative])
+        worst: NegativeMinor | None = NegativeMinor(negative, negative, low, 0.0, low)
+    else:
+        worst = None
+    roots = np.sqrt(np.maximum(diagonal + error, 0.0))
+    asymmetry: Asymmetry | None = None
+    difference, ratio = 0.0, 0.0
+    for start, block in values.blocks():
+        stop = start + len(block)
+        # Values above an allowed error, relative to the limit with the same allowance.
+        excess = np.maximum(np.abs(block) - error, 0.0)
+        limits = roots[start:stop, None] * roots
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(excess > 0, excess / limits, 0.0)
+        share[np.arange(stop - start), np.arange(start, stop)] = 0.0
+        i, j = np.unravel_index(np.argmax(share), share.shape)
+        if share[i, j] > max(ratio, 1.0) and (worst is None or worst.i != worst.j):
+            worst = _minor(int(i) + start, int(j), float(block[i, j]), diagonal)
+        ratio = max(ratio, float(share[i, j]))
+        mirrored = _columns(values, start, stop, block)
+        gap = np.abs(block - mirrored)
+        i, j = np.unravel_index(np.argmax(gap), gap.shape)
+        if gap[i, j] > difference:
+            difference = float(gap[i, j])
+            pair = int(i) + start, int(j)
+            asymmetry = Asymmetry(*pair, float(block[i, j]), float(mirrored[i, j]))
+    return PairScan(largest, asymmetry, ratio, worst)
+
+
+def _minor(i: int, j: int, value: float, diagonal: np.ndarray) -> NegativeMinor:
+    a, b = float(diagonal[i]), float(diagonal[j])
+    return NegativeMinor(i, j, value, sqrt(max(a, 0.0) * max(b, 0.0)), a * b - value * value)
+
+
+def _columns(values: KernelValues, start: int, stop: int, block: np.ndarray) -> np.ndarray:
+    """Return the transpose of the columns `start` to `stop`."""
+    if stop - start == values.n:
+        return block.T
+    return values.columns(np.arange(start, stop)).T

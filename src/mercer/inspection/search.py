@@ -1,0 +1,143 @@
+"""The search behind `falsify`: trials, promising places, and the smallest counterexample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.kernels import Kernel
+from mercer.kernels.objects import count, take
+
+from .definiteness import ULPS, check
+from .descent import descend, scaled_extreme, swap
+from .samplers import Box, Sampler
+from .verdict import Verdict
+from .witness import prove
+
+PROMISING = 3  # places of each size from which the eigenvalue is driven down
+DESCENT_POINTS = 32  # objects that are moved at a time
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class Search:
+    """A search for objects on which a kernel is not positive semidefinite.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    sampler : callable
+        Source of objects.
+    rng : numpy Generator
+        Its randomness.
+
+    Attributes
+    ----------
+    trials : int
+        Sets of objects tried.
+    smallest : float
+        Smallest eigenvalue seen, of matrices scaled to unit diagonal.
+    points, verdict : objects and Verdict, or None
+        The counterexample.
+    """
+
+    def __init__(self, kernel: Kernel, sampler: Sampler, rng: np.random.Generator) -> None:
+        self.kernel, self.sampler, self.rng = kernel, sampler, rng
+        self.trials = 0
+        self.smallest = np.inf
+        self.points: Any = None
+        self.verdict: Verdict | None = None
+
+    def run(self, n_points: int, n_trials: int, tell: Callable[[int], bool]) -> list[Any] | None:
+        """Try sets of one size; return the promising ones, or None when the search is over.
+
+        Parameters
+        ----------
+        n_points : int
+            Objects of a set.
+        n_trials : int
+            Sets.
+        tell : callable
+            Told the number of objects after each trial; returns whether to stop.
+
+        Returns
+        -------
+        list of objects or None
+            The sets with the smallest eigenvalues.
+        """
+        seen: list[tuple[float, int, Any]] = []
+        for _ in range(n_trials):
+            if isinstance(self.sampler, Box) and self.trials % 2:
+                X: Any = self.sampler.mesh(self.rng, n_points)
+            else:
+                X = self.sampler(self.rng, n_points)
+            value = self.examine(X)
+            seen.append((value, len(seen), X))
+            self.trials += 1
+            if tell(n_points) or self.verdict is not None:
+                return None
+        return [X for _, _, X in sorted(seen, key=lambda entry: entry[:2])[:PROMISING]]
+
+    def descend(self, X: Any) -> None:
+        """Drive the smallest eigenvalue down from a promising set."""
+        if count(X) > DESCENT_POINTS:
+            _, vector = scaled_extreme(self.kernel(X))
+            X = take(X, np.sort(np.argsort(-np.abs(vector))[:DESCENT_POINTS]))
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
+            box = self.sampler
+            bounds = (box.low, box.high) if isinstance(box, Box) else None
+            self.examine(descend(self.kernel, X, bounds))
+        else:
+            self.examine(swap(self.kernel, X, self.sampler, self.rng))
+
+    def examine(self, X: Any) -> float:
+        """Return the smallest scaled eigenvalue of a set; keep the set if it is a proof."""
+        K = self.kernel(X)
+        value, _ = scaled_extreme(K)
+        self.smallest = min(self.smallest, value)
+        if value < -ULPS * _EPS * len(K):
+            chosen = reduce_counterexample(K)
+            if chosen is not None:
+                points = take(X, chosen)
+                verdict = check(self.kernel, points)
+                if verdict.witness is not None:
+                    self.points, self.verdict = points, verdict
+        return value
+
+
+def reduce_counterexample(K: np.ndarray) -> np.ndarray | None:
+    """Return few objects whose matrix still has a proved negative eigenvalue.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel values.
+
+    Returns
+    -------
+    ndarray of int or None
+        Positions, none of which can be left out; None if there is no proof at all.
+    """
+    K = (K + K.T) / 2
+    if not _fails(K):
+        return None
+    _, vector = scaled_extreme(K)
+    order = np.argsort(-np.abs(vector), kind="stable")
+    size = 1
+    while size < len(order) and not _fails(K[np.ix_(order[:size], order[:size])]):
+        size *= 2
+    chosen = list(order[:size])
+    for index in chosen[::-1]:
+        fewer = [i for i in chosen if i != index]
+        if fewer and _fails(K[np.ix_(fewer, fewer)]):
+            chosen = fewer
+    return np.sort(np.array(chosen))
+
+
+def _fails(K: np.ndarray) -> bool:
+    """Return whether the matrix has a witness that errors of the entries cannot explain."""
+    error = ULPS * _EPS * float(np.abs(K).max())
+    vector = np.linalg.eigh(K)[1][:, 0]
+    return prove(K, vector, error) is not None

@@ -1,0 +1,330 @@
+"""Kernels as filters: which frequencies of a function they let pass, and which they damp.
+
+A translation-invariant kernel regularises by dividing the power of a function at each frequency by
+the kernel's Fourier transform there: where that is large a function is cheap, where it is small it
+is expensive, and where it is zero it is impossible (Smola 1998, section 3.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import pi
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from mercer.kernels import Constant, Kernel, OnColumns, Scaled, Sum
+
+from .frequencies import as_frequencies
+from .invariance import symmetries
+from .transforms import half_length, radial_fourier
+
+METHODS = ("auto", "closed", "numeric")
+
+
+@runtime_checkable
+class Spectral(Protocol):
+    """A kernel that knows its Fourier transform."""
+
+    def spectral_density(self, omega: Any, dimension: int | None = None) -> np.ndarray:
+        """Return the unitary Fourier transform at frequencies; see `mercer.inspection`."""
+
+
+def fourier_transform(
+    kernel: Kernel, omega: Any, dimension: int | None = None, *, method: str = "auto"
+) -> np.ndarray:
+    r"""Return the Fourier transform of a translation-invariant kernel.
+
+    .. math:: F[k](\omega) = (2\pi)^{-d/2} \int e^{-i\omega \cdot x} k(x, 0) \, dx
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel of x - z that decays with the distance. Sums and multiples of kernels with
+        a closed form have one.
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies; numbers stand for (omega, 0, ..., 0).
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers; 1 by default.
+    method : {"auto", "closed", "numeric"}, default="auto"
+        "closed" insists on the closed form, "numeric" on numerical integration, which serves
+        radial kernels and products over the coordinates.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The transform; nowhere negative if and only if the kernel is positive semidefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.inspection import fourier_transform
+    >>> from mercer.kernels import RBF
+    >>> fourier_transform(RBF(gamma=0.5), [0.0, 1.0]).round(6)
+    array([1.      , 0.606531])
+    >>> fourier_transform(RBF(gamma=0.5), [0.0, 1.0], method="numeric").round(6)
+    array([1.      , 0.606531])
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"a kernel is needed; got {type(kernel).__name__}. Wrap a function: FromFunction(f); "
+            "for a function of the distance use radial_fourier."
+        )
+    kernel._require_bound("in the frequency domain")
+    w = as_frequencies(omega, dimension)
+    _refuse_point_masses(kernel)
+    if method != "numeric":
+        values = closed_form(kernel, w)
+        if values is not None:
+            return values
+        if method == "closed":
+            raise ValueError(
+                f"{kernel!r} states no closed form of its Fourier transform; use method='numeric'."
+            )
+    return _numeric(kernel, w)
+
+
+def bochner_density(kernel: Kernel, omega: Any, dimension: int | None = None) -> np.ndarray:
+    r"""Return the probability density of frequencies whose characteristic function is the kernel.
+
+    .. math:: k(x, z) = k(0, 0) \int e^{i\omega \cdot (x - z)} p(\omega) \, d\omega , \quad
+              p = (2\pi)^{-d/2} F[k] / k(0, 0)
+
+    (Bochner's theorem.) Random Fourier features draw their frequencies from it.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel of x - z that decays with the distance.
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The density, which integrates to 1 over R^d.
+
+    Examples
+    --------
+    >>> from mercer.inspection import bochner_density
+    >>> from mercer.kernels import RBF
+    >>> bochner_density(RBF(gamma=0.5), 0.0).round(6)  # that of the normal distribution
+    array([0.398942])
+    """
+    w = as_frequencies(omega, dimension)
+    d = w.shape[1]
+    at_zero = float(kernel.diag(np.zeros((1, d)))[0])
+    return fourier_transform(kernel, w) * (2 * pi) ** (-d / 2) / at_zero
+
+
+@dataclass(frozen=True)
+class SpectrumSign:
+    """Whether a Fourier transform is nowhere negative.
+
+    Attributes
+    ----------
+    non_negative : bool
+        Whether no value below -`tolerance` was found.
+    smallest : float
+        The smallest value.
+    frequency : float
+        Where it lies, along the first axis.
+    tolerance : float
+        Accuracy of the values.
+    """
+
+    non_negative: bool
+    smallest: float
+    frequency: float
+    tolerance: float
+
+
+def spectrum_sign(
+    kernel: Kernel, dimension: int = 1, *, omega: Any = None, method: str = "auto"
+) -> SpectrumSign:
+    """Return whether the Fourier transform of a kernel is non-negative, as Bochner demands.
+
+    A negative value disproves positive semidefiniteness on R^d: a wave of that frequency on many
+    points has a negative quadratic form. The test looks along the first axis only, which is
+    everywhere for a radial kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel of x - z that decays with the distance.
+    dimension : int >= 1, default=1
+        The dimension d.
+    omega : array of shape (n,), optional
+        Frequencies to look at; by default 200 up to forty times the inverse width of the kernel.
+    method : {"auto", "closed", "numeric"}, default="auto"
+        See :func:`fourier_transform`.
+
+    Returns
+    -------
+    SpectrumSign
+        The smallest value and where it lies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.inspection import spectrum_sign
+    >>> from mercer.kernels import FromFunction, RBF
+    >>> spectrum_sign(RBF(gamma=1.0)).non_negative
+    True
+    >>> box = FromFunction(lambda A, B: np.abs(A - B.T) <= 0.5)
+    >>> spectrum_sign(box).non_negative
+    False
+    """
+    if omega is None:
+        width = half_length(lambda r: _profile(kernel, dimension)(r))
+        omega = np.linspace(0.0, 40.0 / width, 201)[1:]
+    w = np.asarray(omega, dtype=np.float64).reshape(-1)
+    values = fourier_transform(kernel, w, dimension, method=method)
+    lowest = int(np.argmin(values))
+    finite = values[np.isfinite(values)]
+    tolerance = 1e-9 * float(np.abs(finite).max())
+    return SpectrumSign(
+        non_negative=bool(values[lowest] >= -tolerance),
+        smallest=float(values[lowest]),
+        frequency=float(w[lowest]),
+        tolerance=tolerance,
+    )
+
+
+def compare_spectra(
+    kernels: Mapping[str, Any] | Sequence[Kernel], omega: Any, dimension: int | None = None
+) -> dict[str, np.ndarray]:
+    """Return by how much each kernel damps each frequency, relative to frequency zero.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel, or mapping of names to Kernel or callables
+        What to compare. A callable ``f(omega)`` is a Fourier transform itself.
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n,)
+        F[k](omega) / F[k](0) by name. :func:`mercer.plots.filters` draws them.
+
+    Examples
+    --------
+    >>> from mercer.inspection import compare_spectra
+    >>> from mercer.kernels import RBF, Laplacian
+    >>> table = compare_spectra([RBF(gamma=0.5), Laplacian(gamma=1.0)], [0.0, 1.0, 2.0])
+    >>> for name, attenuation in table.items():
+    ...     print(name, attenuation.round(6))
+    RBF(gamma=0.5) [1.       0.606531 0.135335]
+    Laplacian(gamma=1.0) [1.  0.5 0.2]
+    """
+    named = kernels if isinstance(kernels, Mapping) else {repr(k): k for k in kernels}
+    if not named:
+        raise ValueError("there is no kernel to compare.")
+    w = as_frequencies(omega, dimension)
+    zero = np.zeros((1, w.shape[1]))
+    table = {}
+    for name, kernel in named.items():
+        if isinstance(kernel, Kernel):
+            values, at_zero = fourier_transform(kernel, w), fourier_transform(kernel, zero)
+        elif callable(kernel):
+            values, at_zero = np.asarray(kernel(w)), np.asarray(kernel(zero))
+        else:
+            raise TypeError(f"{name!r} is neither a kernel nor a function: {kernel!r}.")
+        if not np.isfinite(at_zero).all():
+            raise ValueError(
+                f"{name} is not integrable in {w.shape[1]} dimensions, so its transform is "
+                "infinite at frequency zero and has no scale to compare with."
+            )
+        table[str(name)] = values / at_zero
+    return table
+
+
+def closed_form(kernel: Kernel, omega: np.ndarray) -> np.ndarray | None:
+    """Return the closed form of a kernel's transform, None where there is none.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    omega : ndarray of shape (n, d)
+        Frequencies.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        The values.
+    """
+    if isinstance(kernel, Spectral):
+        return np.asarray(kernel.spectral_density(omega))
+    if isinstance(kernel, Scaled):
+        inner = closed_form(kernel.kernel, omega)
+        return None if inner is None else kernel.scale * inner
+    if isinstance(kernel, Sum):
+        left, right = closed_form(kernel.left, omega), closed_form(kernel.right, omega)
+        return None if left is None or right is None else left + right
+    return None
+
+
+def _refuse_point_masses(kernel: Kernel) -> None:
+    """Refuse kernels whose transform is concentrated on points or planes."""
+    if getattr(kernel, "period", None) is not None:
+        raise ValueError(
+            f"{kernel!r} is periodic: its spectrum is a series, given by fourier_coefficients."
+        )
+    if isinstance(kernel, Constant):
+        raise ValueError(
+            "a constant has all its spectrum at frequency zero and no density; leave it out."
+        )
+    if isinstance(kernel, OnColumns):
+        raise ValueError(
+            f"{kernel!r} does not depend on the other columns, so its spectrum lies in a plane and "
+            "has no density; ask about the kernel on its own columns."
+        )
+    for part in kernel._parts():
+        _refuse_point_masses(part)
+
+
+def _profile(kernel: Kernel, dimension: int, axis: int = 0) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the kernel as a function of the distance along an axis."""
+    origin = np.zeros((1, dimension))
+
+    def profile(r: np.ndarray) -> np.ndarray:
+        points = np.zeros((len(r), dimension))
+        points[:, axis] = r
+        return kernel(points, origin)[:, 0]
+
+    return profile
+
+
+def _numeric(kernel: Kernel, omega: np.ndarray) -> np.ndarray:
+    d = omega.shape[1]
+    found = symmetries(kernel, d)
+    if not found.translation:
+        raise ValueError(
+            f"{kernel!r} is not a function of x - z, so it has no Fourier transform of one "
+            "frequency; see mercer_decomposition for its eigenfunctions on a domain."
+        )
+    if found.radial:
+        lengths = np.linalg.norm(omega, axis=1)
+        unique, place = np.unique(lengths, return_inverse=True)
+        return radial_fourier(_profile(kernel, d), unique, d)[place.reshape(-1)]
+    if not found.separable:
+        raise ValueError(
+            f"{kernel!r} is neither radial nor a product over the coordinates; numerical "
+            f"transforms in {d} dimensions are offered for these. Ask along single axes."
+        )
+    at_zero = float(kernel.diag(np.zeros((1, d)))[0])
+    result = np.full(len(omega), at_zero)
+    for axis in range(d):
+        unique, place = np.unique(np.abs(omega[:, axis]), return_inverse=True)
+        values = radial_fourier(_profile(kernel, d, axis), unique, 1)
+        result *= values[place.reshape(-1)] / at_zero
+    return result

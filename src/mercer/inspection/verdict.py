@@ -1,0 +1,185 @@
+"""The answer of `check`: what a kernel matrix is, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mercer.kernels import Definiteness
+
+from .pairs import Asymmetry, NegativeMinor
+from .witness import Witness
+
+# The order up to which the form may be negative, by what a kernel claims.
+_CLAIMED_ORDER = {
+    Definiteness.POSITIVE_DEFINITE: 0,
+    Definiteness.POSITIVE_SEMIDEFINITE: 0,
+    Definiteness.CONDITIONALLY_POSITIVE_DEFINITE: 1,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a kernel matrix is on the objects at hand.
+
+    A verdict of failure is about the kernel: one matrix with a witness disproves it. A verdict
+    of success is about these objects alone.
+
+    Attributes
+    ----------
+    n : int
+        Number of objects.
+    definiteness : Definiteness
+        What the matrix is: "positive definite", "positive semidefinite" (the smallest eigenvalue
+        is zero up to `tolerance`), "conditionally positive definite" or "indefinite". For a
+        matrix that is not symmetric it speaks of (K + K') / 2, which has the same quadratic form.
+    conditional_order : int or None
+        0 for a (semi)definite matrix. 1 if the form is non-negative for all c with sum_i c_i = 0,
+        2 if it is for all c that are also orthogonal to the linear functions of the objects, None
+        if neither holds.
+    smallest_eigenvalue, largest_eigenvalue : float
+        Of the symmetric part.
+    smallest_on_sum_zero, smallest_on_linear : float or None
+        Smallest eigenvalue on the vectors of sum zero, and on those that are also orthogonal to
+        the linear functions; None where it was not needed.
+    tolerance : float
+        Eigenvalues of smaller size count as zero: n times `entry_error`, by which errors of the
+        entries can move an eigenvalue at most, plus the error of the decomposition.
+    entry_error : float
+        The assumed bound on the error of an entry.
+    symmetric : bool
+        Whether k(x, z) and k(z, x) differ by no more than twice `entry_error`.
+    asymmetry : Asymmetry or None
+        The pair of objects that differs most, if some pair does.
+    cauchy_schwarz : bool
+        Whether k(x, z)^2 <= k(x, x) k(z, z) for all pairs, up to the errors.
+    worst_pair : NegativeMinor or None
+        The pair that breaks the inequality most.
+    witness : Witness or None
+        A vector with c'Kc < 0, for a matrix that is not positive semidefinite.
+    conditional_witness : Witness or None
+        One whose entries sum to zero, for a matrix that is not conditionally definite of order 1.
+    claim : Definiteness or None
+        What the kernel says of itself.
+    exhaustive : bool
+        Whether all eigenvalues were computed. False for many objects: then a positive verdict
+        says only that Lanczos' method found no negative direction.
+
+    Examples
+    --------
+    >>> from mercer.inspection import check
+    >>> from mercer.kernels import Sigmoid
+    >>> verdict = check(Sigmoid(gamma=1.0, coef0=-1.0), [[0.5], [1.0]])
+    >>> verdict.is_psd, verdict.worst_pair.i
+    (False, 0)
+    """
+
+    n: int
+    definiteness: Definiteness
+    conditional_order: int | None
+    smallest_eigenvalue: float
+    largest_eigenvalue: float
+    smallest_on_sum_zero: float | None
+    smallest_on_linear: float | None
+    tolerance: float
+    entry_error: float
+    symmetric: bool
+    asymmetry: Asymmetry | None
+    cauchy_schwarz: bool
+    worst_pair: NegativeMinor | None
+    witness: Witness | None
+    conditional_witness: Witness | None
+    claim: Definiteness | None
+    exhaustive: bool
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether the matrix is symmetric and positive semidefinite: a Gram matrix."""
+        return self.symmetric and self.definiteness.is_psd
+
+    @property
+    def contradicts_claim(self) -> bool:
+        """Whether the matrix disproves what the kernel says of itself."""
+        if self.claim is None or self.claim not in _CLAIMED_ORDER:
+            return False
+        found = self.conditional_order
+        return not self.symmetric or found is None or found > _CLAIMED_ORDER[self.claim]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, as plain Python objects."""
+        parts = ("asymmetry", "worst_pair", "witness", "conditional_witness")
+        result: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if name in parts and value is not None:
+                value = value.to_dict()
+            elif isinstance(value, Definiteness):
+                value = str(value)
+            result[name] = value
+        return result
+
+    def __str__(self) -> str:
+        rows = [
+            ("definiteness", self._definiteness_in_words()),
+            ("symmetric", self._symmetry_in_words()),
+            ("Cauchy-Schwarz", self._pairs_in_words()),
+            (
+                "eigenvalues",
+                f"{self.smallest_eigenvalue:.6g} to {self.largest_eigenvalue:.6g}, zero up to "
+                f"{self.tolerance:.2g}",
+            ),
+        ]
+        if self.smallest_on_sum_zero is not None:
+            rows.append(("with sum zero", f"smallest {self.smallest_on_sum_zero:.6g}"))
+        if self.smallest_on_linear is not None:
+            rows.append(("beyond linear", f"smallest {self.smallest_on_linear:.6g}"))
+        for name, witness in (
+            ("witness", self.witness),
+            ("sum-zero witness", self.conditional_witness),
+        ):
+            if witness is not None:
+                rows.append((name, _witness_in_words(witness)))
+        if self.claim is not None:
+            rows.append(("the kernel says", self._claim_in_words()))
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+    def _definiteness_in_words(self) -> str:
+        text = str(self.definiteness)
+        if self.definiteness is Definiteness.CONDITIONALLY_POSITIVE_DEFINITE:
+            text += f" of order {self.conditional_order}"
+        text += f" on {self.n:,} object{'s' * (self.n != 1)}"
+        if not self.symmetric:
+            text += " (symmetric part)"
+        if not self.exhaustive and self.definiteness.is_psd:
+            text += ", as far as Lanczos' method sees"
+        return text
+
+    def _symmetry_in_words(self) -> str:
+        if self.symmetric or self.asymmetry is None:
+            return "yes"
+        a = self.asymmetry
+        return f"no: k(x{a.i}, x{a.j}) = {a.value:.6g} but k(x{a.j}, x{a.i}) = {a.mirrored:.6g}"
+
+    def _pairs_in_words(self) -> str:
+        pair = self.worst_pair
+        if pair is None:
+            return "holds for every pair"
+        if pair.i == pair.j:
+            return f"broken: k(x{pair.i}, x{pair.i}) = {pair.value:.6g} is negative"
+        return (
+            f"broken: |k(x{pair.i}, x{pair.j})| = {abs(pair.value):.6g} exceeds {pair.limit:.6g}, "
+            f"minor {pair.minor:.6g}"
+        )
+
+    def _claim_in_words(self) -> str:
+        if self.contradicts_claim:
+            return f"{self.claim}, which this matrix disproves"
+        return str(self.claim)
+
+
+def _witness_in_words(witness: Witness) -> str:
+    return (
+        f"c'Kc = {witness.value:.6g} with {len(witness.support)} entries of c, by "
+        f"{witness.proof}; negative for any errors of the entries up to {witness.entry_error:.2g}"
+    )

@@ -1,0 +1,169 @@
+"""Vectors that prove a kernel matrix to be no Gram matrix, and the proof that they do.
+
+If c'Kc < 0, the combination sum_i c_i phi(x_i) of features would have a negative squared length
+(Cristianini and Shawe-Taylor 2000, proposition 3.5). In floating point two things could feign a
+negative number: rounding in the sum itself, and errors in the kernel values. Both are excluded.
+
+- The sum is bounded by the usual a priori error bound of a computed quadratic form (Higham,
+  Accuracy and Stability of Numerical Algorithms, 2002, section 3.5) or, where that is too coarse,
+  evaluated exactly in integers.
+- If every entry is wrong by at most e, the quadratic form is wrong by at most e (sum_i |c_i|)^2,
+  so a witness is accepted only if c'Kc + e (sum_i |c_i|)^2 < 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+EXACT = 128  # up to this many objects the sum is evaluated exactly, in a few milliseconds
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A vector c with c'Kc < 0.
+
+    Attributes
+    ----------
+    vector : ndarray of shape (n,)
+        The coefficients c, of Euclidean length 1 up to 1e-9; multiples of 2^-40.
+    value : float
+        The value c'Kc.
+    upper_bound : float
+        No matrix whose entries differ from K by at most `entry_error` gives a larger value; it
+        is negative.
+    entry_error : float
+        The error of a kernel value that the proof allows for.
+    proof : {"error bound", "exact arithmetic"}
+        How rounding was excluded.
+    order : {0, 1, 2}
+        0: any vector; 1: the entries sum to zero, exactly; 2: they are also orthogonal to every
+        linear function of the objects, up to rounding.
+
+    Examples
+    --------
+    >>> from mercer.inspection import check
+    >>> witness = check([[1.0, 2.0], [2.0, 1.0]]).witness
+    >>> round(witness.value, 6), witness.proof
+    (-1.0, 'exact arithmetic')
+    """
+
+    vector: np.ndarray
+    value: float
+    upper_bound: float
+    entry_error: float
+    proof: str
+    order: int = 0
+
+    @property
+    def support(self) -> np.ndarray:
+        """Positions of the entries that are not zero."""
+        return np.flatnonzero(self.vector)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, as plain Python objects."""
+        return {
+            "vector": self.vector.tolist(),
+            "value": self.value,
+            "upper_bound": self.upper_bound,
+            "entry_error": self.entry_error,
+            "proof": self.proof,
+            "order": self.order,
+        }
+
+
+def prove(K: np.ndarray, c: np.ndarray, entry_error: float, order: int = 0) -> Witness | None:
+    """Return the witness `c` with its proof, or None if it does not prove anything.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The matrix; only its symmetric part matters.
+    c : ndarray of shape (n,)
+        The vector.
+    entry_error : float
+        Bound on the error of an entry of `K`.
+    order : {0, 1, 2}, default=0
+        The constraints that `c` fulfils.
+
+    Returns
+    -------
+    Witness or None
+        The proof.
+    """
+    length = float(np.linalg.norm(c))
+    if not length > 0:
+        return None
+    # Multiples of 2^-40 add without rounding, so that a sum of zero is one exactly.
+    c = np.round(np.ldexp(c / length, 40))
+    if order > 0:
+        c[np.argmax(np.abs(c))] -= c.sum()
+    c = np.ldexp(c, -40)
+    allowance = Fraction(entry_error) * sum(map(Fraction, np.abs(c).tolist())) ** 2
+    if len(c) > EXACT:
+        value, upper = _bounded(K, c)
+        upper += float(allowance) * 1.01
+        if upper < 0:
+            return Witness(c, value, upper, entry_error, "error bound", order)
+    exact = exact_quadratic_form(K, c)
+    total = exact + allowance
+    if total >= 0:
+        return None
+    return Witness(c, float(exact), float(total), entry_error, "exact arithmetic", order)
+
+
+def _bounded(K: np.ndarray, c: np.ndarray) -> tuple[float, float]:
+    """Return c'Kc in float64 and an upper bound of the exact value."""
+    value = float(c @ (K @ c))
+    # |computed - exact| <= gamma_m |c|'|K||c| with m operations along the longest chain.
+    unit = np.finfo(np.float64).eps / 2
+    m = 2 * len(c) + 4
+    rounding = m * unit / (1 - m * unit) * float(np.abs(c) @ (np.abs(K) @ np.abs(c))) * 1.01
+    return value, value + rounding
+
+
+def exact_quadratic_form(K: np.ndarray, c: np.ndarray) -> Fraction:
+    """Return c'Kc without any rounding.
+
+    Every float64 is an integer times a power of two, so the sum is one of integers.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The matrix.
+    c : ndarray of shape (n,)
+        The vector.
+
+    Returns
+    -------
+    Fraction
+        The exact value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.inspection.witness import exact_quadratic_form
+    >>> K = np.array([[1.0, 1e16], [-1e16, 1.0]])  # the large entries cancel
+    >>> exact_quadratic_form(K, np.array([1.0, 1.0]))
+    Fraction(2, 1)
+    """
+    kept = np.flatnonzero(c)
+    if not len(kept):
+        return Fraction(0)
+    matrix, matrix_exponent = _as_integers(K[np.ix_(kept, kept)])
+    vector, vector_exponent = _as_integers(c[kept])
+    total = int(vector @ (matrix @ vector))
+    exponent = matrix_exponent + 2 * vector_exponent
+    return Fraction(total) * Fraction(2) ** exponent
+
+
+def _as_integers(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return Python integers m and an exponent e with values = m 2^e exactly."""
+    mantissa, exponent = np.frexp(values)
+    mantissa = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
+    lowest = int(exponent.min())
+    shift = (exponent - lowest).astype(object)
+    return mantissa * 2**shift, lowest - 53

@@ -1,0 +1,280 @@
+"""Closed forms of spectra against numerical transforms, and against printed numbers."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+from mercer.inspection import densities, radial_fourier
+from mercer.inspection.coefficients import dirichlet, periodic_gaussian, wrapped
+from mercer.inspection.frequencies import as_frequencies
+from tests.inspection.splines import b_spline, ball_overlap
+
+FREQUENCIES = np.array([1e-3, 0.1, 0.9, 3.0, 10.0])
+
+
+def matern(r, nu, length_scale):
+    z = np.sqrt(2 * nu) * np.asarray(r) / length_scale
+    safe = np.where(z > 1e-20, z, 1.0)
+    values = 2 ** (1 - nu) / special.gamma(nu) * safe**nu * special.kv(nu, safe)
+    return np.where(z > 1e-20, values, 1.0)
+
+
+def rational(r, alpha, length_scale):
+    return (1 + r**2 / (2 * alpha * length_scale**2)) ** -alpha
+
+
+RADIAL = {
+    "gaussian": (
+        lambda r: np.exp(-0.7 * r**2),
+        partial(densities.gaussian, gamma=0.7),
+        (1, 2, 3, 4, 7),
+    ),
+    "exponential": (
+        lambda r: np.exp(-1.3 * r),
+        partial(densities.exponential, gamma=1.3),
+        (1, 2, 3, 4, 5),
+    ),
+    "matern 0.8": (
+        lambda r: matern(r, 0.8, 0.7),
+        partial(densities.matern, nu=0.8, length_scale=0.7),
+        (1, 2, 3),
+    ),
+    "matern 2.5": (
+        lambda r: matern(r, 2.5, 1.4),
+        partial(densities.matern, nu=2.5, length_scale=1.4),
+        (1, 2, 3, 6),
+    ),
+    "rational 0.4": (
+        lambda r: rational(r, 0.4, 0.9),
+        partial(densities.rational_quadratic, alpha=0.4, length_scale=0.9),
+        (1, 2, 3),
+    ),
+    "rational 2.3": (
+        lambda r: rational(r, 2.3, 0.9),
+        partial(densities.rational_quadratic, alpha=2.3, length_scale=0.9),
+        (1, 2, 3, 5),
+    ),
+    "damped oscillator": (
+        lambda r: 1 / (1.3**2 + (0.7 * r) ** 2),
+        partial(densities.damped_oscillator, gamma=1.3, factor=0.7),
+        (1, 2, 3, 4),
+    ),
+    "ball overlap 1": (
+        lambda r: ball_overlap(r / 0.6, 1),
+        partial(densities.radial_b_spline, order=1, scale=0.6),
+        (1,),
+    ),
+    "ball overlap 2": (
+        lambda r: ball_overlap(r / 0.6, 2),
+        partial(densities.radial_b_spline, order=1, scale=0.6),
+        (2,),
+    ),
+    "ball overlap 3": (
+        lambda r: ball_overlap(r / 0.6, 3),
+        partial(densities.radial_b_spline, order=1, scale=0.6),
+        (3,),
+    ),
+}
+ON_THE_LINE = {
+    "laplacian": (lambda x: np.exp(-0.8 * x), partial(densities.laplacian, gamma=0.8)),
+    **{
+        f"B_{n}": (
+            lambda x, n=n: b_spline(x / 0.7, n),
+            partial(densities.b_spline, order=n, scale=0.7),
+        )
+        for n in range(1, 6)
+    },
+}
+
+
+@pytest.mark.spec("SM-3.15", "SM-0.04")
+@pytest.mark.parametrize("name", RADIAL)
+def test_radial_closed_forms_equal_numerical_transforms(name):
+    profile, density, dimensions = RADIAL[name]
+    for d in dimensions:
+        exact = density(FREQUENCIES, d)
+        numeric = radial_fourier(profile, FREQUENCIES, d)
+        assert numeric == pytest.approx(exact, abs=1e-9 * np.abs(exact).max()), d
+
+
+@pytest.mark.spec("SM-3.15", "SM-0.04")
+@pytest.mark.parametrize("name", ON_THE_LINE)
+def test_closed_forms_on_the_line_and_their_products(name):
+    profile, density = ON_THE_LINE[name]
+    exact = density(FREQUENCIES)
+    assert radial_fourier(profile, FREQUENCIES) == pytest.approx(exact, abs=1e-9)
+    vectors = np.array([[0.3, 1.1, 2.0], [0.0, 0.0, 0.0]])
+    product = [np.prod([density(w)[0] for w in row]) for row in vectors]
+    assert density(vectors) == pytest.approx(product)
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_a_radial_density_sees_the_length_of_a_frequency(name):
+    _, density, dimensions = RADIAL[name]
+    d = dimensions[-1]
+    w = np.random.default_rng(0).normal(size=(5, d))
+    assert density(w) == pytest.approx(density(np.linalg.norm(w, axis=1), d))
+
+
+@pytest.mark.spec("SM-3.15", "SM-0.04")
+def test_the_inverse_transform_gives_the_kernel_back():
+    r = np.array([0.0, 0.4, 1.5])
+    for name in ("gaussian", "matern 2.5", "rational 2.3"):
+        profile, density, _ = RADIAL[name]
+        for d in (1, 2, 3):
+            back = radial_fourier(lambda w, d=d, f=density: f(w, d), r, d)
+            assert back == pytest.approx(profile(r), abs=1e-8), (name, d)
+
+
+@pytest.mark.spec("SM-3.15")
+def test_the_convention_is_unitary():
+    x = np.array([0.0, 0.5, 2.0])
+    kernel = radial_fourier(lambda w: 1 / (1 + w**2), x)
+    assert kernel == pytest.approx(np.sqrt(np.pi / 2) * np.exp(-x), abs=1e-9)
+
+
+def test_printed_numbers():
+    w = 0.9
+    sigma = 0.7  # sigma^-d exp(-r^2 / (2 sigma^2)) has the transform exp(-w^2 sigma^2 / 2)
+    for d in (1, 2, 3, 4):
+        value = sigma**-d * densities.gaussian(w, d, gamma=1 / (2 * sigma**2))[0]
+        assert value == pytest.approx(0.8200008, abs=5e-8)
+    exponential = [densities.exponential(w, d, gamma=1.3)[0] for d in (1, 2, 3, 4)]
+    assert exponential == pytest.approx([0.4149000, 0.3288769, 0.3319200, 0.3946523], abs=5e-8)
+    oscillator = [densities.damped_oscillator(w, d, gamma=1.3)[0] for d in (1, 2, 3)]
+    assert oscillator == pytest.approx([0.2992210, 0.3318583, 0.4322081], abs=5e-8)
+    assert densities.radial_b_spline(5.0, 2, order=1)[0] == pytest.approx(0.02696946, abs=5e-9)
+    assert densities.radial_b_spline(0.9, 3, order=1)[0] == pytest.approx(0.9456218, abs=5e-8)
+
+
+def test_reciprocal_pair_of_exponential_and_rational():
+    for d in (1, 2, 3):
+        alpha = (d + 1) / 2
+        b = densities.rational_quadratic(
+            FREQUENCIES, d, alpha=alpha, length_scale=1 / np.sqrt(2 * alpha)
+        )
+        assert b / np.exp(-FREQUENCIES) == pytest.approx(np.full(5, b[0] * np.exp(1e-3)))
+
+
+def test_special_cases_meet():
+    w = FREQUENCIES
+    for d in (1, 2, 3):
+        exponential = densities.exponential(w, d, gamma=1 / 0.8)
+        assert densities.matern(w, d, nu=0.5, length_scale=0.8) == pytest.approx(exponential)
+        gaussian = densities.gaussian(w, d, gamma=0.5 / 0.8**2)
+        assert densities.matern(w, d, nu=np.inf, length_scale=0.8) == pytest.approx(gaussian)
+        smooth = densities.matern(w, d, nu=4e3, length_scale=0.8)
+        assert smooth == pytest.approx(gaussian, abs=2e-2 * gaussian[0])
+    assert densities.laplacian(w, gamma=2.0) == pytest.approx(
+        densities.exponential(w, 1, gamma=2.0)
+    )
+    # Balls of radius 1/2 on the line are intervals of length 1, their volume 1 instead of 2.
+    line = densities.radial_b_spline(w, 1, order=3, scale=0.5) / 2**3
+    assert line == pytest.approx(densities.b_spline(w, order=3))
+
+
+def test_spectra_at_frequency_zero():
+    assert densities.rational_quadratic(0.0, 2, alpha=1.0)[0] == np.inf
+    assert densities.damped_oscillator(0.0, 1, gamma=2.0)[0] == pytest.approx(
+        np.sqrt(np.pi / 2) / 2
+    )
+    near = densities.rational_quadratic([0.0, 1e-6], 3, alpha=2.5)
+    assert near[0] == pytest.approx(near[1])
+    assert densities.b_spline(0.0, order=3)[0] == pytest.approx(1 / np.sqrt(2 * np.pi))
+    ball = densities.ball_transform(np.array([0.0, 0.99e-4, 1.01e-4]), 3)
+    assert ball == pytest.approx([ball[0]] * 3, rel=1e-8)
+
+
+def test_even_splines_have_negative_frequencies():
+    w = np.linspace(0.01, 60, 4000)
+    for n in range(6):
+        assert (densities.b_spline(w, order=n).min() < 0) == (n % 2 == 0)
+        assert (densities.radial_b_spline(w, 2, order=n).min() < 0) == (n % 2 == 0)
+    cubed = densities.b_spline(w, order=2) * np.sqrt(2 * np.pi)
+    assert cubed.min() == pytest.approx(-0.01025, abs=5e-6)
+    balls = [densities.radial_b_spline(w, 2, order=n).min() for n in (0, 2)]
+    assert balls == pytest.approx([-0.0661, -2.9e-4 * (2 * np.pi) ** 2], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("form", "parameters"),
+    [
+        (densities.gaussian, {"gamma": 0.0}),
+        (densities.laplacian, {"gamma": -1.0}),
+        (densities.matern, {"nu": 0.0}),
+        (densities.matern, {"nu": np.inf, "length_scale": 0.0}),
+        (densities.rational_quadratic, {"alpha": 0.0}),
+        (densities.b_spline, {"order": 3, "scale": 0.0}),
+    ],
+)
+def test_parameters_out_of_range_are_named(form, parameters):
+    name = list(parameters)[-1]
+    with pytest.raises(ValueError, match=name):
+        form(1.0, **parameters)
+
+
+def test_frequencies_are_numbers_or_rows():
+    assert as_frequencies(2.0).tolist() == [[2.0]]
+    assert as_frequencies([[1.0, 2.0]]).shape == (1, 2)
+    with pytest.raises(ValueError, match="2 columns, but dimension is 3"):
+        as_frequencies([[1.0, 2.0]], 3)
+    with pytest.raises(ValueError, match="finite"):
+        as_frequencies([np.nan])
+    with pytest.raises(ValueError, match="shape"):
+        as_frequencies(np.ones((1, 1, 1)))
+
+
+# -- periodic kernels -----------------------------------------------------------------------
+
+
+def series(a, u):
+    return sum(c * np.cos(n * u) for n, c in enumerate(a))
+
+
+def test_dirichlet_coefficients_count_the_constant_once():
+    u = np.linspace(0.1, 6, 7)
+    a = dirichlet(16, order=10)
+    assert series(a, u) == pytest.approx(np.sin(21 * u / 2) / np.sin(u / 2))
+    assert series(a, 0.3) == pytest.approx(-0.056259, abs=5e-7)
+    assert a.sum() == 21
+
+
+def test_periodic_gaussian_numbers():
+    a = periodic_gaussian(40, sigma=1.0)
+    assert series(a, 0.0) == pytest.approx(0.753314, abs=5e-7)
+    assert series(a, np.pi) == pytest.approx(-0.481973, abs=5e-7)
+    assert periodic_gaussian(3, sigma=1.0, constant=True)[0] == 1.0
+
+
+@pytest.mark.parametrize(("square", "spread"), [(0.1, 3.963327), (1.0, 1.235287), (4.0, 0.270671)])
+def test_the_periodic_gaussian_is_rescaled_to_the_unit_interval(square, spread):
+    sigma = np.sqrt(square)
+    plain = periodic_gaussian(60, sigma=sigma)
+    a = periodic_gaussian(60, sigma=sigma, unit_range=True)
+    assert plain[1] / a[1] == pytest.approx(spread, abs=5e-7)
+    assert [series(a, u) for u in (0.0, np.pi)] == pytest.approx([1.0, 0.0], abs=1e-12)
+    assert a[0] > 0
+    if square == 0.1:
+        assert a[0] * spread == pytest.approx(0.5, abs=1e-6)
+
+
+def test_wrapped_gaussian():
+    s, x = 0.6, 0.7
+    line = partial(densities.gaussian, gamma=1 / (2 * s**2))
+    a = wrapped(40, transform=line, period=2 * np.pi)
+    direct = sum(np.exp(-((x + 2 * np.pi * n) ** 2) / (2 * s**2)) for n in range(-6, 7))
+    assert direct == pytest.approx(0.5063356, abs=5e-8)
+    assert series(a, x) == pytest.approx(direct)
+
+
+@given(st.floats(0.2, 3.0), st.floats(0.5, 9.0), st.floats(0.0, 1.0))
+@settings(max_examples=30)
+def test_poisson_summation_for_any_period(gamma, period, share):
+    x = share * period
+    a = wrapped(60, transform=partial(densities.gaussian, gamma=gamma), period=period)
+    direct = np.exp(-gamma * (x + period * np.arange(-60, 61)) ** 2).sum()
+    assert series(a, 2 * np.pi * x / period) == pytest.approx(direct, rel=1e-9)
