@@ -42,7 +42,7 @@ def test_the_inner_product_is_a_sum_of_values_of_either_function(kernel):
 
 @pytest.mark.spec("CS-3.28")
 @given(coefficients(8), coefficients(8))
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_the_inner_product_does_not_depend_on_the_expansion(part, c):
     kernel = RBF(0.4)
     f, g = RKHSFunction(kernel, X, c), RKHSFunction(kernel, Z, b)
@@ -53,7 +53,7 @@ def test_the_inner_product_does_not_depend_on_the_expansion(part, c):
 
 @pytest.mark.spec("CS-3.29", "SS-12")
 @given(strategies.kernels, strategies.vectors(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_evaluation_is_an_inner_product_and_bounded(kernel, A, data):
     f = RKHSFunction(kernel, A, data.draw(coefficients(len(A))))
     values, bounds = f(Z), f.evaluation_bound(Z)
@@ -85,7 +85,7 @@ def test_points_of_feature_space_are_the_functions():
 
 
 @given(strategies.kernels, strategies.vectors(), st.data(), numbers)
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_vector_space(kernel, A, data, factor):
     f = RKHSFunction(kernel, A, data.draw(coefficients(len(A))))
     g = RKHSFunction(kernel, Z, b)

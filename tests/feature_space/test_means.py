@@ -32,7 +32,7 @@ def test_the_corners_of_a_square():
 
 @pytest.mark.spec("CS-3.49")
 @given(strategies.kernels, strategies.vectors(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_the_mean_squared_distance_is_the_trace_of_the_centred_matrix(kernel, A, data):
     w = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(A), max_size=len(A))))
     w[0] += 1

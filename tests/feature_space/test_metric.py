@@ -96,7 +96,7 @@ def test_normalised_linear_kernel_is_the_sphere():
 
 
 @given(strategies.kernels, strategies.vectors())
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_the_metric_is_positive_semidefinite_and_measures_small_steps(kernel, A):
     try:
         G = metric_tensor(kernel, A)

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.gram import Gram, Prepared
-from mercer.kernels import Kernel, resolve
+from mercer.kernels import resolve
 from mercer.kernels.objects import count, stored_alike, take
 
+from .estimators import checked_objects, tag_objects
 from .weights import shares
 
 Array = NDArray[np.float64]
@@ -92,7 +93,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The fitted transformer.
         """
         kernel = resolve(self.kernel)
-        X = self._checked(X, kernel, reset=True)
+        X = checked_objects(self, X, kernel, reset=True)
         self.weight_ = shares(sample_weight, count(X))
         self.kernel_ = kernel.bind(
             X, self.weight_, feature_names=getattr(self, "feature_names_in_", None)
@@ -119,7 +120,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The centred matrix.
         """
         check_is_fitted(self)
-        X = self._checked(X, self.kernel_, reset=False)
+        X = checked_objects(self, X, self.kernel_, reset=False)
         if not self.kernel_.pairwise:
             return np.concatenate([tile for _, tile in self._tiles(X, _TILE_ROWS)])
         K = np.array(X, dtype=np.float64) if copy else X.astype(np.float64, copy=False)
@@ -147,7 +148,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         if rows < 1:
             raise ValueError(f"a tile needs at least one row; got rows={rows}.")
-        yield from self._tiles(self._checked(X, self.kernel_, reset=False), rows)
+        yield from self._tiles(checked_objects(self, X, self.kernel_, reset=False), rows)
 
     def matmul(self, V: ArrayLike) -> Array:
         """Return the product of the centred training matrix with vectors, without the matrix.
@@ -195,7 +196,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(
                 "a precomputed matrix of new objects does not hold k(x, x); give the kernel."
             )
-        X = self._checked(X, self.kernel_, reset=False)
+        X = checked_objects(self, X, self.kernel_, reset=False)
         A, B = stored_alike(X, self.X_fit_)
         means = Prepared(self.kernel_, B).matmul(A, self.weight_)
         return np.maximum(self.kernel_.diag(X) - 2.0 * means + self.K_fit_all_, 0.0)
@@ -218,21 +219,9 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tile -= self.K_fit_rows_
         tile -= (means - self.K_fit_all_)[:, None]
 
-    def _checked(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
-        takes = kernel.takes
-        if takes.requires_vectors or takes.pairwise:
-            sparse = "csr" if takes.accepts_sparse and not takes.pairwise else False
-            dtype = [np.float64, np.float32]
-            X = validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=dtype)
-        return kernel.validate(X) if reset or not takes.pairwise else X
-
     @property
     def _n_features_out(self) -> int:
         return len(self.K_fit_rows_)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        takes = resolve(self.kernel).takes
-        tags.input_tags.pairwise = takes.pairwise
-        tags.input_tags.sparse = takes.accepts_sparse and not takes.pairwise
-        return tags
+        return tag_objects(super().__sklearn_tags__(), resolve(self.kernel))

@@ -119,14 +119,7 @@ class PivotedCholesky:
         array of shape (n_X, rank)
             The coordinates; dot products of them approximate the kernel.
         """
-        if self.kernel.pairwise:
-            X = np.asarray(X, dtype=np.float64)
-            values = Prepared(self.kernel, self.landmarks).tile(X)
-        else:
-            Z = self.landmarks
-            X, Z = stored_alike(self.kernel.validate(X, Z if hasattr(Z, "shape") else None), Z)
-            values = np.empty((count(X), 0)) if self.rank == 0 else Prepared(self.kernel, Z).tile(X)
-        return scipy.linalg.solve_triangular(self.triangle, values.T, lower=True).T
+        return span_coordinates(self.kernel, self.landmarks, self.triangle, X)
 
     def __str__(self) -> str:
         return (
@@ -209,6 +202,34 @@ def pivoted_cholesky(
         float(diagonal.sum()),
         status,
     )
+
+
+def span_coordinates(kernel: Kernel, landmarks: Any, triangle: Array, X: Any) -> Array:
+    """Return the coordinates of objects in the orthonormal basis of a span.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    landmarks : objects
+        Objects that span the space; for a precomputed kernel their positions.
+    triangle : array of shape (rank, rank)
+        The lower triangular R with RR' the kernel matrix of the landmarks.
+    X : objects
+        The objects; for a precomputed kernel their values against all old ones.
+
+    Returns
+    -------
+    array of shape (n_X, rank)
+        R^-1 k(landmarks, x) for every x.
+    """
+    if kernel.pairwise:
+        values = Prepared(kernel, landmarks).tile(np.asarray(X, dtype=np.float64))
+    else:
+        against = landmarks if hasattr(landmarks, "shape") else None
+        X, Z = stored_alike(kernel.validate(X, against), landmarks)
+        values = Prepared(kernel, Z).tile(X) if len(triangle) else np.empty((count(X), 0))
+    return scipy.linalg.solve_triangular(triangle, values.T, lower=True).T
 
 
 Chooser = Callable[[Array], int | None]

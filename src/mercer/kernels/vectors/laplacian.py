@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..definiteness import PD, PSD, Definiteness
 from .vector import GammaKernel
 
@@ -45,3 +47,22 @@ class Laplacian(GammaKernel):
         builder.leaf("l1")
         builder.affine(-self._width(), 0.0)
         builder.exp()
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): Cauchy, of scale gamma.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        return self._width() * rng.standard_cauchy(size=(n, d))
