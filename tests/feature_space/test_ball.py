@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
 
-from mercer.feature_space import distance_to_mean, norm, smallest_enclosing_ball
+from mercer.feature_space import (
+    distance_to_mean,
+    norm,
+    shifted_gram,
+    smallest_enclosing_ball,
+    squared_radius,
+)
 from mercer.kernels import RBF, FromFunction, Linear, Polynomial, Precomputed
 from tests.kernels import strategies
 
@@ -105,3 +111,11 @@ def test_matrices_strings_and_copies():
     assert same.certificate.status == "optimal"
     with pytest.raises(ValueError, match="tol must be positive"):
         smallest_enclosing_ball(Linear(), A, tol=0)
+
+
+def test_with_a_coordinate_more_for_every_object():
+    A = rng.normal(size=(15, 2))
+    for kernel in (RBF(0.5), Linear()):
+        by_matrix = smallest_enclosing_ball(Precomputed(), shifted_gram(kernel, A, 0.7))
+        assert squared_radius(kernel, A, shift=0.7) == pytest.approx(by_matrix.radius**2, rel=1e-5)
+    assert squared_radius(Linear(), np.zeros((1, 2)), shift=3.0) == pytest.approx(0, abs=1e-9)

@@ -187,6 +187,26 @@ def test_rational_powers_logarithms_and_cosines():
     np.testing.assert_array_equal(quartic.metric(X), 0)
 
 
+def test_polynomials_exchanges_and_diagonals():
+    by_polynomial = OfPrograms(("leaf", "dot"), ("polynomial", [1.0, 0.5, 2.0]))
+    np.testing.assert_allclose(
+        by_polynomial.metric(X), metric_tensor(polynomial(Linear(), [1.0, 0.5, 2.0]), X), rtol=1e-12
+    )
+    # A Gaussian over the feature space of a kernel: exp(-|phi(x) - phi(z)|^2), metric 2 g.
+    inner = Polynomial(2, 0.5, 1.0)
+    over = OfPrograms(
+        ("leaf", "dot"), ("affine", 0.5, 1.0), ("powi", 2), ("affine", -2.0, 0.0),
+        ("add_diagonal", inner), ("affine", -1.0, 0.0), ("exp",),
+    )  # fmt: skip
+    np.testing.assert_allclose(over.metric(X), 2 * metric_tensor(inner, X), rtol=1e-10, atol=1e-12)
+    swapped = OfPrograms(("leaf", "dot"), ("const", 3.0), ("swap",), ("powi", 2), ("mul",))
+    np.testing.assert_allclose(
+        swapped.metric(X), metric_tensor(3 * Polynomial(2, 1.0), X), rtol=1e-12
+    )
+    with pytest.raises(NotImplementedError, match="not known"):
+        OfPrograms(("leaf", "dot"), ("add_diagonal", object())).metric(X)
+
+
 def test_what_has_no_metric():
     for kernel in (Laplacian(1.0), RBF(1.0) * Laplacian(0.5).on_columns([0])):
         with pytest.raises(NotSmoothError, match="kink"):

@@ -10,7 +10,7 @@ metric that a kernel induces on its inputs, and the functions of its Hilbert spa
 True
 """
 
-from .ball import Ball, smallest_enclosing_ball
+from .ball import Ball, smallest_enclosing_ball, squared_radius
 from .centring import KernelCenterer
 from .cholesky import PivotedCholesky, pivoted_cholesky
 from .coordinates import WeightedCoordinates
@@ -53,6 +53,7 @@ __all__ = [
     "pivoted_cholesky",
     "shifted_gram",
     "smallest_enclosing_ball",
+    "squared_radius",
     "volume_element",
     "weighted_inner",
 ]

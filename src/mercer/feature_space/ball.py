@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,35 +128,93 @@ def smallest_enclosing_ball(
     >>> round(ball.radius, 6), ball.coef.round(6).tolist(), ball.certificate.status
     (1.0, [0.5, 0.5, 0.0], 'optimal')
     """
+    kernel, X = kernel._bound_to(X)
+    found = _solve(kernel, X, 0.0, tol, n_jobs)
+    support = np.flatnonzero(found.coef)
+    return Ball(
+        kernel,
+        found.coef,
+        support,
+        support.astype(np.int64) if kernel.pairwise else take(X, support),
+        math.sqrt(max(found.primal, 0.0)),
+        math.sqrt(max(found.dual, 0.0)),
+        found.centre,
+        _certificate(kernel, found, tol),
+    )
+
+
+def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1e-6) -> float:
+    """Return the squared radius of the smallest ball, with a coordinate more for every object.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A positive semidefinite kernel, bound to `X` if it has to be.
+    X : objects
+        The objects; for a precomputed kernel its matrix.
+    shift : float >= 0, default=0.0
+        The length of the coordinate that every object gets for itself; see
+        :func:`mercer.feature_space.shifted_gram`, whose matrix is not built here.
+    tol : float > 0, default=1e-6
+        Largest duality gap, relative to the squared radius.
+
+    Returns
+    -------
+    float
+        The squared radius, too large by at most the gap.
+
+    Examples
+    --------
+    >>> from mercer.feature_space import squared_radius
+    >>> from mercer.kernels import Linear
+    >>> round(squared_radius(Linear(), [[-1.0], [1.0]], shift=2.0), 6)
+    3.0
+    """
+    kernel, X = kernel._bound_to(X)
+    shift = real(shift, "shift", minimum=0)
+    return max(_solve(kernel, X, shift * shift, tol, None).primal, 0.0)
+
+
+class _Found(NamedTuple):
+    coef: Array
+    primal: float
+    dual: float
+    centre: float
+    solution: Solution
+
+
+def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None) -> _Found:
+    """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal."""
     if real(tol, "tol", minimum=0) == 0:
         raise ValueError("tol must be positive; got 0.")
-    kernel, X = kernel._bound_to(X)
     gram = Gram(kernel, X)
     exact = gram if gram.dtype == "float64" else Gram(kernel, X, "float64")
-    diagonal = exact.diag()
+    plain = exact.diag()
+    diagonal = plain + ridge
     problem = Problem(
         lower=np.zeros(gram.n),
         upper=np.ones(gram.n),
         slope_left=-0.5 * diagonal,
+        curv_left=np.full(gram.n, ridge),
         group=np.zeros(gram.n, dtype=np.int64),
     )
     start = np.zeros(gram.n)
     start[int(diagonal.argmax())] = 1.0
     # A violation of v in the optimality conditions leaves a gap of at most 2 v.
-    accepted = 0.5 * tol * max(_spread(exact, diagonal), np.finfo(float).tiny)
+    accepted = 0.5 * tol * max(_spread(exact, plain), ridge / 4.0, np.finfo(float).tiny)
     for attempt in range(_ATTEMPTS):
         settings = Settings(tol=accepted / 100.0**attempt, n_jobs=n_jobs)
         solution = solve(problem, gram, settings, start)
         coef = np.maximum(solution.beta, 0.0)
         coef /= coef.sum()
-        values = exact.matmul(coef, n_jobs)
+        values = exact.matmul(coef, n_jobs) + ridge * coef
         centre = float(coef @ values)
         primal = centre + float((diagonal - 2.0 * values).max())
         dual = float(coef @ diagonal) - centre
         if primal - dual <= tol * max(primal, 0.0):
             break
         gram, start = exact, coef
-    return _ball(kernel, X, coef, primal, dual, centre, solution, tol)
+    return _Found(coef, primal, dual, centre, solution)
 
 
 def _spread(gram: Gram, diagonal: Array) -> float:
@@ -169,21 +227,13 @@ def _spread(gram: Gram, diagonal: Array) -> float:
     return 0.25 * float((diagonal[0] - 2.0 * row + diagonal).max())
 
 
-def _ball(
-    kernel: Kernel,
-    X: Any,
-    coef: Array,
-    primal: float,
-    dual: float,
-    centre: float,
-    solution: Solution,
-    tol: float,
-) -> Ball:
+def _certificate(kernel: Kernel, found: _Found, tol: float) -> Certificate:
+    primal, dual, solution = found.primal, found.dual, found.solution
     gap = primal - dual
     status = solution.status
     if status == "optimal" and gap > tol * max(primal, 0.0) and gap > 0.0:
         status = "iteration_limit"
-    certificate = Certificate(
+    return Certificate(
         status,
         primal=primal,
         dual=dual,
@@ -195,15 +245,4 @@ def _ball(
         seconds=solution.seconds,
         precision="float64",
         assumes=None if kernel.definiteness.is_psd else "psd",
-    )
-    support = np.flatnonzero(coef)
-    return Ball(
-        kernel,
-        coef,
-        support,
-        support.astype(np.int64) if kernel.pairwise else take(X, support),
-        math.sqrt(max(primal, 0.0)),
-        math.sqrt(max(dual, 0.0)),
-        centre,
-        certificate,
     )

@@ -140,6 +140,10 @@ class Jets:
         """Push a copy of the top."""
         self._stack.append(self._stack[-1])
 
+    def swap(self) -> None:
+        """Exchange the two top terms."""
+        self._stack[-2:] = self._stack[:-3:-1]
+
     def affine(self, factor: float, shift: float) -> None:
         """Replace the top t by factor t + shift."""
         t = self._stack.pop()
@@ -227,6 +231,26 @@ class Jets:
             exponent * x ** (exponent - 1),
             exponent * (exponent - 1) * x ** (exponent - 2),
         )
+
+    def polynomial(self, coefficients: Sequence[float]) -> None:
+        """Replace the top by a polynomial of it; coefficients by rising power."""
+        p = np.polynomial.Polynomial(np.asarray(coefficients, dtype=np.float64))
+        x = self._stack[-1].value
+        self._apply(p(x), p.deriv(1)(x), p.deriv(2)(x))
+
+    def add_diagonal(self, kernel: Any) -> None:
+        """Add k(x, x) + k(z, z) of a kernel to the top."""
+        chosen = list(self._columns)
+        inner = Jets(self._X[:, chosen], self._directions[:, chosen])
+        if not hasattr(kernel, "compile"):
+            self._refuse(repr(kernel))
+        kernel.compile(inner)
+        (own,) = inner._stack
+        both = self._constant(0.0)
+        both.value = 2.0 * own.value
+        both.first = both.second = own.first + own.second
+        self._stack.append(both)
+        self.add()
 
     def normalize(self, kernel: Any) -> None:
         """Replace the top k(x, z) by k(x, z) / sqrt(k(x, x) k(z, z)), 0 where k(x, x) = 0."""
