@@ -42,12 +42,6 @@ class Laplacian(GammaKernel):
         """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
         return PD if self._has_positive_gamma() else PSD
 
-    def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * L1 distance); see :meth:`Kernel.compile`."""
-        builder.leaf("l1")
-        builder.affine(-self._width(), 0.0)
-        builder.exp()
-
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         """Draw frequencies w with k(x, z) = E cos(w . (x - z)): Cauchy, of scale gamma.
 
@@ -66,3 +60,9 @@ class Laplacian(GammaKernel):
             The frequencies.
         """
         return self._width() * rng.standard_cauchy(size=(n, d))
+
+    def compile(self, builder: Builder) -> None:
+        """Push exp(-gamma * L1 distance); see :meth:`Kernel.compile`."""
+        builder.leaf("l1")
+        builder.affine(-self._width(), 0.0)
+        builder.exp()

@@ -69,25 +69,6 @@ class RBF(GammaKernel):
         builder.affine(-self._width(), 0.0)
         builder.exp()
 
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): normal, of variance 2 gamma.
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
-        return rng.normal(scale=math.sqrt(2.0 * self._width()), size=(n, d))
-
     def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
         """Return the first features of the kernel on the real line.
 
@@ -118,3 +99,22 @@ class RBF(GammaKernel):
         for k in range(1, n_terms):
             features[:, k] = features[:, k - 1] * (math.sqrt(2.0 * gamma / k) * x)
         return features
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): normal, of variance 2 gamma.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        return rng.normal(scale=math.sqrt(2.0 * self._width()), size=(n, d))
