@@ -41,6 +41,8 @@ class Jet:
         Coefficients, of shape (n,), of the distances r that the term is not smooth in.
     multiple_of : (key, factor) or None
         Set if the term is a multiple of one squared distance, whose square root is known.
+    rough : bool
+        Whether the term contains products of distances that are not smooth.
     """
 
     value: Array
@@ -49,6 +51,7 @@ class Jet:
     mixed: Array
     kinks: dict[Key, Array] = field(default_factory=dict)
     multiple_of: tuple[Key, float] | None = None
+    rough: bool = False
 
 
 class NotSmoothError(ValueError):
@@ -84,6 +87,11 @@ class Jets:
                     "space grow like the root of distances in the input space and there is no "
                     "metric; a Gaussian or polynomial kernel has one."
                 )
+        if jet.rough:
+            raise NotSmoothError(
+                "the kernel multiplies distances that have kinks where its two arguments meet, so "
+                "it induces no metric."
+            )
         return jet.mixed
 
     # -- leaves ------------------------------------------------------------------------------
@@ -158,6 +166,7 @@ class Jets:
                 factor * t.mixed,
                 {key: factor * c for key, c in t.kinks.items()},
                 kept,
+                t.rough,
             )
         )
 
@@ -166,7 +175,14 @@ class Jets:
         v, u = self._stack.pop(), self._stack.pop()
         kinks = {key: _kink(u, key) + _kink(v, key) for key in {**u.kinks, **v.kinks}}
         self._stack.append(
-            Jet(u.value + v.value, u.first + v.first, u.second + v.second, u.mixed + v.mixed, kinks)
+            Jet(
+                u.value + v.value,
+                u.first + v.first,
+                u.second + v.second,
+                u.mixed + v.mixed,
+                kinks,
+                rough=u.rough or v.rough,
+            )
         )
 
     def mul(self) -> None:
@@ -284,37 +300,44 @@ class Jets:
         rows = slope[:, None]
         mixed = slope[:, None, None] * u.mixed
         mixed += curvature[:, None, None] * (u.first[:, :, None] * u.second[:, None, :])
-        mixed += 0.5 * curvature[:, None, None] * self._smooth_part(u, u)
+        smooth, rough = self._squares(u, u)
+        mixed += 0.5 * curvature[:, None, None] * smooth
         kinks = {key: slope * c for key, c in u.kinks.items()}
-        self._stack.append(Jet(value, rows * u.first, rows * u.second, mixed, kinks))
+        rough = u.rough or (rough and bool(np.any(curvature)))
+        self._stack.append(Jet(value, rows * u.first, rows * u.second, mixed, kinks, rough=rough))
 
     def _product(self, u: Jet, v: Jet) -> Jet:
         x, z = u.value[:, None], v.value[:, None]
         mixed = x[:, :, None] * v.mixed + z[:, :, None] * u.mixed
         mixed += u.first[:, :, None] * v.second[:, None, :]
         mixed += v.first[:, :, None] * u.second[:, None, :]
-        mixed += self._smooth_part(u, v)
+        smooth, rough = self._squares(u, v)
         kinks = {
             key: u.value * _kink(v, key) + v.value * _kink(u, key) for key in {**u.kinks, **v.kinks}
         }
-        return Jet(u.value * v.value, x * v.first + z * u.first, x * v.second + z * u.second,
-                   mixed, kinks)  # fmt: skip
+        return Jet(
+            u.value * v.value,
+            x * v.first + z * u.first,
+            x * v.second + z * u.second,
+            mixed + smooth,
+            kinks,
+            rough=rough or u.rough or v.rough,
+        )
 
-    def _smooth_part(self, u: Jet, v: Jet) -> Array:
-        """Return the mixed derivative of the product of the terms in r: r times r is smooth."""
-        total = np.zeros_like(u.mixed)
+    def _squares(self, u: Jet, v: Jet) -> tuple[Array, bool]:
+        """Return the mixed derivative of the products of terms in r, and whether it lacks some.
+
+        r times r is smooth; products of different distances, or of l1 distances, are not.
+        """
+        total, rough = np.zeros_like(u.mixed), False
         for left, a in u.kinks.items():
             for right, b in v.kinks.items():
-                if not np.any(a * b):
-                    continue
-                if left != right or left[0] != "sqdist":
-                    raise NotSmoothError(
-                        "the kernel multiplies distances that have kinks where its two arguments "
-                        "meet, so it induces no metric."
-                    )
-                U = self._directions[:, list(left[1])]
-                total -= 2.0 * (a * b)[:, None, None] * np.einsum("ijp,ijq->ipq", U, U)
-        return total
+                if left == right and left[0] == "sqdist":
+                    U = self._directions[:, list(left[1])]
+                    total -= 2.0 * (a * b)[:, None, None] * np.einsum("ijp,ijq->ipq", U, U)
+                else:
+                    rough = rough or bool(np.any(a * b))
+        return total, rough
 
     def _positive(self, function: str) -> Array:
         x = self._stack[-1].value
