@@ -139,6 +139,7 @@ def test_kinds_of_data():
     assert data_kind(sp.random(20, 50, 0.1, random_state=0)).name == "sparse"
     assert data_kind(np.array(["ab", "cd"])).name == "strings"
     assert data_kind([b"ab", b"cd"]).name == "strings"
+    assert data_kind(["one two", "three four five"]).name == "documents"
     pandas = pytest.importorskip("pandas")
     assert data_kind(pandas.Series(["ab", "cd"])).name == "strings"
     uneven = data_kind(nonnegative * [1, 1, 1, 1, 1, 1000])
@@ -187,6 +188,23 @@ def test_strings():
     assert found.kind == "strings"
     assert found[0].score > 0.9
     assert found.estimator().fit(words, [0, 1] * 20).predict(["aabb", "ccbb"]).tolist() == [0, 1]
+
+
+def test_documents():
+    about = [["wheat", "corn", "harvest"], ["ship", "harbour", "freight"]]
+    texts = [" ".join([*rng.choice(about[i % 2], 3), "and", "the"]) for i in range(40)]
+    found = suggest(texts, np.arange(40) % 2, n_folds=3)
+    assert found.kind == "documents"
+    assert found[0].score == 1.0
+    machine = found.estimator().fit(texts, np.arange(40) % 2)
+    assert machine.predict(["corn and wheat", "the ship"]).tolist() == [0, 1]
+
+
+def test_a_rule_stays_a_rule_until_a_machine_binds_it():
+    X, y = rings(60, random_state=0)
+    found = suggest(X, y, candidates=[RBF("scale")], n_folds=3)
+    assert found.best == RBF("scale")
+    assert found.estimator().fit(X, y).kernel_.is_bound
 
 
 def test_named_candidates_on_any_objects():

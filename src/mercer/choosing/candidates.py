@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mercer import kernels
 from mercer.features.seeds import generator
@@ -29,7 +30,7 @@ class Candidate:
     Attributes
     ----------
     kernel : Kernel
-        The kernel, with numbers for all parameters.
+        The kernel.
     reason : str
         Why it is worth a try.
     family : str
@@ -61,6 +62,7 @@ def candidates(kind: DataKind, y: Any, classification: bool, random_state: Any) 
         "histograms": _histograms,
         "periodic": _periodic,
         "strings": _strings,
+        "documents": _documents,
     }
     labels = y if classification else None
     found = list(makers[kind.name](kind, labels, random_state))
@@ -157,32 +159,55 @@ def _strings(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
             normalize(kernels.Subsequence(3, 0.5)), "shared subsequences of length 3 with gaps"
         )
     yield Candidate(
-        normalize(kernels.FromFeatureMap(_Letters(kind.X))), "shared letters, whatever their order"
+        normalize(kernels.FromFeatureMap(_Counts(kind.X, list))),
+        "shared letters, whatever their order",
     )
 
 
-class _Letters:
-    """Counts of the letters of strings."""
+def _documents(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
+    if hasattr(kernels, "TfIdf"):
+        yield Candidate(kernels.TfIdf(), "shared words, the rarer the more they count, as a cosine")
+    yield Candidate(
+        normalize(kernels.FromFeatureMap(_Counts(kind.X, _words))),
+        "shared words, whatever their order, as a cosine",
+    )
+    if hasattr(kernels, "Spectrum"):
+        yield Candidate(
+            normalize(kernels.Spectrum(4)), "shared pieces of four letters, also within words"
+        )
 
-    def __init__(self, strings: Any) -> None:
-        self.letters = {c: i for i, c in enumerate(sorted({c for s in strings for c in s}))}
 
-    def __call__(self, strings: Any) -> np.ndarray:
-        counts = np.zeros((len(strings), max(len(self.letters), 1)))
-        for row, string in zip(counts, strings, strict=True):
-            for c in string:
-                if c in self.letters:
-                    row[self.letters[c]] += 1.0
-        return counts
+def _words(document: Any) -> list[Any]:
+    return document.lower().split()
+
+
+class _Counts:
+    """Counts of the letters or words of strings, those that occur in given strings."""
+
+    def __init__(self, strings: Any, parts: Callable[[Any], list[Any]]) -> None:
+        self.parts = parts
+        self.columns = {c: i for i, c in enumerate(sorted({c for s in strings for c in parts(s)}))}
+
+    def __call__(self, strings: Any) -> Any:
+        rows, columns = [], []
+        for row, string in enumerate(strings):
+            found = [self.columns[c] for c in self.parts(string) if c in self.columns]
+            rows += [row] * len(found)
+            columns += found
+        shape = (len(strings), max(len(self.columns), 1))
+        return sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsr()
 
     def __repr__(self) -> str:
-        return f"<counts of {len(self.letters)} letters>"
+        what = "letters" if self.parts is list else "words"
+        return f"<counts of {len(self.columns)} {what}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Letters) and self.letters == other.letters
+        if not isinstance(other, _Counts):
+            return NotImplemented
+        return self.parts == other.parts and self.columns == other.columns
 
     def __hash__(self) -> int:
-        return hash(tuple(self.letters))
+        return hash(tuple(self.columns))
 
 
 def _gaussians(X: Any, labels: Any, seed: Any) -> Iterator[Candidate]:

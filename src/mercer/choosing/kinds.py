@@ -14,7 +14,6 @@ from mercer.kernels.objects import as_vectors, column_names, count
 
 from .power_spectrum import estimate_power_spectrum
 
-KINDS = ("dense", "sparse", "histograms", "periodic", "strings")
 _SCALES = 10.0  # columns whose spreads differ by more are unlike in scale
 _BINS = 4  # fewer columns of non-negative numbers are hardly a histogram
 _CONCENTRATED = 0.5  # share of the variance at one frequency that makes a target periodic
@@ -30,7 +29,7 @@ class DataKind:
     Attributes
     ----------
     name : str
-        "dense", "sparse", "histograms", "periodic" or "strings".
+        "dense", "sparse", "histograms", "periodic", "strings" or "documents".
     X : objects
         The objects, in the form in which kernels take them.
     notes : list of str
@@ -71,8 +70,10 @@ def data_kind(X: Any, y: Any = None) -> DataKind:
     strings = _as_strings(X)
     if strings is not None:
         lengths = [len(s) for s in strings]
-        note = f"{_some(len(strings), 'string')} of length {min(lengths)} to {max(lengths)}"
-        return DataKind("strings", strings, [note])
+        words = sum(len(s.split()) > 1 for s in strings)
+        name, what = ("documents", "text") if words > len(strings) / 2 else ("strings", "string")
+        note = f"{_some(len(strings), what)} of length {min(lengths)} to {max(lengths)}"
+        return DataKind(name, strings, [note])
     _refuse_other_objects(X)
     X = as_vectors(X, "suggest")
     n, d = X.shape

@@ -34,7 +34,8 @@ class Suggestion:
     Attributes
     ----------
     kernel : Kernel
-        The kernel, with numbers for all parameters.
+        The kernel. One that learns from the data, such as the weights of words, is not bound
+        yet: a machine binds it to its own training objects.
     reason : str
         Why it was tried.
     alignment : float
@@ -145,9 +146,9 @@ def suggest(
 ) -> Suggestions:
     """Return a ranked short list of kernels for data, with reasons and numbers.
 
-    The kind of the data (dense, sparse, histograms, strings, a periodic target) decides which
-    kernels are tried, distances in the data decide their widths. On a sample of the objects every
-    kernel gets its centred alignment with the target and, the best aligned first, the
+    The kind of the data (dense, sparse, histograms, strings, texts, a periodic target) decides
+    which kernels are tried, distances in the data decide their widths. On a sample of the objects
+    every kernel gets its centred alignment with the target and, the best aligned first, the
     cross-validated score of a machine, until time runs out. The ranking is by score; kernels whose
     scores are equal up to half a standard error are ordered from simple to rich. Of kernels that
     differ in a width or a degree only, the best is listed.
@@ -203,7 +204,7 @@ def suggest(
     tried = (
         usual_candidates(kind, y, classification, seed)
         if candidates is None
-        else [Candidate(k, "named by the caller") for k in _bound(candidates, kind.X)]
+        else [Candidate(kernel, "named by the caller") for kernel in candidates]
     )
     chosen = _sample(y, classification, min(n_sample, n), n_folds, rng)
     objects, target = take(kind.X, chosen), y[chosen]
@@ -255,7 +256,7 @@ def _measure(
         begin = perf_counter()
         if place and begin > deadline:
             break
-        K = Gram(candidate.kernel, X, "float64").tile(n_jobs=n_jobs)
+        K = Gram(candidate.kernel.bind(X), X, "float64").tile(n_jobs=n_jobs)
         alignment = centred_alignment(K, y, classification)
         aligned.append((alignment, place, candidate, K, perf_counter() - begin))
     aligned.sort(key=lambda entry: -entry[0])
@@ -345,10 +346,6 @@ def _kind_of(
             raise ValueError("a precomputed matrix cannot be compared on a sample; name kernels.")
     objects = candidates[0].validate(X)
     return DataKind("given", objects, [f"{count(objects)} objects"])
-
-
-def _bound(candidates: Sequence[Kernel], X: Any) -> list[Kernel]:
-    return [kernel.bind(X) for kernel in candidates]
 
 
 def _sample(
