@@ -187,8 +187,8 @@ def suggest(
     >>> from mercer.data import rings
     >>> X, y = rings(200, random_state=0)
     >>> found = suggest(X, y)
-    >>> len(found), found[0].score > 0.95
-    (5, True)
+    >>> found.kind, found[0].score > 0.95
+    ('dense', True)
     >>> bool(found.estimator().fit(X, y).score(X, y) > 0.95)
     True
     """
