@@ -36,7 +36,7 @@ BOOKS = {
     "HO": "V. Honavar, *Kernel Machines* (lecture slides)",
     "SM": "A. Smola, *Learning with Kernels*, doctoral thesis (1998)",
 }
-REASON = re.compile(r"^- ([A-Z]+-[0-9.]*[0-9]): (.+)$", re.MULTILINE)
+REASON = re.compile(r"^- ([A-Z]+-[0-9A-Z.]*[0-9]): (.+)$", re.MULTILINE)
 SHOWN_TESTS = 3  # a row names at most so many tests and counts the others
 
 
@@ -54,10 +54,13 @@ class Proof:
         return f"`{self.name or Path(self.path).name}`"
 
 
-def order(item: str) -> tuple[int, list[int]]:
-    """Sort key: by book, then by number (CS-6.2 before CS-6.10)."""
+def order(item: str) -> tuple[int, list[tuple[bool, int, str]]]:
+    """Sort key: by book, then by number (CS-6.2 before CS-6.10), appendices last (CS-B.01)."""
     book, number = item.split("-", 1)
-    return list(BOOKS).index(book), [int(part) for part in number.split(".")]
+    parts = number.split(".")
+    return list(BOOKS).index(book), [
+        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts
+    ]
 
 
 def markers(tree: ast.AST, owner: str) -> Iterator[tuple[str, ast.Call]]:

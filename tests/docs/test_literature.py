@@ -57,9 +57,10 @@ def test_ids_must_be_literal(literature, tmp_path):
 
 
 def test_items_are_sorted_as_numbers(literature):
-    assert sorted(["CS-6.10", "HO-2", "CS-6.9", "CS-7.01"], key=literature.order) == [
+    assert sorted(["CS-B.02", "CS-6.10", "HO-2", "CS-6.9", "CS-7.01"], key=literature.order) == [
         "CS-6.9",
         "CS-6.10",
         "CS-7.01",
+        "CS-B.02",
         "HO-2",
     ]

@@ -4,12 +4,15 @@ Everything here is embedded: nothing is downloaded, and a set returned twice is 
 """
 
 from ._generated import friedman1, noisy_sinc, rings, spirals
+from ._gravitation import gravitation, gravitation_invariants
 from ._literature import lfd_problem_8_2, lfd_problem_8_13, lfd_toy, xor
 from ._training_set import TrainingSet
 
 __all__ = [
     "TrainingSet",
     "friedman1",
+    "gravitation",
+    "gravitation_invariants",
     "lfd_problem_8_2",
     "lfd_problem_8_13",
     "lfd_toy",

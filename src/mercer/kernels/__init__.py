@@ -8,6 +8,10 @@
 'positive definite'
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .algebra import (
     Exp,
     Normalized,
@@ -25,10 +29,12 @@ from .columns import OnColumns
 from .constant import Constant
 from .definiteness import Definiteness
 from .function import FromFeatureMap, FromFunction
-from .geometry import cosine, distance, distance_to_mean, norm
 from .precomputed import Precomputed
 from .resolve import resolve
 from .vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid, VectorKernel
+
+if TYPE_CHECKING:
+    from mercer.feature_space import cosine, distance, distance_to_mean, norm
 
 __all__ = [
     "RBF",
@@ -60,3 +66,14 @@ __all__ = [
     "polynomial",
     "resolve",
 ]
+
+# Geometry stands on kernels and not the other way round; its first names are at home here too.
+_GEOMETRY = ("cosine", "distance", "distance_to_mean", "norm")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _GEOMETRY:
+        raise AttributeError(f"module 'mercer.kernels' has no attribute {name!r}")
+    from mercer import feature_space
+
+    return getattr(feature_space, name)

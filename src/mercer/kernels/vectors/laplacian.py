@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..definiteness import PD, PSD, Definiteness
 from ..spectrum import stated_operator, stated_transform
 from .vector import GammaKernel
@@ -43,6 +45,25 @@ class Laplacian(GammaKernel):
     def definiteness(self) -> Definiteness:
         """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
         return PD if self._has_positive_gamma() else PSD
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): Cauchy, of scale gamma.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        return self._width() * rng.standard_cauchy(size=(n, d))
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-gamma * L1 distance); see :meth:`Kernel.compile`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import integer, real
 from ..spectrum import stated_operator
+from .scale import warn_of_scale
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Polynomial(GammaKernel):
         super()._check()
         integer(self.degree, "degree", minimum=0)
         real(self.coef0, "coef0")
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        kernel = super()._bound(X, weight, names)
+        warn_of_scale(kernel, X)
+        return kernel
 
     @property
     def definiteness(self) -> Definiteness:

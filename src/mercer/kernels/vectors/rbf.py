@@ -103,3 +103,22 @@ class RBF(GammaKernel):
         for k in range(1, n_terms):
             features[:, k] = features[:, k - 1] * (math.sqrt(2.0 * gamma / k) * x)
         return features
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): normal, of variance 2 gamma.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        return rng.normal(scale=math.sqrt(2.0 * self._width()), size=(n, d))

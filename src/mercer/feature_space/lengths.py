@@ -10,12 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .algebra import normalize
-from .base import Kernel
-from .diagonal import check_nonnegative
-from .objects import count, take
-
-_ROWS = 512  # rows of the kernel matrix held at a time
+from mercer.kernels.algebra import normalize
+from mercer.kernels.base import Kernel
+from mercer.kernels.diagonal import check_nonnegative
 
 
 def norm(kernel: Kernel, X: Any) -> np.ndarray:
@@ -70,6 +67,43 @@ def cosine(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     return normalize(kernel)(X, Z)
 
 
+def angle(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
+    """Return the angles between objects in feature space, in radians.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel; its diagonal must not be negative.
+    X : objects
+        The objects x.
+    Z : objects, optional
+        The objects z, by default those of `X`.
+
+    Returns
+    -------
+    ndarray of shape (n_X, n_Z)
+        Angles from 0 to pi, NaN where one of the objects has length 0 and so no direction. An
+        angle comes from its cosine, so angles below about 1e-8 are not told from 0.
+
+    Examples
+    --------
+    >>> from mercer.feature_space import angle
+    >>> from mercer.kernels import Linear
+    >>> angle(Linear(), [[1.0, 0.0]], [[1.0, 1.0], [0.0, 2.0]]).round(6)
+    array([[0.785398, 1.570796]])
+    """
+    if Z is None:
+        kernel = kernel.bind(X)
+    angles = np.arccos(np.clip(cosine(kernel, X, Z), -1.0, 1.0))
+    own = kernel.diag(X)
+    if Z is None:
+        np.fill_diagonal(angles, 0.0)
+    other = own if Z is None else kernel.diag(Z)
+    angles[own == 0.0] = np.nan
+    angles[:, other == 0.0] = np.nan
+    return angles
+
+
 def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     """Return the distances between objects in feature space.
 
@@ -102,42 +136,3 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     if Z is None:
         np.fill_diagonal(squares, 0.0)
     return np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
-
-
-def distance_to_mean(kernel: Kernel, X: Any, Z: Any) -> np.ndarray:
-    """Return the distance of every object to the mean of others, in feature space.
-
-    The squared distance is k(x, x) - 2 mean_z k(x, z) + mean_zz' k(z, z'). A few hundred rows
-    of the matrices exist at a time.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel, bound to data if it depends on them.
-    X : objects
-        The objects x.
-    Z : objects
-        The objects z whose mean is taken.
-
-    Returns
-    -------
-    ndarray of shape (n_X,)
-        The distances.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Linear, distance_to_mean
-    >>> distance_to_mean(Linear(), [[3.0, 5.0]], [[-1.0, 1.0], [1.0, 1.0]])
-    array([5.])
-    """
-    kernel._require_bound("on two sets of objects")
-    Z = kernel.validate(Z)
-    X = kernel.validate(X, Z)
-    to_mean = _row_means(kernel, X, Z)
-    squares = kernel.diag(X) - 2.0 * to_mean + _row_means(kernel, Z, Z).mean()
-    return np.sqrt(np.maximum(squares, 0.0))
-
-
-def _row_means(kernel: Kernel, X: Any, Z: Any) -> np.ndarray:
-    blocks = range(0, count(X), _ROWS)
-    return np.concatenate([kernel(take(X, slice(i, i + _ROWS)), Z).mean(axis=1) for i in blocks])

@@ -1,0 +1,39 @@
+"""Explicit features: transformers whose dot products are a kernel, or come near one.
+
+>>> from mercer.features import Nystrom
+>>> from sklearn.linear_model import RidgeClassifier
+>>> from sklearn.pipeline import make_pipeline
+>>> from mercer.data import rings
+>>> X, y = rings(200, random_state=0)
+>>> model = make_pipeline(Nystrom(gamma=1.0, n_components=30, random_state=0), RidgeClassifier())
+>>> float(model.fit(X, y).score(X, y))
+1.0
+"""
+
+from .approximation import ApproximationError, approximation_error
+from .cholesky import IncompleteCholeskyFeatures
+from .explicit import ExplicitFeatures
+from .fourier import RandomFourierFeatures
+from .logarithm import LogFeatures
+from .monomials import MonomialFeatures, n_monomials
+from .nystrom import Nystrom
+from .pca import PCA
+from .relevance import RelevantColumns
+from .spectral import draw_frequencies
+from .taylor import TaylorFeatures
+
+__all__ = [
+    "PCA",
+    "ApproximationError",
+    "ExplicitFeatures",
+    "IncompleteCholeskyFeatures",
+    "LogFeatures",
+    "MonomialFeatures",
+    "Nystrom",
+    "RandomFourierFeatures",
+    "RelevantColumns",
+    "TaylorFeatures",
+    "approximation_error",
+    "draw_frequencies",
+    "n_monomials",
+]

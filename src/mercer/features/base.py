@@ -1,0 +1,73 @@
+"""What the transformers that replace a kernel by features share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.feature_space.estimators import checked_objects, tag_objects
+from mercer.kernels import Kernel, resolve
+
+from .approximation import ApproximationError, approximation_error
+
+
+class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base class of transformers whose features stand for a kernel.
+
+    A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, and
+    sets ``kernel_`` and ``n_components_`` in `fit`.
+    """
+
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+
+    def approximation_error(
+        self, X: Any, *, n_sample: int | None = 2000, random_state: Any = 0
+    ) -> ApproximationError:
+        """Return how far dot products of the features are from the kernel.
+
+        Parameters
+        ----------
+        X : objects
+            The objects on which to measure, the training objects or others.
+        n_sample : int or None, default=2000
+            Measure on so many of the objects, drawn at random, if there are more; None: on all
+            of them, which takes time with the square of their number, but no matrix.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the draw.
+
+        Returns
+        -------
+        ApproximationError
+            The largest error, its Frobenius and spectral norm, and how they were computed.
+        """
+        check_is_fitted(self)
+        if self.kernel_.pairwise:
+            raise ValueError(
+                "a precomputed matrix of new objects does not hold the values between them, so "
+                "there is nothing to compare the features with; give the kernel."
+            )
+        X = checked_objects(self, X, self.kernel_, reset=False)
+        return approximation_error(
+            self.kernel_, X, self.transform, n_sample=n_sample, random_state=random_state
+        )
+
+    def _resolved(self) -> Kernel:
+        return resolve(self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _training_objects(self, X: Any) -> tuple[Kernel, Any]:
+        """Return the bound kernel and the objects of a fit."""
+        kernel = self._resolved()
+        X = checked_objects(self, X, kernel, reset=True)
+        return kernel.bind(X, feature_names=getattr(self, "feature_names_in_", None)), X
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_objects(super().__sklearn_tags__(), self._resolved())

@@ -1,0 +1,168 @@
+"""Features from an incomplete Cholesky factorisation, as many as the error asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.feature_space import PivotedCholesky, pivoted_cholesky
+from mercer.feature_space.cholesky import span_coordinates
+from mercer.feature_space.estimators import checked_objects
+
+from .base import KernelFeatures
+from .seeds import generator
+
+
+class IncompleteCholeskyFeatures(KernelFeatures):
+    """Features of a kernel from the span of a few objects, with a proof of the error.
+
+    The features are the coordinates of an object's projection onto the span of the pivots in
+    feature space, in the orthonormal basis of Gram-Schmidt. Pivots are added until the trace of
+    what is left falls below the tolerance; that trace bounds the nuclear, Frobenius and spectral
+    norm of the error of the training matrix, and the largest residual bounds every entry of it.
+    See :func:`mercer.feature_space.pivoted_cholesky`.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        What the machines accept as ``kernel``; it must be positive semidefinite.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of a named kernel; see :class:`mercer.SVC`.
+    n_components : int >= 1, optional
+        Most features to make; default: as many as the tolerance needs.
+    tol : float >= 0, default=1e-3
+        Stop when the trace of the residual is at most this share of the trace of the kernel
+        matrix.
+    pivoting : {"largest", "random"}, default="largest"
+        How pivots are chosen.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of random pivots.
+
+    Attributes
+    ----------
+    pivots_ : array of int
+        Positions of the pivots among the training objects, in the order of choice.
+    landmarks_ : objects
+        The pivots; for a precomputed kernel their positions.
+    trace_residual_ : float
+        Trace of the residual on the training objects.
+    largest_residual_ : float
+        Largest entry of the residual on the training objects.
+    relative_error_ : float
+        The trace of the residual over the trace of the kernel matrix.
+    status_ : {"tolerance", "rank", "exhausted"}
+        Why no more features were made.
+    n_components_ : int
+        Number of features.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features import IncompleteCholeskyFeatures
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> features = IncompleteCholeskyFeatures(gamma=0.1, tol=1e-6).fit(X)
+    >>> bool(features.approximation_error(X).max <= features.largest_residual_ + 1e-12)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_components: int | None = None,
+        tol: float = 1e-3,
+        pivoting: str = "largest",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.tol = tol
+        self.pivoting = pivoting
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> IncompleteCholeskyFeatures:
+        """Choose pivots and factorise.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self : IncompleteCholeskyFeatures
+            The fitted transformer.
+        """
+        self._factorise(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Choose pivots and return the features of the training objects.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        array of shape (n_X, n_components_)
+            The features: the factor itself, so that no kernel value is computed twice.
+        """
+        return self._factorise(X).factor
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features of objects.
+
+        Parameters
+        ----------
+        X : objects
+            Objects; for a precomputed kernel their values against all training objects.
+
+        Returns
+        -------
+        array of shape (n_X, n_components_)
+            The features.
+        """
+        check_is_fitted(self)
+        X = checked_objects(self, X, self.kernel_, reset=False)
+        return span_coordinates(self.kernel_, self.landmarks_, self._triangle, X)
+
+    def _factorise(self, X: Any) -> PivotedCholesky:
+        if self.pivoting not in ("largest", "random"):
+            raise ValueError(f"pivoting must be 'largest' or 'random'; got {self.pivoting!r}.")
+        kernel, X = self._training_objects(X)
+        found = pivoted_cholesky(
+            kernel,
+            X,
+            tol=self.tol,
+            max_rank=self.n_components,
+            pivoting=self.pivoting,
+            random_state=generator(self.random_state),
+        )
+        if found.rank == 0:
+            raise ValueError("all objects have length 0 in feature space; there are no features.")
+        self.kernel_ = kernel
+        self.pivots_ = found.pivots
+        self.landmarks_ = found.landmarks
+        self._triangle = found.triangle
+        self.trace_residual_ = found.trace_residual
+        self.largest_residual_ = found.largest_residual
+        self.relative_error_ = found.relative_error
+        self.status_ = found.status
+        self.n_components_ = found.rank
+        return found

@@ -1,0 +1,110 @@
+"""Logarithms of columns, which turn laws of powers into linear ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from mercer.kernels.parameters import real
+
+
+class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """The natural logarithm of every column.
+
+    A product of powers, such as the law of gravitation C m1 m2 / r^2, is linear in the
+    logarithms: ln C + ln m1 + ln m2 - 2 ln r.
+
+    Parameters
+    ----------
+    shift : float >= 0, default=0.0
+        Added before the logarithm is taken; 1 admits zeros, as in counts.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from mercer.features import LogFeatures
+    >>> LogFeatures().fit_transform([[1.0, 2.718281828459045]])
+    array([[0., 1.]])
+    """
+
+    def __init__(self, shift: float = 0.0) -> None:
+        self.shift = shift
+
+    def fit(self, X: Any, y: Any = None) -> LogFeatures:
+        """Check that all entries are positive.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Training rows.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self : LogFeatures
+            The fitted transformer.
+        """
+        self._positive(X, reset=True)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms.
+
+        Parameters
+        ----------
+        X : array of shape (n_X, n_features)
+            Rows of numbers that are positive after the shift.
+
+        Returns
+        -------
+        array of shape (n_X, n_features)
+            The logarithms.
+        """
+        check_is_fitted(self)
+        return np.log(self._positive(X, reset=False) + self.shift)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns, each in ``log(...)``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns; default: those of the fit, or x0, x1, ...
+
+        Returns
+        -------
+        array of str
+            The names.
+        """
+        check_is_fitted(self)
+        columns = _check_feature_names_in(self, input_features)
+        return np.array([f"log({column})" for column in columns], dtype=object)
+
+    def _positive(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
+        real(self.shift, "shift", minimum=0)
+        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        if X.min() + self.shift <= 0.0:
+            row, column = np.unravel_index(int(X.argmin()), X.shape)
+            raise ValueError(
+                f"Negative values in data passed to LogFeatures, or zeros: row {row} has "
+                f"{X[row, column]:.6g} in column {column}, and only positive numbers have a "
+                "logarithm. Set shift, or drop the column."
+            )
+        return X
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

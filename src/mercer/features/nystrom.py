@@ -1,0 +1,178 @@
+"""Features from a few landmarks: the Nystrom approximation of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.feature_space import pivoted_cholesky
+from mercer.feature_space.estimators import checked_objects
+from mercer.gram import Gram, Prepared
+from mercer.kernels.objects import count, stored_alike, take
+from mercer.kernels.parameters import integer, real
+
+from .base import KernelFeatures
+from .seeds import generator
+
+SELECTIONS = ("uniform", "random_pivots", "greedy")
+
+
+class Nystrom(KernelFeatures):
+    r"""Features of a kernel from its values against a few landmarks.
+
+    With landmarks :math:`z_1, \ldots, z_m` and the eigenvectors of their kernel matrix,
+    :math:`K_{mm} = U \Lambda U'`, the features of x are :math:`\Lambda^{-1/2} U' k(z, x)`. Their
+    dot products are the kernel exactly where one of the objects is a landmark, and never larger
+    in the sense of matrices. With all training objects as landmarks they are the empirical
+    eigenfeatures of the kernel and rebuild its training matrix.
+
+    C. Williams, M. Seeger, "Using the Nystrom method to speed up kernel machines", NIPS 2001.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        What the machines accept as ``kernel``; it must be positive semidefinite.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of a named kernel; see :class:`mercer.SVC`.
+    n_components : int >= 1, default=100
+        Number of landmarks (fewer, if there are fewer objects).
+    selection : {"uniform", "random_pivots", "greedy"}, default="uniform"
+        How landmarks are drawn: all objects alike; in proportion to what the landmarks so far
+        leave unexplained; or the object farthest from their span. The last two cost one kernel
+        row per landmark and follow the data better.
+    rank_tol : float >= 0, default=1e-10
+        Eigenvalues below this share of the largest are rounding, and their features are left
+        out.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the draw.
+
+    Attributes
+    ----------
+    landmark_indices_ : array of int
+        Positions of the landmarks among the training objects.
+    landmarks_ : objects
+        The landmarks; for a precomputed kernel their positions.
+    eigenvalues_ : array of shape (n_components_,)
+        Eigenvalues of the kernel matrix of the landmarks, falling.
+    normalization_ : array of shape (n_landmarks, n_components_)
+        What kernel values against the landmarks are multiplied with.
+    n_components_ : int
+        Number of features, the numerical rank.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features import Nystrom
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> features = Nystrom(gamma=0.1, n_components=60, selection="greedy").fit(X)
+    >>> features.transform(X).shape[0], bool(features.approximation_error(X).max < 1e-6)
+    (500, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_components: int = 100,
+        selection: str = "uniform",
+        rank_tol: float = 1e-10,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.selection = selection
+        self.rank_tol = rank_tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Nystrom:
+        """Choose landmarks and factorise their kernel matrix.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self : Nystrom
+            The fitted transformer.
+        """
+        integer(self.n_components, "n_components", minimum=1)
+        real(self.rank_tol, "rank_tol", minimum=0)
+        if self.selection not in SELECTIONS:
+            raise ValueError(
+                f"selection must be one of {', '.join(SELECTIONS)}; got {self.selection!r}."
+            )
+        kernel, X = self._training_objects(X)
+        chosen = self._choose(kernel, X)
+        if kernel.pairwise:
+            K = np.asarray(X[np.ix_(chosen, chosen)], dtype=np.float64)
+        else:
+            K = Gram(kernel, take(X, chosen), "float64").tile()
+        values, vectors = np.linalg.eigh(0.5 * (K + K.T))
+        values, vectors = values[::-1], vectors[:, ::-1]
+        if values[-1] < -1e-8 * values[0]:
+            raise ValueError(
+                f"{kernel!r} is not positive semidefinite on these objects: the kernel matrix of "
+                f"the landmarks has the eigenvalue {values[-1]:.6g}, and no features have such a "
+                "matrix as their dot products."
+            )
+        kept = values > self.rank_tol * max(values[0], 0.0)
+        if not kept.any():
+            raise ValueError("all objects have length 0 in feature space; there are no features.")
+        values, vectors = values[kept], vectors[:, kept]
+        # An eigenvector's sign is arbitrary: its largest entry is made positive.
+        vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
+        self.kernel_ = kernel
+        self.landmark_indices_ = chosen
+        self.landmarks_ = chosen.astype(np.int64) if kernel.pairwise else take(X, chosen)
+        self.eigenvalues_ = values
+        self.normalization_ = vectors / np.sqrt(values)
+        self.n_components_ = len(values)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features of objects.
+
+        Parameters
+        ----------
+        X : objects
+            Objects; for a precomputed kernel their values against all training objects.
+
+        Returns
+        -------
+        array of shape (n_X, n_components_)
+            The features.
+        """
+        check_is_fitted(self)
+        X = checked_objects(self, X, self.kernel_, reset=False)
+        if self.kernel_.pairwise:
+            return Prepared(self.kernel_, self.landmarks_).matmul(X, self.normalization_)
+        X, Z = stored_alike(X, self.landmarks_)
+        return Prepared(self.kernel_, Z).matmul(X, self.normalization_)
+
+    def _choose(self, kernel: Any, X: Any) -> np.ndarray:
+        n = count(X)
+        m = min(int(self.n_components), n)
+        rng = generator(self.random_state)
+        if m == n:
+            return np.arange(n)
+        if self.selection == "uniform":
+            return np.sort(rng.choice(n, m, replace=False))
+        pivoting = "largest" if self.selection == "greedy" else "random"
+        found = pivoted_cholesky(
+            kernel, X, tol=0.0, max_rank=m, pivoting=pivoting, random_state=rng
+        )
+        return found.pivots

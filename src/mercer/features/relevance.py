@@ -1,0 +1,103 @@
+"""Columns that matter for a target, by the weights of a linear model in standard units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer.kernels.parameters import real
+
+Array = NDArray[np.float64]
+
+
+class RelevantColumns(SelectorMixin, BaseEstimator):
+    """Keep the columns that a ridge regression of the target gives weight to.
+
+    Columns and target are brought to mean 0 and standard deviation 1, so that weights compare;
+    the weights minimise |y - Xw|^2 / n + alpha |w|^2. A column whose |weight| is less than
+    ``threshold`` times the largest one is dropped. This finds columns without a linear part in
+    the target, given the others; one that acts through squares or products only looks irrelevant.
+
+    Parameters
+    ----------
+    threshold : float in [0, 1], default=0.1
+        Share of the largest |weight| below which a column is dropped.
+    alpha : float > 0, default=1e-3
+        Weight of the regulariser, which shares the weight among columns that are copies.
+
+    Attributes
+    ----------
+    relevance_ : array of shape (n_features_in_,)
+        The largest |weight| of every column over the classes, or for the one target.
+    ranking_ : array of int of shape (n_features_in_,)
+        Columns by falling relevance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features import RelevantColumns
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> RelevantColumns().fit(X, 3 * X[:, 0] - X[:, 2]).get_support(indices=True).tolist()
+    [0, 2]
+    """
+
+    def __init__(self, threshold: float = 0.1, alpha: float = 1e-3) -> None:
+        self.threshold = threshold
+        self.alpha = alpha
+
+    def fit(self, X: Any, y: Any) -> RelevantColumns:
+        """Fit the weights.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels or real targets.
+
+        Returns
+        -------
+        self : RelevantColumns
+            The fitted selector.
+        """
+        if real(self.threshold, "threshold", minimum=0) > 1.0:
+            raise ValueError(f"threshold must be at most 1; got {self.threshold}.")
+        if real(self.alpha, "alpha", minimum=0) == 0.0:
+            raise ValueError("alpha must be positive; got 0.")
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        A = _standardised(X)
+        T = _standardised(_targets(y))
+        gram = A.T @ A / len(A)
+        gram[np.diag_indices(len(gram))] += self.alpha
+        weights = np.linalg.solve(gram, A.T @ T / len(A))
+        self.relevance_ = np.abs(weights).max(axis=1)
+        self.ranking_ = np.argsort(-self.relevance_, kind="stable")
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.relevance_ >= self.threshold * self.relevance_.max()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _targets(y: NDArray[Any]) -> Array:
+    """Return the target as columns: itself, or one indicator per class."""
+    if type_of_target(y).startswith("continuous"):
+        return np.asarray(y, dtype=np.float64)[:, None]
+    check_classification_targets(y)
+    return (y[:, None] == np.unique(y)).astype(np.float64)
+
+
+def _standardised(A: Array) -> Array:
+    deviation = A.std(axis=0)
+    return (A - A.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)

@@ -1,0 +1,140 @@
+"""Frequencies drawn from the spectrum of a translation-invariant kernel.
+
+By Bochner's theorem k(x - z) = m E cos(w . (x - z)), with m = k(0) and w drawn from a probability
+distribution, the normalised spectrum of k. A kernel states how to draw from it by a method
+``sample_spectrum(n, d, rng)`` that returns n frequencies of d coordinates. Compositions need no
+method of their own: for a product the frequencies add up, for a sum one of the terms is drawn in
+proportion to its m, and the exponential of k is a Poisson mixture of powers of k.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.kernels import (
+    Constant,
+    Exp,
+    Kernel,
+    Normalized,
+    OnColumns,
+    PolynomialOf,
+    Power,
+    Product,
+    Scaled,
+    Sum,
+)
+from mercer.kernels.columns import positions
+
+Array = NDArray[np.float64]
+
+
+def draw_frequencies(
+    kernel: Kernel, n: int, d: int, rng: np.random.Generator
+) -> tuple[Array, float]:
+    """Draw frequencies from the spectrum of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound translation-invariant kernel on vectors of d numbers.
+    n : int
+        How many frequencies.
+    d : int
+        Number of columns of the data.
+    rng : Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    frequencies : array of shape (n, d)
+        The frequencies w, in radians per unit of x.
+    mass : float
+        k(0), so that k(x - z) = mass * E cos(w . (x - z)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features import draw_frequencies
+    >>> from mercer.kernels import RBF
+    >>> w, mass = draw_frequencies(2 * RBF(gamma=0.5), 10000, 1, np.random.default_rng(0))
+    >>> k = 2 * RBF(gamma=0.5)([[0.7]], [[0.0]])[0, 0]
+    >>> bool(abs(mass * np.cos(0.7 * w).mean() - k) < 0.03)
+    True
+    """
+    if hasattr(kernel, "sample_spectrum"):
+        frequencies = np.asarray(kernel.sample_spectrum(n, d, rng), dtype=np.float64)
+        if frequencies.shape != (n, d):
+            raise ValueError(
+                f"{type(kernel).__name__}.sample_spectrum must return an array of shape "
+                f"({n}, {d}); got {frequencies.shape}."
+            )
+        return frequencies, float(kernel.diag(np.zeros((1, d)))[0])
+    match kernel:
+        case Constant():
+            return np.zeros((n, d)), float(kernel.value)
+        case Scaled():
+            frequencies, mass = draw_frequencies(kernel.kernel, n, d, rng)
+            return frequencies, float(kernel.scale) * mass
+        case Normalized():
+            frequencies, mass = draw_frequencies(kernel.kernel, n, d, rng)
+            return frequencies, float(mass > 0.0)
+        case Product():
+            left, a = draw_frequencies(kernel.left, n, d, rng)
+            right, b = draw_frequencies(kernel.right, n, d, rng)
+            return left + right, a * b
+        case Sum():
+            left, a = draw_frequencies(kernel.left, n, d, rng)
+            right, b = draw_frequencies(kernel.right, n, d, rng)
+            return _mixed([left, right], [a, b], rng), a + b
+        case OnColumns():
+            columns = positions(kernel.columns, d, None)
+            frequencies = np.zeros((n, d))
+            drawn, mass = draw_frequencies(kernel.kernel, n, len(columns), rng)
+            for column, values in zip(columns, drawn.T, strict=True):
+                frequencies[:, column] += values
+            return frequencies, mass
+        case Power():
+            exponent = int(kernel.exponent)
+            powers = np.full(n, exponent)
+            return _summed(kernel.kernel, powers, d, rng), _mass(kernel.kernel, d) ** exponent
+        case PolynomialOf():
+            mass = _mass(kernel.kernel, d)
+            terms = np.array([a * mass**m for m, a in enumerate(kernel.coefficients)])
+            total = float(terms.sum())
+            if total == 0.0:
+                return np.zeros((n, d)), 0.0
+            powers = rng.choice(len(terms), n, p=terms / total)
+            return _summed(kernel.kernel, powers, d, rng), total
+        case Exp():
+            mass = _mass(kernel.kernel, d)
+            powers = rng.poisson(mass, n)
+            return _summed(kernel.kernel, powers, d, rng), float(np.exp(mass))
+    raise ValueError(
+        f"{kernel!r} has no spectrum to draw from: random Fourier features exist for "
+        "translation-invariant kernels with a sample_spectrum method (RBF, Laplacian) and for "
+        "sums, products and powers of them."
+    )
+
+
+def _summed(kernel: Kernel, terms: Any, d: int, rng: np.random.Generator) -> Array:
+    """Return sums of ``terms[i]`` independent frequencies."""
+    total = np.zeros((len(terms), d))
+    for m in range(int(terms.max(initial=0))):
+        more = terms > m
+        total[more] += draw_frequencies(kernel, int(more.sum()), d, rng)[0]
+    return total
+
+
+def _mass(kernel: Kernel, d: int) -> float:
+    return float(kernel.diag(np.zeros((1, d)))[0])
+
+
+def _mixed(parts: list[Array], masses: list[float], rng: np.random.Generator) -> Array:
+    """Return, row by row, one of the parts, drawn in proportion to its mass."""
+    total = sum(masses)
+    share = masses[0] / total if total > 0 else 0.5
+    first = rng.random(len(parts[0])) < share
+    return np.where(first[:, None], parts[0], parts[1])

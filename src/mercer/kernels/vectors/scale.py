@@ -1,0 +1,71 @@
+"""Polynomial kernels whose values explode or vanish, found before they spoil a fit.
+
+A power of gamma x . z + c is of moderate size only while gamma x . z + c is near 1: degree 15 turns
+10 into 1e15 and 0.1 into 1e-15, and the dual problem becomes ill-conditioned. Y. Abu-Mostafa, M.
+Magdon-Ismail and H.-T. Lin, *Learning From Data*, e-chapter 8, advise degrees up to 10 and data
+scaled to moderate size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..diagonal import squared_norms
+
+HIGHEST_DEGREE = 10
+LARGEST_VALUE = 1e8
+
+
+class KernelScaleWarning(UserWarning):
+    """The values of a kernel are of extreme size on the data."""
+
+
+def polynomial_scale(degree: int, gamma: float, coef0: float, X: Any) -> tuple[float, str]:
+    """Return the largest k(x, x) of a polynomial kernel, and what is wrong with it.
+
+    Parameters
+    ----------
+    degree : int
+        The degree.
+    gamma, coef0 : float
+        Factor and constant.
+    X : array or sparse matrix of shape (n, d)
+        Vectors.
+
+    Returns
+    -------
+    largest : float
+        The largest k(x, x), which bounds every |k(x, z)| of a positive semidefinite kernel.
+    problem : str
+        A sentence; empty if there is none.
+    """
+    with np.errstate(over="ignore"):
+        base = gamma * float(squared_norms(X).max()) + coef0
+        largest = float(np.abs(np.float64(base)) ** degree)
+    if largest > LARGEST_VALUE:
+        problem = f"its values reach {largest:.3g} on these data"
+    elif 0.0 < largest < 1.0 / LARGEST_VALUE:
+        problem = f"its values are no larger than {largest:.3g} on these data"
+    elif degree > HIGHEST_DEGREE:
+        problem = f"degree {degree} is above {HIGHEST_DEGREE}"
+    else:
+        problem = ""
+    return largest, problem
+
+
+def warn_of_scale(kernel: Any, X: Any) -> None:
+    """Warn of a bound polynomial kernel whose values are of extreme size on the vectors `X`."""
+    if not (sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.size)):
+        return
+    _, problem = polynomial_scale(int(kernel.degree), float(kernel.gamma), float(kernel.coef0), X)
+    if problem:
+        warnings.warn(
+            f"{kernel!r}: {problem}, so the problem is ill-conditioned. Scale the columns, lower "
+            "gamma so that gamma x . x + coef0 is near 1, or use a lower degree.",
+            KernelScaleWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,271 @@
+"""A ranked short list of kernels with reasons and numbers."""
+
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import cross_val_score
+
+from mercer import SVC, SVR
+from mercer.choosing import KernelScaleWarning, data_kind, suggest
+from mercer.choosing import suggest as function
+from mercer.choosing.scoring import centred_alignment, cross_validated
+from mercer.data import friedman1, noisy_sinc, rings
+from mercer.kernels import RBF, FromFunction, Linear, Precomputed
+
+rng = np.random.default_rng(33)
+
+
+@pytest.mark.spec("SM-3.26")
+def test_a_ring_needs_more_than_a_plane():
+    X, y = rings(150, random_state=0)
+    found = suggest(X, y, n_folds=3)
+    assert found.task == "classification"
+    assert found[0].score > 0.95
+    names = [type(s.kernel).__name__ for s in found]
+    assert len(set(names)) == len(names)  # families, not widths
+    linear = found[names.index("Linear")]
+    assert linear.score < 0.7 < found[0].score
+    assert found.best == found[0].kernel != Linear()
+    assert SVC(kernel=found.best).fit(X, y).score(X, y) > 0.95
+    machine = found.estimator()
+    assert isinstance(machine, SVC)
+    assert found[0].parameters["C"] == machine.C
+    assert cross_val_score(machine, X, y, cv=3).mean() > 0.95
+
+
+def test_equal_scores_go_to_the_simpler_kernel():
+    X = rng.normal(size=(120, 4))
+    found = suggest(X, np.where(X[:, 0] > 0, "yes", "no"), n_folds=3)
+    assert found.best == Linear()
+    scores = [s.score for s in found]
+    assert max(scores) - scores[0] <= 0.5 * max(s.error for s in found) + 1e-12
+
+
+def test_regression_scales_the_constants_to_the_target():
+    X, y = noisy_sinc(120, random_state=0)
+    small = suggest(X, y, n_folds=3)
+    assert small.task == "regression"
+    assert small[0].score > 0.8
+    assert type(small.best).__name__ in ("RBF", "Laplacian", "Matern")
+    large = suggest(X, 1000 * y + 5, n_folds=3)
+    assert large.best == small.best
+    assert large[0].score == pytest.approx(small[0].score, abs=1e-3)
+    assert large[0].parameters["C"] == pytest.approx(1000 * small[0].parameters["C"], rel=1e-6)
+    assert large[0].parameters["epsilon"] == pytest.approx(0.1 * 1000 * y.std(), rel=1e-6)
+    machine = large.estimator()
+    assert isinstance(machine, SVR)
+    assert machine.fit(X, 1000 * y + 5).score(X, 1000 * y + 5) > 0.8
+
+
+def test_the_score_is_that_of_the_machine():
+    X, y = friedman1(90, random_state=0)
+    kernel = 3 * RBF(0.2)
+    score = cross_validated(kernel(X), y, False, 3, 0, None)
+    from sklearn.model_selection import KFold
+
+    folds = KFold(3, shuffle=True, random_state=0)
+    machine = SVR(kernel=kernel, tol=1e-4).set_params(**score.parameters)
+    again = cross_val_score(machine, X, y, cv=folds)
+    assert again.mean() == pytest.approx(score.mean, abs=2e-3)
+    assert again.std(ddof=1) / np.sqrt(3) == pytest.approx(score.error, abs=2e-3)
+
+
+def test_the_alignment_is_a_cosine():
+    X = rng.normal(size=(30, 3))
+    labels = np.arange(30) % 3
+    Y = (labels[:, None] == np.unique(labels)).astype(float)
+    assert centred_alignment(Y @ Y.T, labels, True) == pytest.approx(1.0)
+    assert centred_alignment(np.outer(X[:, 0], X[:, 0]) + 7, X[:, 0], False) == pytest.approx(1.0)
+    H = np.eye(30) - 1 / 30
+    K, T = H @ RBF(0.3)(X) @ H, H @ Y @ Y.T @ H
+    expected = (K * T).sum() / np.linalg.norm(K) / np.linalg.norm(T)
+    assert centred_alignment(RBF(0.3)(X), labels, True) == pytest.approx(expected, rel=1e-10)
+    assert centred_alignment(np.ones((30, 30)), labels, True) == 0.0
+
+
+def test_large_sets_are_sampled_and_no_large_matrix_is_made():
+    X = rng.normal(size=(30000, 5)).astype(np.float32)
+    y = (X[:, 0] ** 2 > 1).astype(int)
+    found = suggest(X, y, n_sample=120, n_folds=3)
+    assert found.n_objects == 30000
+    assert 118 <= found.n_used <= 122
+    assert "on 120 of 30000 objects" in str(found)
+    largest = []
+    kernel = FromFunction(lambda A, B: largest.append(len(A) * len(B)) or A @ B.T)
+    suggest(X, y, candidates=[kernel], n_sample=120, n_folds=3)
+    assert max(largest) <= 122**2
+
+
+def test_it_repeats_and_prints():
+    X, y = rings(80, random_state=0)
+    first, again = (suggest(X, y, n_folds=3, n_suggestions=2) for _ in range(2))
+    assert [s.kernel for s in first] == [s.kernel for s in again]
+    assert [s.score for s in first] == [s.score for s in again]
+    assert len(first) == 2
+    text = str(first)
+    assert text.startswith("dense data, classification: 80 rows of 2 columns\naccuracy by")
+    assert f"1. {first.best!r}" in text
+    assert "alignment" in text
+    assert repr(first) == f"<2 suggestions, best {first.best!r}>"
+    assert list(first)[1] is first[1]
+    assert all(s.seconds > 0 for s in first)
+
+
+def test_time_runs_out():
+    X, y = rings(80, random_state=0)
+
+    def slow(A, B):
+        time.sleep(0.05)
+        return A @ B.T
+
+    kernels = [FromFunction(slow), FromFunction(slow, "positive semidefinite"), Linear()]
+    begin = time.perf_counter()
+    found = suggest(X, y, candidates=kernels, n_folds=3, time_limit=0.01)
+    assert time.perf_counter() - begin < 5
+    assert found[0].score is not None  # the first always is scored
+    assert all(s.score is None for s in found[1:])
+    both = suggest(X, y, candidates=[Linear(), RBF(1.0)], n_folds=3, time_limit=1e-9)
+    assert len(both) == 1
+    assert found.estimator().C > 0
+
+
+def test_kinds_of_data():
+    nonnegative = rng.random((40, 6))
+    assert data_kind(nonnegative).name == "dense"
+    assert data_kind(nonnegative / nonnegative.sum(axis=1, keepdims=True)).name == "histograms"
+    assert data_kind(rng.poisson(3, (40, 6))).name == "histograms"
+    assert data_kind(sp.random(20, 50, 0.1, random_state=0)).name == "sparse"
+    assert data_kind(np.array(["ab", "cd"])).name == "strings"
+    assert data_kind([b"ab", b"cd"]).name == "strings"
+    assert data_kind(["one two", "three four five"]).name == "documents"
+    pandas = pytest.importorskip("pandas")
+    assert data_kind(pandas.Series(["ab", "cd"])).name == "strings"
+    uneven = data_kind(nonnegative * [1, 1, 1, 1, 1, 1000])
+    assert "standardise" in uneven.notes[-1]
+    with pytest.raises(TypeError, match="one string"):
+        data_kind("abc")
+    with pytest.raises(ValueError, match="objects of type set"):
+        data_kind([{1}, {2}])
+
+
+def test_sparse_rows():
+    words = sp.random(90, 200, 0.05, random_state=0, format="csr") * 10
+    y = np.asarray(words[:, :20].sum(axis=1)).ravel() > np.median(
+        np.asarray(words[:, :20].sum(axis=1)).ravel()
+    )
+    found = suggest(words, y, n_folds=3)
+    assert found.kind == "sparse"
+    assert "normalize(Linear())" in str(found)
+    found.estimator().fit(words, y)
+
+
+def test_histograms():
+    y = np.arange(90) % 3
+    rates = np.array([[4.0, 4, 1, 1, 2], [1.0, 1, 4, 4, 2], [4.0, 1, 4, 1, 2]])
+    counts = rng.poisson(rates[y])
+    found = suggest(counts, y, n_folds=3)
+    assert found.kind == "histograms"
+    assert found[0].score > 0.6
+    assert any("square roots" in s.reason for s in found)
+    found.estimator().fit(counts, y)
+
+
+def test_a_periodic_target():
+    t = np.sort(rng.uniform(0, 30, 150))[:, None]
+    y = np.sin(2 * t[:, 0]) + 0.1 * rng.normal(size=150)
+    found = suggest(t, y, n_folds=3)
+    assert found.kind == "periodic"
+    assert found[0].score > 0.9
+    ahead = np.linspace(30, 36, 50)[:, None]
+    assert found.estimator().fit(t, y).score(ahead, np.sin(2 * ahead[:, 0])) > 0.9
+
+
+def test_strings():
+    words = ["".join(rng.choice(list(letters), 8)) for letters in ("ab", "bc") * 20]
+    found = suggest(words, [0, 1] * 20, n_folds=3)
+    assert found.kind == "strings"
+    assert found[0].score > 0.9
+    assert found.estimator().fit(words, [0, 1] * 20).predict(["aabb", "ccbb"]).tolist() == [0, 1]
+
+
+def test_documents():
+    about = [["wheat", "corn", "harvest"], ["ship", "harbour", "freight"]]
+    texts = [" ".join([*rng.choice(about[i % 2], 3), "and", "the"]) for i in range(40)]
+    found = suggest(texts, np.arange(40) % 2, n_folds=3)
+    assert found.kind == "documents"
+    assert found[0].score == 1.0
+    machine = found.estimator().fit(texts, np.arange(40) % 2)
+    assert machine.predict(["corn and wheat", "the ship"]).tolist() == [0, 1]
+
+
+def test_a_rule_stays_a_rule_until_a_machine_binds_it():
+    X, y = rings(60, random_state=0)
+    found = suggest(X, y, candidates=[RBF("scale")], n_folds=3)
+    assert found.best == RBF("scale")
+    assert found.estimator().fit(X, y).kernel_.is_bound
+
+
+def test_named_candidates_on_any_objects():
+    sets = [{i % 3, i % 5, 10 + i % 2} for i in range(60)]
+    common = FromFunction(lambda A, B: [[len(a & b) for b in B] for a in A])
+    found = suggest(sets, np.arange(60) % 2, candidates=[common], n_folds=3)
+    assert found[0].score == 1.0
+    assert found.kind == "given"
+
+
+def test_degenerate_data_are_survived():
+    y = np.arange(40) % 2
+    constant = suggest(np.ones((40, 3)), y, n_folds=3)
+    assert constant[0].score == pytest.approx(0.5, abs=0.1)
+    repeated = suggest(np.repeat(rng.normal(size=(2, 3)), 20, axis=0), np.repeat([0, 1], 20))
+    assert repeated[0].score == 1.0
+    rare = np.zeros(60, dtype=int)
+    rare[:30], rare[30] = 1, 2  # a class of one object is left out
+    assert suggest(rng.normal(size=(60, 2)), rare, n_folds=3).n_used == 59
+    far = rng.normal(size=(50, 2)) + 1e6
+    with np.errstate(all="raise"):
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", KernelScaleWarning)
+            suggest(far, np.arange(50) % 2, n_folds=3)
+
+
+def test_what_is_refused():
+    X, y = rings(40, random_state=0)
+    for arguments, message in [
+        ((X, y[:9]), "one value for each"),
+        ((X, np.zeros(40)), "two classes are needed"),
+        ((X, np.full(40, np.nan)), "NaN"),
+        ((X, np.ones((40, 2))), "one label or number per object"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            suggest(*arguments)
+    for options, message in [
+        ({"task": "ranking"}, "task must be one of"),
+        ({"task": "regression", "y": ["a"] * 40}, "must be numbers"),
+        ({"n_folds": 1}, "n_folds"),
+        ({"n_sample": 3}, "n_sample"),
+        ({"n_suggestions": 0}, "n_suggestions"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"candidates": []}, "candidates is empty"),
+        ({"candidates": [Precomputed()]}, "precomputed"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            suggest(X, options.pop("y", y), **options)
+    with pytest.raises(TypeError, match="must be kernels"):
+        suggest(X, y, candidates=["rbf"])
+    with pytest.raises(ValueError, match="needs two classes of at least"):
+        suggest(X[:6], [0, 0, 0, 0, 0, 1])
+    with pytest.raises(ValueError, match="parts need at least"):
+        suggest(X[:5], rng.normal(size=5))
+    assert suggest is function
+
+
+def test_counts_as_targets_are_numbers():
+    X = rng.normal(size=(100, 2))
+    counts = np.round(100 * X[:, 0]).astype(int)
+    assert suggest(X, counts, n_folds=3).task == "regression"
+    assert suggest(X, counts > 0, task="auto", n_folds=3).task == "classification"
