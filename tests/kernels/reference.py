@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import kernels as mk
+from mercer.gram.coordinates import combined
 
 
 def dense(X):
@@ -72,15 +73,33 @@ class Interpreter:
         yield
         self.X, self.Z = outer
 
+    @contextmanager
+    def mapped(self, mapping):
+        outer = self.X, self.Z
+        self.X, self.Z = (dense(mapping(A)) for A in outer)
+        yield
+        self.X, self.Z = outer
+
     def leaf(self, statistic):
-        difference = self.X[:, None] - self.Z[None]
+        x, z = self.X[:, None], self.Z[None]
+        total = np.where(x + z > 0, x + z, 1.0)
         self.stack.append(
             {
-                "dot": lambda: (self.X[:, None] * self.Z[None]).sum(axis=-1),
-                "sqdist": lambda: (difference**2).sum(axis=-1),
-                "l1": lambda: np.abs(difference).sum(axis=-1),
+                "dot": lambda: (x * z).sum(axis=-1),
+                "sqdist": lambda: ((x - z) ** 2).sum(axis=-1),
+                "l1": lambda: np.abs(x - z).sum(axis=-1),
+                "minimum": lambda: np.minimum(x, z).sum(axis=-1),
+                "harmonic": lambda: (x * z / total).sum(axis=-1),
+                "chi": lambda: ((x - z) ** 2 / total).sum(axis=-1),
             }[statistic]()
         )
+
+    def coordinates(self, function, order=0):
+        factors = (
+            function.values(self.X[:, None, j], self.Z[None, :, j]) for j in range(self.X.shape[1])
+        )
+        values = combined(factors, order)
+        self.stack.append(np.broadcast_to(values, (len(self.X), len(self.Z))))
 
     def matrix(self):
         self.stack.append(np.array(self.X, dtype=float))
@@ -91,8 +110,39 @@ class Interpreter:
     def const(self, value):
         self.stack.append(np.full((len(self.X), len(self.Z)), value))
 
+    def dup(self):
+        self.stack.append(self.stack[-1])
+
+    def swap(self):
+        self.stack[-2:] = self.stack[:-3:-1]
+
     def affine(self, a, b):
         self.stack.append(a * self.stack.pop() + b)
+
+    def log(self):
+        self.stack.append(np.log(np.maximum(self.stack.pop(), np.finfo(float).tiny)))
+
+    def sqrt(self):
+        self.stack.append(np.sqrt(np.maximum(self.stack.pop(), 0)))
+
+    def cos(self):
+        self.stack.append(np.cos(self.stack.pop()))
+
+    def reciprocal(self):
+        self.stack.append(1 / self.stack.pop())
+
+    def power(self, exponent):
+        self.stack.append(np.maximum(self.stack.pop(), 0) ** exponent)
+
+    def polynomial(self, coefficients):
+        self.stack.append(np.polynomial.polynomial.polyval(self.stack.pop(), coefficients))
+
+    def table(self, table):
+        self.stack.append(table(self.stack.pop()))
+
+    def add_diagonal(self, kernel):
+        own, other = kernel.diag(self.X), kernel.diag(self.Z)
+        self.stack.append(self.stack.pop() + own[:, None] + other)
 
     def add(self):
         self.stack.append(self.stack.pop() + self.stack.pop())

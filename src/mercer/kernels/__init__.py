@@ -11,9 +11,12 @@
 from .algebra import (
     Exp,
     Normalized,
+    OverFeatureSpace,
     PolynomialOf,
     Power,
+    PowerSeries,
     Product,
+    Projected,
     Scaled,
     Sum,
     exp,
@@ -22,41 +25,109 @@ from .algebra import (
 )
 from .base import Kernel
 from .columns import OnColumns
+from .conditional import (
+    Monotonicity,
+    completely_monotonic,
+    polynomial_basis,
+    project_gram,
+)
 from .constant import Constant
+from .covariance import Covariance
 from .definiteness import Definiteness
+from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
 from .geometry import cosine, distance, distance_to_mean, norm
+from .hankel import radial_transform
+from .mapping import log_polar
 from .precomputed import Precomputed
 from .resolve import resolve
-from .vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid, VectorKernel
+from .vectors import (
+    RBF,
+    Bilinear,
+    DampedOscillator,
+    DistanceKernel,
+    Exponential,
+    ExponentialDot,
+    FourierSeries,
+    FromSpectrum,
+    Gaussian,
+    InverseMultiquadric,
+    Laplacian,
+    Linear,
+    LogDistance,
+    Matern,
+    Multiquadric,
+    NegativeDistance,
+    Periodized,
+    Polynomial,
+    RadialBSpline,
+    RadialKernel,
+    RationalQuadratic,
+    Sigmoid,
+    SumOfPowers,
+    ThinPlate,
+    VectorKernel,
+    taylor_inner_product,
+)
 
 __all__ = [
     "RBF",
+    "Bilinear",
     "Constant",
+    "Covariance",
+    "DampedOscillator",
     "Definiteness",
+    "DistanceKernel",
     "Exp",
+    "Exponential",
+    "ExponentialDot",
+    "FiniteMatrix",
+    "FourierSeries",
     "FromFeatureMap",
     "FromFunction",
+    "FromSpectrum",
+    "Gaussian",
+    "InverseMultiquadric",
     "Kernel",
     "Laplacian",
     "Linear",
+    "LogDistance",
+    "Matern",
+    "Monotonicity",
+    "Multiquadric",
+    "NegativeDistance",
     "Normalized",
     "OnColumns",
+    "OverFeatureSpace",
+    "Periodized",
     "Polynomial",
     "PolynomialOf",
     "Power",
+    "PowerSeries",
     "Precomputed",
     "Product",
+    "Projected",
+    "RadialBSpline",
+    "RadialKernel",
+    "RationalQuadratic",
     "Scaled",
     "Sigmoid",
     "Sum",
+    "SumOfPowers",
+    "ThinPlate",
     "VectorKernel",
+    "completely_monotonic",
     "cosine",
     "distance",
     "distance_to_mean",
     "exp",
+    "log_polar",
     "norm",
     "normalize",
     "polynomial",
+    "polynomial_basis",
+    "project_gram",
+    "radial_transform",
     "resolve",
+    "taylor_inner_product",
 ]

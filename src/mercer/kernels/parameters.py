@@ -161,6 +161,14 @@ def real(value: Any, name: str, *, minimum: float = -math.inf) -> float:
     return float(value)
 
 
+def positive(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a finite real number above 0."""
+    number = real(value, name)
+    if not number > 0:
+        raise ValueError(f"{name} must be a number > 0; got {show(value)}.")
+    return number
+
+
 def integer(value: Any, name: str, *, minimum: int) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | Integral):

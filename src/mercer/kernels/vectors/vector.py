@@ -27,6 +27,8 @@ class VectorKernel(Kernel):
                 f"X has {X.shape[1]} features, but {type(self).__name__} compares it with "
                 f"vectors of {against.shape[1]} features; both sets must have the same columns."
             )
+        if self._is_restricted and self.is_bound:
+            self.check_domain(X)
         return X
 
 
