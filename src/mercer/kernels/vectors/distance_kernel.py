@@ -93,7 +93,7 @@ class DistanceKernel(VectorKernel):
         """Vectors, or whatever the user's distance accepts."""
         if callable(self.distance):
             return Objects("any objects its distance accepts", accepts_sparse=True)
-        return VECTORS._replace(accepts_sparse=self.power != inf)
+        return VECTORS
 
     @property
     def translation_invariant(self) -> bool:
@@ -125,8 +125,10 @@ class DistanceKernel(VectorKernel):
         """Push exp(-distance / scale); see :meth:`Kernel.compile`."""
         from mercer.gram.coordinates import power
 
-        if callable(self.distance) or self.power == inf:
-            builder.python(_Distance(self.distance if callable(self.distance) else _largest))
+        if callable(self.distance):
+            builder.python(_Distance(self.distance))
+        elif self.power == inf:
+            builder.coordinates(power(1.0), "maximum")
         elif self.power == 1:
             builder.leaf("l1")
         elif self.power is None or self.power == 2:
@@ -134,7 +136,7 @@ class DistanceKernel(VectorKernel):
             if self.power == 2:
                 builder.sqrt()
         else:
-            builder.coordinates(power(self.power), order=1)
+            builder.coordinates(power(self.power), "anova", 1)
             builder.power(1.0 / self.power)
         builder.affine(-1.0 / float(self.scale), 0.0)
         builder.exp()
@@ -164,10 +166,3 @@ class _Distance(Kernel):
                 "must be a finite number >= 0."
             )
         return distances
-
-
-def _largest(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return the largest absolute differences."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(A, B, "chebyshev")
