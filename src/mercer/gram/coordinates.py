@@ -179,24 +179,23 @@ def cosines(coefficients: Any, period: float) -> Coordinates:
     return Coordinates("cosines", a=2.0 / period, coefficients=scaled, count=len(scaled), peak=peak)
 
 
-def wrapped_gaussian(sigma: float, period: float, factor: float, shift: float) -> Coordinates:
-    """Return factor * sum_m exp(-(x - z + m period)^2 / (2 sigma^2)) + shift.
+def theta(sigma: float, period: float, first: float, constant: float) -> Coordinates:
+    """Return constant + first * sum_n exp(-(n^2 - 1) s^2 / 2) cos(n u) over n >= 1.
 
-    By Poisson's formula the sum is also s / sqrt(2 pi) (1 + 2 sum_k exp(-k^2 s^2 / 2) cos(k u))
-    with s and u the width and the difference in units of period / (2 pi).
+    s and u are the width and the difference x - z in units of period / (2 pi). By Poisson's
+    formula 1 + 2 sum_n exp(-n^2 s^2 / 2) cos(n u) is sqrt(2 pi) / s times the Gaussian of width
+    sigma, summed over all periods; that sum takes fewer terms when the Gaussian is narrow.
     """
     s = 2 * pi * sigma / period
     reach = sqrt(-2 * log(_TERMS))
     if sigma > _WRAPPED * period:
-        unit = factor * s / sqrt(2 * pi)
-        terms = range(1, 2 + int(reach / s))
-        return cosines(
-            [unit + shift] + [2 * unit * exp(-((k * s) ** 2) / 2) for k in terms], period
-        )
-    # A difference within half a period: the Gaussians to its left are nearer than those to its
+        waves = [first * exp(-0.5 * (n * n - 1) * s * s) for n in range(1, 2 + int(reach / s))]
+        return cosines([constant, *waves], period)
+    total = first * exp(0.5 * s * s)
+    factor, shift = total * sqrt(pi / 2) / s, constant - 0.5 * total
+    # Of a difference within half a period the Gaussians to the left are nearer than those to the
     # right.
-    left = int(reach * sigma / period + 0.5)
-    right = int(reach * sigma / period)
+    left, right = int(reach * sigma / period + 0.5), int(reach * sigma / period)
     shifts = np.arange(-left, right + 1) * period
     peak = factor * float(np.exp(-(shifts**2) / (2 * sigma**2)).sum()) + shift
     return Coordinates(
