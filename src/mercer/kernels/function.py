@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -163,7 +164,7 @@ class FromFeatureMap(Kernel):
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.kernel is None or self.kernel.is_bound:
-            return self._with()
+            return self._with(kernel=deepcopy(self.kernel))
         images = self._images(as_objects(X, type(self).__name__))
         return self._with(kernel=self.kernel._bound(images, weight, None))
 

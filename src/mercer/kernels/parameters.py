@@ -136,6 +136,8 @@ def show(value: object) -> str:
     """Return the printed form of a parameter, with NumPy numbers as plain numbers."""
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, str):
+        value = str(value)  # of an enumeration, too
     elif isinstance(value, np.ndarray):
         value = value.tolist()
     elif isinstance(value, list | tuple):

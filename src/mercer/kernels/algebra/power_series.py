@@ -116,6 +116,8 @@ class PowerSeries(Kernel):
     array([[10.059904]])
     """
 
+    _fixed = ("radius",)
+
     def __init__(
         self,
         coefficients: Sequence[float] | str | Callable[[int], float],
@@ -280,8 +282,8 @@ class PowerSeries(Kernel):
 
     def feature_map(self, X: Any) -> Any:
         """Return ordered products of features by rising power; see :meth:`Kernel.feature_map`."""
-        if self._closed is not None:
-            return super().feature_map(X)
+        if self._closed is not None or callable(self.coefficients):
+            return super().feature_map(X)  # infinitely many powers
         return PolynomialOf(self.inner, self._terms()).feature_map(self.validate(X))
 
     @property

@@ -12,7 +12,7 @@ from ..matrices import refuse_negative_direction, symmetric_matrix
 from ..objects import stored_alike
 from ..parameters import show
 from .linear import Linear
-from .vector import VectorKernel
+from .vector import VectorKernel, require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -76,16 +76,11 @@ class Bilinear(VectorKernel):
         kept = values > len(values) * np.finfo(float).eps * max(values[-1], 0.0)
         return np.ascontiguousarray((vectors[:, kept] * np.sqrt(values[kept])).T)
 
-    def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors with a column for each of the matrix; see the base class."""
-        X = super().validate(X, against)
-        d = len(self.matrix)
-        if X.shape[1] != d:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but the matrix of Bilinear is {d} x {d}; both must "
-                "have the same number of columns."
-            )
-        return X
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors that do not have a column for each of the matrix; see the base class."""
+        require_columns(X, len(self.matrix), "the matrix of Bilinear")
 
     def features(self, X: Any) -> np.ndarray:
         """Return the vectors A x of validated vectors x.

@@ -17,6 +17,7 @@ from ..definiteness import PD, Definiteness
 from ..hankel import radial_integral, radial_transform
 from ..parameters import integer, positive, show
 from .radial import RadialKernel
+from .vector import require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -111,15 +112,12 @@ class FromSpectrum(RadialKernel):
         bound._table()  # refuses a density that is not integrable or not positive
         return bound
 
-    def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors of the right dimension; see the base class."""
-        X = super().validate(X, against)
-        if self.dimension is not None and X.shape[1] != self.dimension:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but the spectrum is one in {self.dimension} "
-                "dimensions."
-            )
-        return X
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors of another dimension; see the base class."""
+        if self.dimension is not None:
+            require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 
     def compile(self, builder: Builder) -> None:
         """Push the profile over the squared distance; see :meth:`Kernel.compile`."""

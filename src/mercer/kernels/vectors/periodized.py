@@ -16,7 +16,7 @@ from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..objects import VECTORS, Objects
 from ..parameters import integer, positive
-from .vector import VectorKernel
+from .vector import VectorKernel, require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -100,14 +100,12 @@ class Periodized(VectorKernel):
         bound._shifts()  # refuses a kernel that does not fall off
         return bound
 
-    def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors of the right dimension; see the base class."""
-        X = super().validate(X, against)
-        if self.dimension is not None and X.shape[1] != self.dimension:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but the kernel is periodic in {self.dimension}."
-            )
-        return X
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors of another dimension; see the base class."""
+        if self.dimension is not None:
+            require_columns(X, self.dimension, "the torus of Periodized")
 
     def compile(self, builder: Builder) -> None:
         """Push the sum over all periods; see :meth:`Kernel.compile`."""

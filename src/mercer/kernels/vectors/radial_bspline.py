@@ -15,6 +15,7 @@ from ..definiteness import PD, Definiteness
 from ..parameters import integer, positive, show
 from .radial import RadialKernel
 from .statistics import squared_distances
+from .vector import require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -86,15 +87,12 @@ class RadialBSpline(RadialKernel):
         self._check()
         return self._with(dimension=self.dimension or X.shape[1])
 
-    def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors of the right dimension; see the base class."""
-        X = super().validate(X, against)
-        if self.dimension is not None and X.shape[1] != self.dimension:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but the spline is one in {self.dimension} "
-                "dimensions."
-            )
-        return X
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors of another dimension; see the base class."""
+        if self.dimension is not None:
+            require_columns(X, self.dimension, "the dimension of RadialBSpline")
 
     def compile(self, builder: Builder) -> None:
         """Push the profile over the distance to the edge; see :meth:`Kernel.compile`."""
@@ -195,7 +193,7 @@ def _convolved(n: int, d: int, derivative: int, r: np.ndarray) -> np.ndarray:
     power of w, and is integrated to where it is negligible.
     """
     decay = 0.5 * (d + 1) * (n + 1) - d - derivative
-    last = 20.0 + d + (1e13 if d % 2 == 0 else 1e15) ** (1.0 / decay)
+    last = 20.0 + d + (1e15 if d % 2 and not derivative else 1e13) ** (1.0 / decay)
     x, weight = leggauss(24)
     panels = int(np.ceil(0.5 * last))
     w = (2.0 * np.arange(panels)[:, None] + 1.0 + x).reshape(-1)

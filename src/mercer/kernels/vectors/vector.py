@@ -32,6 +32,24 @@ class VectorKernel(Kernel):
         return X
 
 
+def require_columns(X: Any, n: int, owner: str) -> None:
+    """Refuse vectors with another number of columns than `n`, which `owner` has.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Vectors.
+    n : int
+        The number of columns that is expected.
+    owner : str
+        What the number belongs to, for the error.
+    """
+    if X.shape[1] != n:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {owner} has {n}; both must have the same columns."
+        )
+
+
 class GammaKernel(VectorKernel):
     """Base class of the vector kernels with a width `gamma`, which may be a rule on the data."""
 
