@@ -234,9 +234,9 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
 
 template <class T>
 std::shared_ptr<const CoordinateLeaf<T>> parse_coordinates(const nb::dict& d) {
-  static constexpr const char* names[n_coordinates] = {"product",  "minimum",   "power",
-                                                       "gaussian", "laplacian", "spline",
-                                                       "bspline",  "cosines",   "wrapped"};
+  static constexpr const char* names[n_coordinates] = {
+      "product",   "minimum", "power",   "half_power", "gaussian",
+      "laplacian", "spline",  "bspline", "cosines",    "wrapped"};
   const auto name = nb::cast<std::string>(d["function"]);
   const auto* found = std::find(names, names + n_coordinates, name);
   if (found == names + n_coordinates)
@@ -244,19 +244,24 @@ std::shared_ptr<const CoordinateLeaf<T>> parse_coordinates(const nb::dict& d) {
   auto leaf = std::make_shared<CoordinateLeaf<T>>();
   Coordinates<T>& c = leaf->shape;
   c.function = static_cast<Coordinate>(found - names);
+  const auto combination = nb::cast<std::string>(d["combination"]);
+  c.combination = combination == "product"   ? Combination::product
+                  : combination == "maximum" ? Combination::maximum
+                                             : Combination::anova;
   c.order = nb::cast<int>(d["order"]);
-  if (c.order < 0 || c.order > max_anova_order) throw nb::value_error("order out of range");
+  if (c.combination == Combination::anova && (c.order < 1 || c.order > max_anova_order))
+    throw nb::value_error("order out of range");
   c.exponent = nb::cast<double>(d["a"]);
   c.a = static_cast<T>(c.exponent);
   c.b = nb::cast<T>(d["b"]);
-  c.wraps = nb::cast<int>(d["wraps"]);
+  c.count = nb::cast<int>(d["count"]);
   leaf->peak = nb::cast<double>(d["peak"]);
   for (double v : nb::cast<std::vector<double>>(d["coefficients"]))
     leaf->coefficients.push_back(static_cast<T>(v));
-  const std::size_t needed = c.function == Coordinate::wrapped   ? 2
-                             : c.function >= Coordinate::bspline ? 1
-                                                                 : 0;
-  if (leaf->coefficients.size() < needed) throw nb::value_error("too few coefficients");
+  const bool sum = c.function == Coordinate::bspline || c.function == Coordinate::cosines;
+  const int needed = sum ? std::max(c.count, 1) : c.function == Coordinate::wrapped ? 2 : 0;
+  if (static_cast<int>(leaf->coefficients.size()) < needed)
+    throw nb::value_error("too few coefficients");
   return leaf;
 }
 

@@ -13,9 +13,9 @@ template <class T>
 Coordinates<T> CoordinateLeaf<T>::view(Index d) const {
   Coordinates<T> c = shape;
   c.coefficients = coefficients.data();
-  c.n_coefficients = static_cast<int>(coefficients.size());
-  const double factors = static_cast<double>(c.order ? c.order : d);
-  c.scale = static_cast<T>(peak == 1 ? 1.0 : std::pow(peak, factors));
+  const bool product = c.combination == Combination::product;
+  const Index factors = product ? d : c.combination == Combination::anova ? c.order : 1;
+  c.scale = static_cast<T>(peak == 1 ? 1.0 : std::pow(peak, static_cast<double>(factors)));
   return c;
 }
 
@@ -25,9 +25,10 @@ bool CoordinateLeaf<T>::skips_zeros() const {
     case Coordinate::product:
     case Coordinate::minimum:
     case Coordinate::power:
-      return shape.order > 0;
+    case Coordinate::half_power:
+      return shape.combination != Combination::product;
     default:
-      return shape.order == 0;
+      return shape.combination == Combination::product;
   }
 }
 

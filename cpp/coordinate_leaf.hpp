@@ -18,7 +18,7 @@ struct CoordinateLeaf {
   /// What the loops take, for rows of d columns.
   Coordinates<T> view(Index d) const;
   /// Whether columns in which both rows are 0 can be left out without changing a bit: factors of
-  /// exactly 1 in a product, terms of exactly 0 in a sum of products.
+  /// exactly 1 in a product, terms of exactly 0 in a sum of products or a maximum.
   bool skips_zeros() const;
   /// The largest number of columns of compressed rows when they cannot be left out.
   static constexpr Index max_columns = Index(1) << 16;

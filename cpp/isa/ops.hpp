@@ -27,6 +27,7 @@ enum class Coordinate {
   product,
   minimum,
   power,
+  half_power,
   gaussian,
   laplacian,
   spline,
@@ -34,19 +35,22 @@ enum class Coordinate {
   cosines,
   wrapped
 };
-inline constexpr int n_coordinates = 9;
+inline constexpr int n_coordinates = 10;
 inline constexpr int max_anova_order = 64;
+
+/// How the coordinates are put together.
+enum class Combination { product, maximum, anova };
 
 /// A statistic of two rows from a function of one coordinate.
 template <class T>
 struct Coordinates {
   Coordinate function = Coordinate::product;
-  int order = 0;  ///< 0: the product of all coordinates; otherwise the order of ANOVA
+  Combination combination = Combination::product;
+  int order = 0;  ///< of ANOVA
   T a = 0, b = 0;
   double exponent = 0;
   T scale = 1;    ///< multiplies the result
-  int wraps = 0;  ///< wrapped: periods to either side
-  int n_coefficients = 0;
+  int count = 0;  ///< half_power: twice the power; bspline, cosines, wrapped: terms of the sum
   const T* coefficients = nullptr;
 };
 

@@ -66,12 +66,16 @@ inline MaskF operator&(MaskF a, MaskF b) {
 inline VecF where(MaskF m, VecF a, VecF b) {
   return {_mm256_blendv_ps(b.v, a.v, m.m)};
 }
-/// p * 2^n for integral n within the normal range of the result.
-inline VecF scale2(VecF p, VecF n) {
-  const __m256i e = _mm256_slli_epi32(_mm256_cvtps_epi32(n.v), 23);
+/// p * 2^n within the normal range of the result, where integral n has been added to round_shift.
+inline VecF scale2(VecF p, VecF shifted) {
+  const __m256i e = _mm256_slli_epi32(_mm256_castps_si256(shifted.v), 23);
   return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p.v), e))};
 }
-
+/// y, or -y where the integral n that has been added to round_shift is odd.
+inline VecF flip_if_odd(VecF y, VecF shifted) {
+  const __m256i sign = _mm256_slli_epi32(_mm256_castps_si256(shifted.v), 31);
+  return {_mm256_castsi256_ps(_mm256_xor_si256(_mm256_castps_si256(y.v), sign))};
+}
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal positive x; returns m.
 inline VecF split_exponent(VecF x, VecF& e) {
   const __m256i root = _mm256_set1_epi32(half_root_f);
@@ -154,9 +158,13 @@ inline MaskD operator&(MaskD a, MaskD b) {
 inline VecD where(MaskD m, VecD a, VecD b) {
   return {_mm256_blendv_pd(b.v, a.v, m.m)};
 }
-inline VecD scale2(VecD p, VecD n) {
-  const __m256i e = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm256_cvtpd_epi32(n.v)), 52);
+inline VecD scale2(VecD p, VecD shifted) {
+  const __m256i e = _mm256_slli_epi64(_mm256_castpd_si256(shifted.v), 52);
   return {_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(p.v), e))};
+}
+inline VecD flip_if_odd(VecD y, VecD shifted) {
+  const __m256i sign = _mm256_slli_epi64(_mm256_castpd_si256(shifted.v), 63);
+  return {_mm256_castsi256_pd(_mm256_xor_si256(_mm256_castpd_si256(y.v), sign))};
 }
 /// A non-negative integer below 2^52 as a number.
 inline VecD from_integer(__m256i n) {

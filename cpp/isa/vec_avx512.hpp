@@ -68,12 +68,16 @@ inline MaskF operator&(MaskF a, MaskF b) {
 inline VecF where(MaskF m, VecF a, VecF b) {
   return {_mm512_mask_blend_ps(m.m, b.v, a.v)};
 }
-/// p * 2^n for integral n within the normal range of the result.
-inline VecF scale2(VecF p, VecF n) {
-  const __m512i e = _mm512_slli_epi32(_mm512_cvtps_epi32(n.v), 23);
+/// p * 2^n within the normal range of the result, where integral n has been added to round_shift.
+inline VecF scale2(VecF p, VecF shifted) {
+  const __m512i e = _mm512_slli_epi32(_mm512_castps_si512(shifted.v), 23);
   return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p.v), e))};
 }
-
+/// y, or -y where the integral n that has been added to round_shift is odd.
+inline VecF flip_if_odd(VecF y, VecF shifted) {
+  const __m512i sign = _mm512_slli_epi32(_mm512_castps_si512(shifted.v), 31);
+  return {_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(y.v), sign))};
+}
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal positive x; returns m.
 inline VecF split_exponent(VecF x, VecF& e) {
   const __m512i root = _mm512_set1_epi32(half_root_f);
@@ -155,9 +159,13 @@ inline MaskD operator&(MaskD a, MaskD b) {
 inline VecD where(MaskD m, VecD a, VecD b) {
   return {_mm512_mask_blend_pd(m.m, b.v, a.v)};
 }
-inline VecD scale2(VecD p, VecD n) {
-  const __m512i e = _mm512_slli_epi64(_mm512_cvtepi32_epi64(_mm512_cvtpd_epi32(n.v)), 52);
+inline VecD scale2(VecD p, VecD shifted) {
+  const __m512i e = _mm512_slli_epi64(_mm512_castpd_si512(shifted.v), 52);
   return {_mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(p.v), e))};
+}
+inline VecD flip_if_odd(VecD y, VecD shifted) {
+  const __m512i sign = _mm512_slli_epi64(_mm512_castpd_si512(shifted.v), 63);
+  return {_mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(y.v), sign))};
 }
 /// A non-negative integer below 2^52 as a number.
 inline VecD from_integer(__m512i n) {

@@ -104,23 +104,40 @@ inline PlainVec<T, N> where(PlainMask<T, N> m, PlainVec<T, N> a, PlainVec<T, N> 
   for (int k = 0; k < N; ++k) a.v[k] = m.m[k] ? a.v[k] : b.v[k];
   return a;
 }
+/// p * 2^n within the normal range of the result, where integral n has been added to round_shift.
 template <int N>
-inline PlainVec<float, N> scale2(PlainVec<float, N> p, PlainVec<float, N> n) {
+inline PlainVec<float, N> scale2(PlainVec<float, N> p, PlainVec<float, N> shifted) {
   for (int k = 0; k < N; ++k) {
-    const auto e = static_cast<std::uint32_t>(static_cast<std::int32_t>(n.v[k])) << 23;
+    const std::uint32_t e = std::bit_cast<std::uint32_t>(shifted.v[k]) << 23;
     p.v[k] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(p.v[k]) + e);
   }
   return p;
 }
 template <int N>
-inline PlainVec<double, N> scale2(PlainVec<double, N> p, PlainVec<double, N> n) {
+inline PlainVec<double, N> scale2(PlainVec<double, N> p, PlainVec<double, N> shifted) {
   for (int k = 0; k < N; ++k) {
-    const auto e = static_cast<std::uint64_t>(static_cast<std::int64_t>(n.v[k])) << 52;
+    const std::uint64_t e = std::bit_cast<std::uint64_t>(shifted.v[k]) << 52;
     p.v[k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(p.v[k]) + e);
   }
   return p;
 }
-
+/// y, or -y where the integral n that has been added to round_shift is odd.
+template <int N>
+inline PlainVec<float, N> flip_if_odd(PlainVec<float, N> y, PlainVec<float, N> shifted) {
+  for (int k = 0; k < N; ++k) {
+    const std::uint32_t sign = std::bit_cast<std::uint32_t>(shifted.v[k]) << 31;
+    y.v[k] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(y.v[k]) ^ sign);
+  }
+  return y;
+}
+template <int N>
+inline PlainVec<double, N> flip_if_odd(PlainVec<double, N> y, PlainVec<double, N> shifted) {
+  for (int k = 0; k < N; ++k) {
+    const std::uint64_t sign = std::bit_cast<std::uint64_t>(shifted.v[k]) << 63;
+    y.v[k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(y.v[k]) ^ sign);
+  }
+  return y;
+}
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for normal positive x; returns m.
 template <int N>
 inline PlainVec<float, N> split_exponent(PlainVec<float, N> x, PlainVec<float, N>& e) {

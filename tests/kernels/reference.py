@@ -6,11 +6,16 @@ agree with both.
 """
 
 from contextlib import contextmanager
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import betainc, gamma, kv, xlogy
 
 from mercer import kernels as mk
+from mercer.gram.coordinates import combined
+
+from .coordinate_definitions import definitions
 
 
 def dense(X):
@@ -20,43 +25,188 @@ def dense(X):
 def defined(k, X, Z=None):
     """Return the matrix of a bound kernel from its textbook formula."""
     Z = X if Z is None else Z
-    match k:
-        case mk.Linear():
-            return X @ Z.T
-        case mk.Polynomial():
-            return (k.gamma * (X @ Z.T) + k.coef0) ** k.degree
-        case mk.RBF():
-            return np.exp(-k.gamma * ((X[:, None] - Z[None]) ** 2).sum(axis=-1))
-        case mk.Laplacian():
-            return np.exp(-k.gamma * np.abs(X[:, None] - Z[None]).sum(axis=-1))
-        case mk.Sigmoid():
-            return np.tanh(k.gamma * (X @ Z.T) + k.coef0)
-        case mk.Constant():
-            return np.full((len(X), len(Z)), float(k.value))
-        case mk.FromFunction():
-            return np.asarray(k.function(X, Z), dtype=float)
-        case mk.FromFeatureMap():
-            return k.phi(X) @ k.phi(Z).T
-        case mk.Sum():
-            return defined(k.left, X, Z) + defined(k.right, X, Z)
-        case mk.Product():
-            return defined(k.left, X, Z) * defined(k.right, X, Z)
-        case mk.Scaled():
-            return k.scale * defined(k.kernel, X, Z)
-        case mk.Power():
-            return defined(k.kernel, X, Z) ** k.exponent
-        case mk.Exp():
-            return np.exp(defined(k.kernel, X, Z))
-        case mk.PolynomialOf():
-            inner = defined(k.kernel, X, Z)
-            return sum(a * inner**m for m, a in enumerate(k.coefficients))
-        case mk.Normalized():
-            own = [np.diagonal(defined(k.kernel, A)) for A in (X, Z)]
-            r, c = (np.divide(1, np.sqrt(d), out=np.zeros_like(d), where=d > 0) for d in own)
-            return defined(k.kernel, X, Z) * r[:, None] * c
-        case mk.OnColumns():
-            return defined(k.kernel, X[:, k.columns], Z[:, k.columns])
-    raise NotImplementedError(type(k))
+    definition = DEFINITIONS.get(type(k))
+    if definition is None:
+        raise NotImplementedError(f"tests/kernels/reference.py does not define {type(k).__name__}")
+    return np.asarray(definition(k, X, Z), dtype=float)
+
+
+def dots(X, Z):
+    return (X[:, None] * Z[None]).sum(axis=-1)
+
+
+def apart(X, Z, p=2):
+    """Return the distances in the p-norm."""
+    return np.linalg.norm(X[:, None] - Z[None], ord=p, axis=-1)
+
+
+def matern(k, X, Z):
+    if k.nu == np.inf:
+        return np.exp(-0.5 * (apart(X, Z) / k.length_scale) ** 2)
+    u = np.sqrt(2 * k.nu) * apart(X, Z) / k.length_scale
+    at = np.where(u > 0, u, 1.0)
+    return np.where(u > 0, 2 ** (1 - k.nu) / gamma(k.nu) * at**k.nu * kv(k.nu, at), 1.0)
+
+
+def ball_volume(d):
+    return np.pi ** (d / 2) / gamma(d / 2 + 1)
+
+
+def radial_spline(k, X, Z):
+    """Convolve the volume common to two balls, or a spline of it, with one more pair of balls."""
+    d, r = X.shape[1], apart(X, Z) / k.scale
+
+    def two(r):
+        inside = np.clip(1 - r * r / 4, 0, 1)
+        return ball_volume(d) * betainc((d + 1) / 2, 0.5, inside)
+
+    if k.order == 1:
+        return two(r)
+    # f * g at distance r: f on spheres of radius s, g at the distance t from points on them.
+    s = (np.arange(100) + 0.5) / 50
+    ws = np.full(100, 1 / 50)
+    if d == 1:
+        return ((two(abs(r[..., None] - s)) + two(r[..., None] + s)) * two(s)) @ ws
+    angle = (np.arange(100) + 0.5) * np.pi / 100
+    x, y = s[:, None] * np.cos(angle), s[:, None] * np.sin(angle)
+    values = []
+    for distance in r.reshape(-1):
+        sphere = two(np.hypot(distance - x, y)) @ np.sin(angle) ** (d - 2) * (np.pi / 100)
+        values.append((sphere * two(s) * s ** (d - 1)) @ ws * (d - 1) * ball_volume(d - 1))
+    return np.reshape(values, r.shape)
+
+
+def from_spectrum(k, X, Z):
+    """Sum waves over frequencies, averaged over all directions."""
+    d, r = X.shape[1], apart(X, Z)
+    w = (np.arange(8000) + 0.5) * (k.cutoff or 200.0) / 8000
+    weight = w ** (d - 1) * k.density(w) * w[0] * 2 / (2 ** (d / 2 - 1) * gamma(d / 2))
+    x = r[..., None] * w
+    return (np.cos(x) if d == 1 else np.sinc(x / np.pi)) @ weight
+
+
+def periodized(k, X, Z):
+    shifts = product(np.arange(-25, 26) if X.shape[1] == 1 else np.arange(-4, 5), repeat=X.shape[1])
+    return sum(defined(k.kernel, X + k.period * np.array(n), Z) for n in shifts)
+
+
+def power_series(k, X, Z):
+    t = dots(X, Z) if k.kernel is None else defined(k.kernel, X, Z)
+    if isinstance(k.coefficients, str):
+        closed = {"geometric": lambda t: 1 / (1 - t), "log": lambda t: -np.log(1 - t)}
+        return closed.get(k.coefficients, getattr(np, k.coefficients, None))(t)
+    given = k.coefficients
+    terms = [given(n) for n in range(k.n_terms)] if callable(given) else given
+    return sum(a * t**n for n, a in enumerate(terms))
+
+
+def distance_kernel(k, X, Z):
+    if callable(k.distance):
+        d = k.distance(X, Z)
+    elif k.distance == "chi2":
+        x, z = X[:, None], Z[None]
+        d = ((x - z) ** 2 / np.where(x + z > 0, x + z, 1)).sum(axis=-1)
+    else:
+        named = {"l1": 1, "l2": 2, "linf": np.inf, "sqeuclidean": 2}
+        d = apart(X, Z, named.get(k.distance, k.distance))
+        d = d**2 if k.distance == "sqeuclidean" else d
+    return np.exp(-d / k.scale)
+
+
+def normalized(k, X, Z):
+    own = [np.diagonal(defined(k.kernel, A)) for A in (X, Z)]
+    r, c = (np.divide(1, np.sqrt(d), out=np.zeros_like(d), where=d > 0) for d in own)
+    return defined(k.kernel, X, Z) * r[:, None] * c
+
+
+def over_feature_space(k, X, Z):
+    own, other = (np.diagonal(defined(k.kernel, A)) for A in (X, Z))
+    return np.exp(-k.gamma * (own[:, None] - 2 * defined(k.kernel, X, Z) + other))
+
+
+def projected(k, X, Z):
+    """Take the polynomials out that interpolate in the points, one argument after the other."""
+    P = np.array(k.points, dtype=float)
+    order = k.kernel.definiteness.order
+
+    def basis(A):
+        return np.ones((len(A), 1)) if order == 1 else np.hstack([np.ones((len(A), 1)), A])
+
+    left, right = (np.linalg.lstsq(basis(P).T, basis(A).T, rcond=None)[0].T for A in (X, Z))
+    inner = k.kernel
+    half = defined(inner, X, Z) - left @ defined(inner, P, Z)
+    return half - (defined(inner, X, P) - left @ defined(inner, P, P)) @ right.T
+
+
+def covariance(k, X, Z):
+    def values(A):
+        V = k.functions(A) if callable(k.functions) else np.stack([f(A) for f in k.functions], 1)
+        return V - V.mean(axis=1, keepdims=True) if k.centered else V
+
+    return np.mean(values(X)[:, None] * values(Z)[None], axis=-1)
+
+
+def from_feature_map(k, X, Z):
+    A, B = dense(k.phi(X)), dense(k.phi(Z))
+    return dots(A, B) if k.kernel is None else defined(k.kernel, A, B)
+
+
+def finite_matrix(k, X, Z):
+    place = (list(k.items) if k.items is not None else list(range(len(k.matrix)))).index
+    return [[k.matrix[place(x)][place(z)] for z in Z] for x in X]
+
+
+def fourier_series(k, X, Z):
+    u = 2 * np.pi / k.period * (X[:, None] - Z[None])
+    return sum(a * np.cos(n * u) for n, a in enumerate(k.coefficients)).prod(axis=-1)
+
+
+DEFINITIONS = {
+    mk.Linear: lambda k, X, Z: dots(X, Z),
+    mk.Polynomial: lambda k, X, Z: (k.gamma * dots(X, Z) + k.coef0) ** k.degree,
+    mk.Bilinear: lambda k, X, Z: X @ np.array(k.matrix) @ Z.T,
+    mk.SumOfPowers: lambda k, X, Z: sum((k.gamma * dots(X, Z)) ** m for m in range(k.degree + 1)),
+    mk.ExponentialDot: lambda k, X, Z: np.exp(k.gamma * dots(X, Z)),
+    mk.PowerSeries: power_series,
+    mk.Sigmoid: lambda k, X, Z: np.tanh(k.gamma * dots(X, Z) + k.coef0),
+    mk.RBF: lambda k, X, Z: np.exp(-k.gamma * apart(X, Z) ** 2),
+    mk.Laplacian: lambda k, X, Z: np.exp(-k.gamma * apart(X, Z, 1)),
+    mk.Exponential: lambda k, X, Z: np.exp(-k.gamma * apart(X, Z)),
+    mk.Matern: matern,
+    mk.RationalQuadratic: lambda k, X, Z: (
+        (1 + apart(X, Z) ** 2 / (2 * k.alpha * k.length_scale**2)) ** -k.alpha
+    ),
+    mk.DampedOscillator: lambda k, X, Z: 1 / (k.gamma**2 + (k.omega * apart(X, Z)) ** 2),
+    mk.Multiquadric: lambda k, X, Z: -np.hypot(apart(X, Z), k.c),
+    mk.InverseMultiquadric: lambda k, X, Z: 1 / np.hypot(apart(X, Z), k.c),
+    mk.ThinPlate: lambda k, X, Z: xlogy(apart(X, Z) ** 2, apart(X, Z)),
+    mk.NegativeDistance: lambda k, X, Z: -(apart(X, Z) ** k.power),
+    mk.LogDistance: lambda k, X, Z: -np.log(apart(X, Z) ** k.power + k.c),
+    mk.RadialBSpline: radial_spline,
+    mk.FromSpectrum: from_spectrum,
+    mk.FourierSeries: fourier_series,
+    mk.Periodized: periodized,
+    mk.DistanceKernel: distance_kernel,
+    mk.Constant: lambda k, X, Z: np.full((len(X), len(Z)), k.value),
+    mk.FromFunction: lambda k, X, Z: k.function(X, Z),
+    mk.FromFeatureMap: from_feature_map,
+    mk.Covariance: covariance,
+    mk.FiniteMatrix: finite_matrix,
+    mk.Precomputed: lambda k, X, Z: X,
+    mk.Sum: lambda k, X, Z: defined(k.left, X, Z) + defined(k.right, X, Z),
+    mk.Product: lambda k, X, Z: defined(k.left, X, Z) * defined(k.right, X, Z),
+    mk.Scaled: lambda k, X, Z: k.scale * defined(k.kernel, X, Z),
+    mk.Power: lambda k, X, Z: defined(k.kernel, X, Z) ** k.exponent,
+    mk.Exp: lambda k, X, Z: np.exp(defined(k.kernel, X, Z)),
+    mk.PolynomialOf: lambda k, X, Z: sum(
+        a * defined(k.kernel, X, Z) ** m for m, a in enumerate(k.coefficients)
+    ),
+    mk.Normalized: normalized,
+    mk.OverFeatureSpace: over_feature_space,
+    mk.Projected: projected,
+    mk.OnColumns: lambda k, X, Z: defined(k.kernel, X[:, k.columns], Z[:, k.columns]),
+}
+DEFINITIONS |= definitions(defined)
 
 
 class Interpreter:
@@ -72,15 +222,33 @@ class Interpreter:
         yield
         self.X, self.Z = outer
 
+    @contextmanager
+    def mapped(self, mapping):
+        outer = self.X, self.Z
+        self.X, self.Z = (dense(mapping(A)) for A in outer)
+        yield
+        self.X, self.Z = outer
+
     def leaf(self, statistic):
-        difference = self.X[:, None] - self.Z[None]
+        x, z = self.X[:, None], self.Z[None]
+        total = np.where(x + z > 0, x + z, 1.0)
         self.stack.append(
             {
-                "dot": lambda: (self.X[:, None] * self.Z[None]).sum(axis=-1),
-                "sqdist": lambda: (difference**2).sum(axis=-1),
-                "l1": lambda: np.abs(difference).sum(axis=-1),
+                "dot": lambda: (x * z).sum(axis=-1),
+                "sqdist": lambda: ((x - z) ** 2).sum(axis=-1),
+                "l1": lambda: np.abs(x - z).sum(axis=-1),
+                "minimum": lambda: np.minimum(x, z).sum(axis=-1),
+                "harmonic": lambda: (x * z / total).sum(axis=-1),
+                "chi": lambda: ((x - z) ** 2 / total).sum(axis=-1),
             }[statistic]()
         )
+
+    def coordinates(self, function, combination="product", order=0):
+        factors = (
+            function.values(self.X[:, None, j], self.Z[None, :, j]) for j in range(self.X.shape[1])
+        )
+        values = combined(factors, combination, order)
+        self.stack.append(np.broadcast_to(values, (len(self.X), len(self.Z))))
 
     def matrix(self):
         self.stack.append(np.array(self.X, dtype=float))
@@ -91,8 +259,39 @@ class Interpreter:
     def const(self, value):
         self.stack.append(np.full((len(self.X), len(self.Z)), value))
 
+    def dup(self):
+        self.stack.append(self.stack[-1])
+
+    def swap(self):
+        self.stack[-2:] = self.stack[:-3:-1]
+
     def affine(self, a, b):
         self.stack.append(a * self.stack.pop() + b)
+
+    def log(self):
+        self.stack.append(np.log(np.maximum(self.stack.pop(), np.finfo(float).tiny)))
+
+    def sqrt(self):
+        self.stack.append(np.sqrt(np.maximum(self.stack.pop(), 0)))
+
+    def cos(self):
+        self.stack.append(np.cos(self.stack.pop()))
+
+    def reciprocal(self):
+        self.stack.append(1 / self.stack.pop())
+
+    def power(self, exponent):
+        self.stack.append(np.maximum(self.stack.pop(), 0) ** exponent)
+
+    def polynomial(self, coefficients):
+        self.stack.append(np.polynomial.polynomial.polyval(self.stack.pop(), coefficients))
+
+    def table(self, table):
+        self.stack.append(table(self.stack.pop()))
+
+    def add_diagonal(self, kernel):
+        own, other = kernel.diag(self.X), kernel.diag(self.Z)
+        self.stack.append(self.stack.pop() + own[:, None] + other)
 
     def add(self):
         self.stack.append(self.stack.pop() + self.stack.pop())

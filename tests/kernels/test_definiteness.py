@@ -19,7 +19,7 @@ from mercer.kernels import (
     polynomial,
 )
 
-PD, PSD, CPD, INDEFINITE, UNKNOWN = Definiteness
+PD, PSD, CPD, CPD2, INDEFINITE, UNKNOWN = Definiteness
 conditional = Polynomial(1, 1.0, -1.0)  # x.z - 1
 unknown = FromFunction(lambda A, B: A @ B.T)
 

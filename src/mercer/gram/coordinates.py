@@ -1,19 +1,22 @@
 """Statistics of two rows that are put together from a function of single coordinates.
 
 A function f(x_i, z_i) of one coordinate, taken for every column, is combined by the product over
-all columns or by the ANOVA sum of order D, the sum of all products of D different columns. The
-native core computes them (cpp/isa/coordinates.hpp); `values` here says in NumPy what it computes.
+all columns, by their maximum, or by the ANOVA sum of order D, the sum of all products of D
+different columns. The native core computes them (cpp/isa/coordinates.hpp); `values` and `combined`
+say in NumPy what it computes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from math import comb, exp, factorial, log, pi, sqrt
 from typing import Any
 
 import numpy as np
 
 MAX_ORDER = 64  # of ANOVA in the native core
+_LARGEST_HALF_POWER = 8  # powers up to here are products
 _TERMS = 1e-17  # terms of a series below this share of the first are left out
 # A wrapped Gaussian is summed over periods while it is narrower than this share of the period,
 # and as a series of cosines when it is wider: whichever takes fewer operations.
@@ -35,8 +38,8 @@ class Coordinates:
         Its parameters.
     coefficients : tuple of float
         Its coefficients.
-    wraps : int
-        Periods summed to either side.
+    count : int
+        Its number of terms, or twice an exponent.
     peak : float
         What every coordinate is multiplied by.
     """
@@ -45,24 +48,27 @@ class Coordinates:
     a: float = 0.0
     b: float = 0.0
     coefficients: tuple[float, ...] = ()
-    wraps: int = 0
+    count: int = 0
     peak: float = 1.0
 
-    def source(self, order: int) -> dict[str, Any]:
+    def source(self, combination: str, order: int) -> dict[str, Any]:
         """Return the description that the native core takes.
 
         Parameters
         ----------
-        order : int >= 0
-            The order of ANOVA; 0 stands for the product over all columns.
+        combination : {"product", "maximum", "anova"}
+            How the coordinates are put together.
+        order : int
+            The order of ANOVA.
         """
         return {
             "function": self.function,
+            "combination": combination,
             "order": int(order),
             "a": float(self.a),
             "b": float(self.b),
             "coefficients": [float(c) for c in self.coefficients],
-            "wraps": int(self.wraps),
+            "count": int(self.count),
             "peak": float(self.peak),
         }
 
@@ -75,6 +81,8 @@ class Coordinates:
             values = np.minimum(x, z)
         elif self.function == "power":
             values = t**self.a
+        elif self.function == "half_power":
+            values = t ** (self.count / 2)
         elif self.function == "gaussian":
             values = np.exp(-self.a * t * t)
         elif self.function == "laplacian":
@@ -87,30 +95,31 @@ class Coordinates:
             u = len(self.coefficients) - self.a * t
             values = sum(c * np.maximum(u - k, 0.0) ** n for k, c in enumerate(self.coefficients))
         elif self.function == "cosines":
-            values = sum(c * np.cos(k * self.a * t) for k, c in enumerate(self.coefficients))
+            values = sum(c * np.cos(pi * k * self.a * t) for k, c in enumerate(self.coefficients))
         else:
-            t = t - self.b * np.round(t / self.b)
-            shifts = self.b * np.arange(-self.wraps, self.wraps + 1)
+            t = np.abs(t - self.b * np.round(t / self.b))
+            shifts = [self.b * (-(k + 1) // 2 if k % 2 else k // 2) for k in range(self.count)]
             bumps = sum(np.exp(-self.a * (t + shift) ** 2) for shift in shifts)
             values = self.coefficients[0] * bumps + self.coefficients[1]
         return self.peak * np.asarray(values)
 
 
-def combined(factors: Any, order: int) -> np.ndarray:
-    """Return the product of the factors, or their ANOVA sum of an order.
+def combined(factors: Any, combination: str, order: int = 0) -> np.ndarray:
+    """Return the product, the maximum or the ANOVA sum of numbers.
 
     Parameters
     ----------
     factors : iterable of ndarray
         The values f(x_i, z_i), column by column.
-    order : int >= 0
-        0: the product of all; otherwise the sum of all products of so many of them.
+    combination : {"product", "maximum", "anova"}
+        How they are put together.
+    order : int
+        The order of ANOVA.
     """
-    if order == 0:
-        result = np.ones(())
-        for f in factors:
-            result = result * f
-        return result
+    if combination == "product":
+        return reduce(np.multiply, factors, np.ones(()))
+    if combination == "maximum":
+        return reduce(np.maximum, factors, np.zeros(()))
     sums = [np.ones(())] + [np.zeros(())] * order
     for f in factors:
         for j in range(order, 0, -1):
@@ -130,6 +139,8 @@ def minimum() -> Coordinates:
 
 def power(exponent: float) -> Coordinates:
     """Return abs(x - z) to a power > 0."""
+    if (2 * exponent).is_integer() and exponent <= _LARGEST_HALF_POWER:
+        return Coordinates("half_power", count=int(2 * exponent))
     return Coordinates("power", a=exponent)
 
 
@@ -157,38 +168,41 @@ def bspline(order: int, scale: float) -> Coordinates:
     half = (order + 1) // 2
     terms = [(-1) ** k * comb(order + 1, k) / factorial(order) for k in range(half)]
     peak = sum(c * float(half - k) ** order for k, c in enumerate(terms))
-    return Coordinates(
-        "bspline", a=1.0 / scale, coefficients=tuple(c / peak for c in terms), peak=peak
-    )
+    coefficients = tuple(c / peak for c in terms)
+    return Coordinates("bspline", a=1.0 / scale, coefficients=coefficients, count=half, peak=peak)
 
 
 def cosines(coefficients: Any, period: float) -> Coordinates:
     """Return sum_k c_k cos(2 pi k (x - z) / period); the sum of the c_k must not be 0."""
     peak = float(sum(coefficients))
     scaled = tuple(float(c) / peak for c in coefficients)
-    return Coordinates("cosines", a=2 * pi / period, coefficients=scaled, peak=peak)
+    return Coordinates("cosines", a=2.0 / period, coefficients=scaled, count=len(scaled), peak=peak)
 
 
-def wrapped_gaussian(sigma: float, period: float, factor: float, shift: float) -> Coordinates:
-    """Return factor * sum_m exp(-(x - z + m period)^2 / (2 sigma^2)) + shift.
+def theta(sigma: float, period: float, first: float, constant: float) -> Coordinates:
+    """Return constant + first * sum_n exp(-(n^2 - 1) s^2 / 2) cos(n u) over n >= 1.
 
-    By Poisson's formula the sum is also s / sqrt(2 pi) (1 + 2 sum_k exp(-k^2 s^2 / 2) cos(k u))
-    with s and u the width and the difference in units of period / (2 pi).
+    s and u are the width and the difference x - z in units of period / (2 pi). By Poisson's
+    formula 1 + 2 sum_n exp(-n^2 s^2 / 2) cos(n u) is sqrt(2 pi) / s times the Gaussian of width
+    sigma, summed over all periods; that sum takes fewer terms when the Gaussian is narrow.
     """
     s = 2 * pi * sigma / period
+    reach = sqrt(-2 * log(_TERMS))
     if sigma > _WRAPPED * period:
-        terms = 1 + int(sqrt(-2 * log(_TERMS)) / s)
-        unit = factor * s / sqrt(2 * pi)
-        series = [unit + shift] + [2 * unit * exp(-((k * s) ** 2) / 2) for k in range(1, terms + 1)]
-        return cosines(series, period)
-    wraps = 1 + int(sqrt(-2 * log(_TERMS)) * sigma / period)
-    top = sum(exp(-((m * period) ** 2) / (2 * sigma**2)) for m in range(-wraps, wraps + 1))
-    peak = factor * top + shift
+        waves = [first * exp(-0.5 * (n * n - 1) * s * s) for n in range(1, 2 + int(reach / s))]
+        return cosines([constant, *waves], period)
+    total = first * exp(0.5 * s * s)
+    factor, shift = total * sqrt(pi / 2) / s, constant - 0.5 * total
+    # Of a difference within half a period the Gaussians to the left are nearer than those to the
+    # right.
+    left, right = int(reach * sigma / period + 0.5), int(reach * sigma / period)
+    shifts = np.arange(-left, right + 1) * period
+    peak = factor * float(np.exp(-(shifts**2) / (2 * sigma**2)).sum()) + shift
     return Coordinates(
         "wrapped",
         a=1.0 / (2 * sigma**2),
         b=period,
         coefficients=(factor / peak, shift / peak),
-        wraps=wraps,
+        count=left + right + 1,
         peak=peak,
     )

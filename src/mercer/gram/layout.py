@@ -237,7 +237,7 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
     if leaf.kind == "matrix":
         return ("matrix", X)
     if leaf.coordinates is not None:
-        return ("coordinates", leaf.coordinates.source(leaf.order))
+        return ("coordinates", leaf.coordinates.source(leaf.combination, leaf.order))
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel

@@ -55,9 +55,11 @@ class Leaf:
         A map that is applied to the (chosen columns of the) objects, all at once; the leaf
         looks at the images.
     coordinates : Coordinates or None
-        The function of single coordinates, and
+        The function of single coordinates.
+    combination : str
+        How they are combined: "product", "maximum" or "anova".
     order : int
-        how they are combined: 0 for the product, otherwise the order of ANOVA.
+        The order of ANOVA.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class Leaf:
     kernel: Kernel | None = None
     mapping: Mapping = None
     coordinates: Coordinates | None = None
+    combination: str = ""
     order: int = 0
 
 
@@ -171,18 +174,24 @@ class Builder:
         """
         self._push(Leaf(statistic, self._columns, None, self._mapping))
 
-    def coordinates(self, function: Coordinates, order: int = 0) -> None:
+    def coordinates(
+        self, function: Coordinates, combination: str = "product", order: int = 0
+    ) -> None:
         """Push a statistic that is put together from a function of single coordinates.
 
         Parameters
         ----------
         function : Coordinates
             See `mercer.gram.coordinates`.
-        order : int >= 0, default=0
-            0: the product over all columns; otherwise the sum of all products over so many
-            different columns (order 1: the sum).
+        combination : {"product", "maximum", "anova"}, default="product"
+            The product or the maximum over all columns, or the sum of all products over `order`
+            different columns.
+        order : int, default=0
+            The order of ANOVA; order 1 is the sum over all columns.
         """
-        self._push(Leaf("coordinates", self._columns, None, self._mapping, function, int(order)))
+        self._push(
+            Leaf("coordinates", self._columns, None, self._mapping, function, combination, order)
+        )
 
     def matrix(self) -> None:
         """Push the entry of a precomputed matrix."""

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 from .algebra import (
     Exp,
     Normalized,
+    OverFeatureSpace,
     PolynomialOf,
     Power,
+    PowerSeries,
     Product,
+    Projected,
     Scaled,
     Sum,
     exp,
@@ -26,45 +29,129 @@ from .algebra import (
 )
 from .base import Kernel
 from .columns import OnColumns
+from .conditional import (
+    Monotonicity,
+    completely_monotonic,
+    polynomial_basis,
+    project_gram,
+)
 from .constant import Constant
+from .covariance import Covariance
 from .definiteness import Definiteness
+from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
+from .hankel import radial_transform
+from .mapping import log_polar
 from .precomputed import Precomputed
 from .resolve import resolve
-from .vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid, VectorKernel
+from .vectors import (
+    ANOVA,
+    RBF,
+    AdditiveChiSquare,
+    Bilinear,
+    BSpline,
+    ChiSquare,
+    DampedOscillator,
+    Dirichlet,
+    DistanceKernel,
+    Exponential,
+    ExponentialDot,
+    FourierSeries,
+    FromSpectrum,
+    Gaussian,
+    HistogramIntersection,
+    InverseMultiquadric,
+    Laplacian,
+    Linear,
+    LogDistance,
+    Matern,
+    Multiquadric,
+    NegativeDistance,
+    PeriodicGaussian,
+    Periodized,
+    Polynomial,
+    RadialBSpline,
+    RadialKernel,
+    RationalQuadratic,
+    Sigmoid,
+    Spline,
+    SumOfPowers,
+    ThinPlate,
+    VectorKernel,
+    taylor_inner_product,
+)
 
 if TYPE_CHECKING:
     from mercer.feature_space import cosine, distance, distance_to_mean, norm
 
 __all__ = [
+    "ANOVA",
     "RBF",
+    "AdditiveChiSquare",
+    "BSpline",
+    "Bilinear",
+    "ChiSquare",
     "Constant",
+    "Covariance",
+    "DampedOscillator",
     "Definiteness",
+    "Dirichlet",
+    "DistanceKernel",
     "Exp",
+    "Exponential",
+    "ExponentialDot",
+    "FiniteMatrix",
+    "FourierSeries",
     "FromFeatureMap",
     "FromFunction",
+    "FromSpectrum",
+    "Gaussian",
+    "HistogramIntersection",
+    "InverseMultiquadric",
     "Kernel",
     "Laplacian",
     "Linear",
+    "LogDistance",
+    "Matern",
+    "Monotonicity",
+    "Multiquadric",
+    "NegativeDistance",
     "Normalized",
     "OnColumns",
+    "OverFeatureSpace",
+    "PeriodicGaussian",
+    "Periodized",
     "Polynomial",
     "PolynomialOf",
     "Power",
+    "PowerSeries",
     "Precomputed",
     "Product",
+    "Projected",
+    "RadialBSpline",
+    "RadialKernel",
+    "RationalQuadratic",
     "Scaled",
     "Sigmoid",
+    "Spline",
     "Sum",
+    "SumOfPowers",
+    "ThinPlate",
     "VectorKernel",
+    "completely_monotonic",
     "cosine",
     "distance",
     "distance_to_mean",
     "exp",
+    "log_polar",
     "norm",
     "normalize",
     "polynomial",
+    "polynomial_basis",
+    "project_gram",
+    "radial_transform",
     "resolve",
+    "taylor_inner_product",
 ]
 
 # Geometry stands on kernels and not the other way round; its first names are at home here too.

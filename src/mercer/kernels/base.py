@@ -44,6 +44,7 @@ class Kernel(Parametrised):
 
     _objects: ClassVar[objects.Objects] = objects.ANY
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
+    _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
 
     # -- what is claimed ---------------------------------------------------------------------
 
@@ -83,6 +84,24 @@ class Kernel(Parametrised):
         """Whether the input is a kernel matrix instead of objects."""
         return self.takes.pairwise
 
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z) for all vectors a."""
+        parts = self._parts()
+        return bool(parts) and all(part.translation_invariant for part in parts)
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse objects on which the kernel, or what it claims, does not hold.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+        """
+        if self._is_restricted:
+            for part in self._parts():
+                part.check_domain(X)
+
     # -- binding to data ---------------------------------------------------------------------
 
     @property
@@ -111,11 +130,12 @@ class Kernel(Parametrised):
         """
         if feature_names is None:
             feature_names = objects.column_names(X)
-        if not self.is_bound and not (
-            isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
-        ):
+        numeric = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
+        if not numeric and (not self.is_bound or self._is_restricted):
             X = self.validate(X)
-        return self._bound(X, sample_weight, feature_names)
+        kernel = self._bound(X, sample_weight, feature_names)
+        kernel.check_domain(X)
+        return kernel
 
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
@@ -195,6 +215,38 @@ class Kernel(Parametrised):
         kernel.compile(program)  # type: ignore[arg-type]
         return program.result()
 
+    def gradient(self, X: Any, Z: Any = None) -> dict[str, np.ndarray]:
+        """Return the derivatives of the values with respect to the parameters.
+
+        Parameters
+        ----------
+        X : objects
+            As many rows as the matrices have.
+        Z : objects, optional
+            As many as the matrices have columns; by default those of `X`. Needs a bound kernel.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The matrix of derivatives, of shape (n_X, n_Z), for the name of every parameter that
+            is a real number, nested ones as ``part__name``. A sequence of numbers has one matrix
+            for each, stacked along the first axis. Integers, rules, functions, matrices and
+            periods have none. A rule such as ``gamma="scale"`` is differentiated as the number
+            it stands for.
+
+        Examples
+        --------
+        >>> from mercer.kernels import RBF
+        >>> (2 * RBF(gamma=0.5)).gradient([[0.0]], [[1.0]])["kernel__gamma"].round(6)
+        array([[-1.213061]])
+        """
+        if Z is None:
+            kernel, X = self._bound_to(X)
+            return kernel._gradient(X, X)
+        self._require_bound("on two sets of objects")
+        Z = self.validate(Z)
+        return self._gradient(*objects.stored_alike(self.validate(X, Z), Z))
+
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they are finite in number.
 
@@ -212,6 +264,33 @@ class Kernel(Parametrised):
             f"{type(self).__name__} has no explicit feature map of finite dimension; use its "
             "values k(X, Z) instead."
         )
+
+    def null_space(self, X: Any) -> np.ndarray:
+        """Return the polynomials on which the kernel need not be positive, at the objects `X`.
+
+        Coefficients c that are orthogonal to them, sum_i c_i q(x_i) = 0, have c'Kc >= 0.
+
+        Parameters
+        ----------
+        X : objects
+            The objects.
+
+        Returns
+        -------
+        ndarray of shape (n_X, n_polynomials)
+            A column for each polynomial of degree below ``definiteness.order``: none for a
+            positive semidefinite kernel, the constant for a conditionally positive definite one,
+            the constant and the coordinates for one of order 2.
+        """
+        from .conditional import polynomial_basis
+
+        order = self.definiteness.order
+        if order is None:
+            raise ValueError(
+                f"{self!r} is {self.definiteness}: no polynomials are known without which it is "
+                "positive semidefinite."
+            )
+        return polynomial_basis(self.validate(X), order)
 
     def compile(self, builder: Builder) -> None:
         """Push the program that computes this kernel for a pair of objects.
@@ -324,6 +403,39 @@ class Kernel(Parametrised):
     __rsub__ = __sub__
 
     # -- machinery ---------------------------------------------------------------------------
+
+    @property
+    def _is_restricted(self) -> bool:
+        """Whether `check_domain` may refuse objects of the right kind."""
+        return any(part._is_restricted for part in self._parts())
+
+    def _values(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of values between validated objects, of a bound kernel."""
+        from mercer.gram import evaluate
+
+        return evaluate(self, X) if X is Z else evaluate(self, X, Z)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        """Return the derivatives between validated objects, of a bound kernel."""
+        values = self.get_params().values()
+        if any(isinstance(value, float | np.floating) for value in values):
+            raise NotImplementedError(
+                f"{type(self).__name__} does not state the derivatives of its values with "
+                "respect to its parameters."
+            )
+        return {}
+
+    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        """Return the derivatives of k(x, x), from small tiles on the diagonal."""
+        n = objects.count(X)
+        blocks = [objects.take(X, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE)]
+        parts = [self._gradient(block, block) for block in blocks]
+        return {
+            name: np.concatenate(
+                [np.diagonal(part[name], axis1=-2, axis2=-1) for part in parts], axis=-1
+            )
+            for name in parts[0]
+        }
 
     def _parts(self) -> list[Kernel]:
         """Return the kernels this one is composed of."""

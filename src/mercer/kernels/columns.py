@@ -90,6 +90,7 @@ class OnColumns(Kernel):
             )
         if self.is_bound:
             positions(self.columns, X.shape[1], None)
+            self.check_domain(X)
         return X
 
     def compile(self, builder: Builder) -> None:
@@ -97,6 +98,23 @@ class OnColumns(Kernel):
         self._require_bound("on pairs of vectors")
         with builder.columns([int(c) for c in _listed(self.columns)]):
             self.kernel.compile(builder)
+
+    def null_space(self, X: Any) -> np.ndarray:
+        """Return polynomials of the selected columns; see :meth:`Kernel.null_space`."""
+        self._require_bound("on its null space")
+        X = self.validate(X)
+        return self.kernel.null_space(X[:, positions(self.columns, X.shape[1], None)])
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse rows whose selected columns the kernel refuses; see the base class."""
+        if self._is_restricted:
+            self.kernel.check_domain(X[:, positions(self.columns, X.shape[1], None)])
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        index = positions(self.columns, X.shape[1], None)
+        A = X[:, index]
+        inner = self.kernel._gradient(A, A if X is Z else Z[:, index])
+        return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
     def feature_map(self, X: Any) -> Any:
         """Return the features of the selected columns; see :meth:`Kernel.feature_map`."""

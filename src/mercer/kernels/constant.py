@@ -60,6 +60,14 @@ class Constant(Kernel):
         """Push the constant; see :meth:`Kernel.compile`."""
         builder.const(float(self.value))
 
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): always."""
+        return True
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {"value": np.ones((count(X), count(Z)))}
+
     def feature_map(self, X: Any) -> np.ndarray:
         """Return one constant column; see :meth:`Kernel.feature_map`."""
         return np.full((count(X), 1), sqrt(self.value))

@@ -73,10 +73,12 @@ class Diagonal:
         else:
             self.const(0.0)
 
-    def coordinates(self, function: Coordinates, order: int = 0) -> None:
+    def coordinates(
+        self, function: Coordinates, combination: str = "product", order: int = 0
+    ) -> None:
         """Push a statistic of single coordinates of (x, x)."""
         columns = (dense_column(self._X, j) for j in range(self._X.shape[1]))
-        values = combined((function.values(x, x) for x in columns), order)
+        values = combined((function.values(x, x) for x in columns), combination, order)
         self._stack.append(np.broadcast_to(values, self._n).astype(np.float64))
 
     def matrix(self) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from .algebra.operands import require_kernel
 from .base import Kernel
-from .definiteness import PSD, UNKNOWN, Definiteness
-from .objects import Objects, count, stored_alike
+from .definiteness import PSD, UNKNOWN, Definiteness, through_a_map
+from .mapping import FeaturesOf
+from .objects import Objects, as_objects, count
 from .parameters import show
-from .vectors import Linear
+from .vectors.linear import Linear
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
 
 
 class FromFunction(Kernel):
@@ -57,9 +63,9 @@ class FromFunction(Kernel):
         self._check()
 
     def _check(self) -> None:
-        _require_callable(self.function, "function")
+        require_callable(self.function, "function")
         if self.diagonal is not None:
-            _require_callable(self.diagonal, "diagonal")
+            require_callable(self.diagonal, "diagonal")
 
     @property
     def definiteness(self) -> Definiteness:
@@ -76,91 +82,150 @@ class FromFunction(Kernel):
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         """Return the values of the function; see :meth:`Kernel.tile`."""
-        return _checked(self.function(A, B), (count(A), count(B)), self.function)
+        return checked(self.function(A, B), (count(A), count(B)), self.function)
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
         """Return the values k(x, x); see :meth:`Kernel.tile_diagonal`."""
         if self.diagonal is None:
             return super().tile_diagonal(A)
-        return _checked(self.diagonal(A), (count(A),), self.diagonal)
+        return checked(self.diagonal(A), (count(A),), self.diagonal)
 
 
 class FromFeatureMap(Kernel):
-    r"""The dot product of features that a Python function computes.
+    r"""A kernel on the images of objects under a Python function: any map, then any kernel.
 
-    .. math:: k(x, z) = \phi(x) \cdot \phi(z)
+    .. math:: k(x, z) = k_0(\phi(x), \phi(z)), \quad \text{by default } \phi(x) \cdot \phi(z)
 
-    Positive semidefinite whatever the function.
+    The function is called once for each set of objects, not for each tile of the kernel matrix,
+    and the images are compared natively. The dot product is positive semidefinite whatever the
+    function; with one feature it is the kernel f(x) f(z). Another kernel keeps its definiteness,
+    without strictness: different objects may have the same image.
 
     Parameters
     ----------
     phi : callable
         ``phi(A)`` returns an array or CSR matrix of shape (len(A), n_features); row i may
         depend on object i only.
+    kernel : Kernel, optional
+        The kernel of the images, by default the dot product. Its ``gamma="scale"`` refers to the
+        images.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.kernels import FromFeatureMap
+    >>> from mercer.kernels import RBF, FromFeatureMap
     >>> lengths = FromFeatureMap(lambda words: np.array([[len(w)] for w in words]))
     >>> lengths(["a", "bcd"])
     array([[1., 3.],
            [3., 9.]])
+    >>> FromFeatureMap(lengths.phi, kernel=RBF(0.1))(["a", "bcd"]).round(6)
+    array([[1.     , 0.67032],
+           [0.67032, 1.     ]])
     """
 
     _objects: ClassVar[Objects] = Objects(
         "any objects its feature map accepts", accepts_sparse=True
     )
 
-    def __init__(self, phi: Callable[[Any], Any]) -> None:
+    def __init__(self, phi: Callable[[Any], Any], kernel: Kernel | None = None) -> None:
         self.phi = phi
+        self.kernel = kernel
         self._check()
 
     def _check(self) -> None:
-        _require_callable(self.phi, "phi")
+        require_callable(self.phi, "phi")
+        if self.kernel is not None:
+            require_kernel(self.kernel, "kernel", "FromFeatureMap")
+            if self.kernel.pairwise:
+                raise ValueError(
+                    "the images of a map are features, not rows of a kernel matrix; use a kernel "
+                    "on vectors."
+                )
 
     @property
     def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
+        """Positive semidefinite for the dot product; what a map leaves of another kernel's."""
+        return PSD if self.kernel is None else through_a_map(self.kernel.definiteness)
+
+    @property
+    def takes(self) -> Objects:
+        """Whatever the function accepts."""
+        return self._objects
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): not known of a function."""
+        return False
+
+    @property
+    def _is_restricted(self) -> bool:
+        return False  # the images are checked where they are made
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        if self.kernel is None or self.kernel.is_bound:
+            return self._with(kernel=deepcopy(self.kernel))
+        images = self._images(as_objects(X, type(self).__name__))
+        return self._with(kernel=self.kernel._bound(images, weight, None))
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` as a collection of objects; see :meth:`Kernel.validate`."""
+        return as_objects(X, type(self).__name__)
 
     def feature_map(self, X: Any) -> Any:
         """Return the features of the objects `X`; see :meth:`Kernel.feature_map`."""
-        return self._features(self.validate(X))
+        images = self._images(self.validate(X))
+        return images if self.kernel is None else self.kernel.feature_map(images)
 
-    def _features(self, A: Any) -> Any:
+    def features(self, X: Any) -> Any:
+        """Return the images of validated objects, as the kernel of the images takes them.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_X, n_features)
+            The images.
+        """
+        images = self._images(X)
+        return images if self.kernel is None else self.kernel.validate(images)
+
+    def compile(self, builder: Builder) -> None:
+        """Push the kernel of the images; see :meth:`Kernel.compile`."""
+        with builder.mapped(FeaturesOf(self)):
+            (Linear() if self.kernel is None else self.kernel).compile(builder)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        if self.kernel is None:
+            return {}
+        A = self.features(X)
+        inner = self.kernel._gradient(A, A if X is Z else self.features(Z))
+        return {f"kernel__{name}": matrix for name, matrix in inner.items()}
+
+    def _images(self, A: Any) -> Any:
         features = self.phi(A)
         if sp.issparse(features):
             features = features.tocsr()
-            _checked(features.data, features.data.shape, self.phi)
+            checked(features.data, features.data.shape, self.phi)
         else:
-            features = _checked(features, (count(A), None), self.phi)
+            features = checked(features, (count(A), None), self.phi)
         if features.shape[0] != count(A):
             raise ValueError(
                 f"{show(self.phi)} returned {features.shape[0]} rows for {count(A)} objects."
             )
         return features
 
-    def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the dot products of the features; see :meth:`Kernel.tile`."""
-        from mercer.gram import evaluate
 
-        # Not left @ right.T: a value must not depend, in its last bits, on the size of the tile.
-        return evaluate(Linear(), *stored_alike(self._features(A), self._features(B)))
-
-    def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return the squared norms of the features; see :meth:`Kernel.tile_diagonal`."""
-        from .diagonal import squared_norms
-
-        return squared_norms(self._features(A))
-
-
-def _require_callable(function: Any, name: str) -> None:
+def require_callable(function: Any, name: str) -> None:
+    """Refuse what cannot be called."""
     if not callable(function):
         raise TypeError(f"{name} must be callable; got {function!r}.")
 
 
-def _checked(values: Any, shape: tuple[int | None, ...], function: Any) -> np.ndarray:
+def checked(values: Any, shape: tuple[int | None, ...], function: Any) -> np.ndarray:
     """Return what a user's function returned as float64, or say what is wrong with it."""
     array = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
     fits = array.ndim == len(shape) and all(

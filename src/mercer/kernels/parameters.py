@@ -136,6 +136,8 @@ def show(value: object) -> str:
     """Return the printed form of a parameter, with NumPy numbers as plain numbers."""
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, str):
+        value = str(value)  # of an enumeration, too
     elif isinstance(value, np.ndarray):
         value = value.tolist()
     elif isinstance(value, list | tuple):
@@ -159,6 +161,14 @@ def real(value: Any, name: str, *, minimum: float = -math.inf) -> float:
         bound = "" if minimum == -math.inf else f" of at least {minimum:g}"
         raise ValueError(f"{name} must be a finite number{bound}; got {show(value)}.")
     return float(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a finite real number above 0."""
+    number = real(value, name)
+    if not number > 0:
+        raise ValueError(f"{name} must be a number > 0; got {show(value)}.")
+    return number
 
 
 def integer(value: Any, name: str, *, minimum: int) -> int:

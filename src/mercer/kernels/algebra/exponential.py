@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..base import Kernel
 from ..definiteness import Definiteness, of_exponential
-from .operands import require_kernel
+from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -48,6 +50,10 @@ class Exp(Kernel):
         """Push the exponential of the kernel; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         builder.exp()
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        inner = self.kernel._gradient(X, Z)
+        return nested("kernel", inner, self._values(X, Z)) if inner else {}
 
     def __repr__(self) -> str:
         return f"exp({self.kernel!r})"

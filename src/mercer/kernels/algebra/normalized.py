@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..base import Kernel
-from ..definiteness import Definiteness
+from ..definiteness import UNKNOWN, Definiteness
 from .operands import require_kernel
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ class Normalized(Kernel):
     .. math:: k'(x, z) = k(x, z) / \sqrt{k(x, x) \, k(z, z)}
 
     The cosine of the angle in feature space; 0 where k(x, x) = 0, the feature vector being
-    zero there. A negative k(x, x) is refused. As definite as the kernel.
+    zero there. A negative k(x, x) is refused. As definite as the kernel, except that a
+    conditional definiteness is lost.
 
     Parameters
     ----------
@@ -49,8 +50,12 @@ class Normalized(Kernel):
 
     @property
     def definiteness(self) -> Definiteness:
-        """That of the kernel: a congruence by a diagonal matrix."""
-        return self.kernel.definiteness
+        """That of the kernel: a congruence by a diagonal matrix.
+
+        It moves the vectors of sum zero, on which alone a conditional claim holds.
+        """
+        claim = self.kernel.definiteness
+        return UNKNOWN if claim.order else claim
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel and its normalisation; see :meth:`Kernel.compile`."""
@@ -67,6 +72,29 @@ class Normalized(Kernel):
         if sp.issparse(features):
             return sp.csr_matrix(features.multiply(factors[:, None]))
         return features * factors[:, None]
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        inner = self.kernel._gradient(X, Z)
+        if not inner:
+            return {}
+        # d [k / sqrt(u v)] = dk / sqrt(u v) - [k / sqrt(u v)] (du / u + dv / v) / 2
+        rows, columns = self._inverses(X), self._inverses(Z)
+        cosines = self._values(X, Z)
+        own = self.kernel._diagonal_gradient(X)
+        other = own if X is Z else self.kernel._diagonal_gradient(Z)
+        factor = np.sqrt(rows)[:, None] * np.sqrt(columns)
+        return {
+            f"kernel__{name}": factor * matrix
+            - 0.5
+            * cosines
+            * ((own[name] * rows)[..., :, None] + (other[name] * columns)[..., None, :])
+            for name, matrix in inner.items()
+        }
+
+    def _inverses(self, X: Any) -> np.ndarray:
+        """Return 1 / k(x, x), 0 where it is 0."""
+        diagonal = self.kernel.diag(X)
+        return np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
 
     def __repr__(self) -> str:
         return f"normalize({self.kernel!r})"

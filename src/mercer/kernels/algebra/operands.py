@@ -23,6 +23,21 @@ def require_kernel(value: Any, name: str, owner: str) -> None:
     raise TypeError(f"{name} of {owner} must be a kernel; got {value!r}. {hint}")
 
 
+def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dict[str, np.ndarray]:
+    """Return the derivatives of an operand as those of the whole: the chain rule.
+
+    Parameters
+    ----------
+    name : str
+        The operand's name, which precedes the names of its parameters.
+    gradient : dict of str to ndarray
+        Derivatives of the operand's values.
+    factor : float or ndarray of shape (n_X, n_Z), default=1.0
+        Derivative of the whole with respect to the operand's values.
+    """
+    return {f"{name}__{key}": factor * matrix for key, matrix in gradient.items()}
+
+
 def concatenated(blocks: list[Any]) -> Any:
     """Return feature blocks side by side, sparse if all of them are."""
     if all(sp.issparse(block) for block in blocks):

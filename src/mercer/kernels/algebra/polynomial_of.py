@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import Kernel
-from ..definiteness import CPD, PSD, UNKNOWN, Definiteness
+from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..objects import count
 from ..parameters import real, show
-from .operands import concatenated, outer, require_kernel
+from .operands import concatenated, nested, outer, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -69,20 +69,15 @@ class PolynomialOf(Kernel):
             return PSD
         if claim.is_psd:
             return claim
-        return CPD if claim is CPD and powers == [1] else UNKNOWN
+        return claim if claim.order is not None and powers == [1] else UNKNOWN
 
     def compile(self, builder: Builder) -> None:
         """Push the polynomial by Horner's rule; see :meth:`Kernel.compile`."""
-        *lower, top = (float(a) for a in self.coefficients)
-        if not lower:
-            builder.const(top)
+        if len(self.coefficients) == 1:
+            builder.const(self.coefficients[0])
             return
         self.kernel.compile(builder)
-        builder.affine(top, lower.pop())
-        while lower:
-            self.kernel.compile(builder)
-            builder.mul()
-            builder.affine(1.0, lower.pop())
+        builder.polynomial(self.coefficients)
 
     def feature_map(self, X: Any) -> Any:
         """Return ordered products of features by rising power; see :meth:`Kernel.feature_map`."""
@@ -95,6 +90,12 @@ class PolynomialOf(Kernel):
                 if a > 0
             ]
         )
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        values = self.kernel._values(X, Z)
+        powers = np.stack([values**m for m in range(len(self.coefficients))])
+        slope = sum(m * float(a) * powers[m - 1] for m, a in enumerate(self.coefficients) if m > 0)
+        return {"coefficients": powers} | nested("kernel", self.kernel._gradient(X, Z), slope)
 
     def __repr__(self) -> str:
         return f"polynomial({self.kernel!r}, {show(self.coefficients)})"

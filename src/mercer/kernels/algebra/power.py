@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
 from ..parameters import integer, show
-from .operands import outer, require_kernel
+from .operands import nested, outer, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -67,6 +69,13 @@ class Power(Kernel):
     def feature_map(self, X: Any) -> Any:
         """Return all ordered products of n features; see :meth:`Kernel.feature_map`."""
         return reduce(outer, [self.kernel.feature_map(X)] * self.exponent)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        inner = self.kernel._gradient(X, Z)
+        if not inner:
+            return {}
+        n = int(self.exponent)
+        return nested("kernel", inner, n * self.kernel._values(X, Z) ** (n - 1))
 
     def __repr__(self) -> str:
         return f"{self.kernel._inside(3)} ** {show(self.exponent)}"

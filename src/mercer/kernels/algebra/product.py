@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..base import Kernel
 from ..definiteness import Definiteness, of_product
-from .operands import outer, require_kernel
+from .operands import nested, outer, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -58,6 +60,11 @@ class Product(Kernel):
     def feature_map(self, X: Any) -> Any:
         """Return all products of two features, one of each; see :meth:`Kernel.feature_map`."""
         return outer(self.left.feature_map(X), self.right.feature_map(X))
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        left, right = self.left._gradient(X, Z), self.right._gradient(X, Z)
+        gradient = nested("left", left, self.right._values(X, Z)) if left else {}
+        return gradient | (nested("right", right, self.left._values(X, Z)) if right else {})
 
     def __repr__(self) -> str:
         return f"{self.left._inside(1)} * {self.right._inside(2)}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..parameters import real, show
-from .operands import require_kernel
+from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -63,6 +65,10 @@ class Scaled(Kernel):
     def feature_map(self, X: Any) -> Any:
         """Return the features times sqrt(scale); see :meth:`Kernel.feature_map`."""
         return self.kernel.feature_map(X) * sqrt(self.scale)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        inner = nested("kernel", self.kernel._gradient(X, Z), float(self.scale))
+        return {"scale": self.kernel._values(X, Z)} | inner
 
     def __repr__(self) -> str:
         # Level 2 keeps 2 * (k1 * k2) apart from (2 * k1) * k2, whose parameters differ.

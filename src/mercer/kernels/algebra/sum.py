@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..base import Kernel
 from ..constant import Constant
 from ..definiteness import Definiteness, of_sum
 from ..parameters import show
-from .operands import concatenated, require_kernel
+from .operands import concatenated, nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -62,6 +64,11 @@ class Sum(Kernel):
     def feature_map(self, X: Any) -> Any:
         """Return the features of both terms side by side; see :meth:`Kernel.feature_map`."""
         return concatenated([self.left.feature_map(X), self.right.feature_map(X)])
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return nested("left", self.left._gradient(X, Z)) | nested(
+            "right", self.right._gradient(X, Z)
+        )
 
     def __repr__(self) -> str:
         # A sum on the right keeps its parentheses, and with them its names left and right.

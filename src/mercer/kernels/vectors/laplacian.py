@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
 from ..spectrum import stated_operator, stated_transform
+from .statistics import l1_distances
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -70,3 +71,11 @@ class Laplacian(GammaKernel):
         builder.leaf("l1")
         builder.affine(-self._width(), 0.0)
         builder.exp()
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
+        return True
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {"gamma": -l1_distances(X, Z) * self._values(X, Z)}

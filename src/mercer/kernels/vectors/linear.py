@@ -34,6 +34,16 @@ class Linear(VectorKernel):
         """Push the dot product; see :meth:`Kernel.compile`."""
         builder.leaf("dot")
 
+    def series_coefficient(self, degree: int) -> float:
+        """Return the coefficient of the power `degree` of the dot product: 1 for the first.
+
+        Parameters
+        ----------
+        degree : int >= 0
+            The power.
+        """
+        return 1.0 if degree == 1 else 0.0
+
     def feature_map(self, X: Any) -> Any:
         """Return the vectors themselves.
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import combinations_with_replacement, product
-from math import comb, factorial, prod, sqrt
+from math import comb, sqrt
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +11,9 @@ import scipy.sparse as sp
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import integer, real
 from ..spectrum import stated_operator
+from .monomials import monomials
 from .scale import warn_of_scale
+from .statistics import dots
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -85,6 +85,25 @@ class Polynomial(GammaKernel):
         if self.degree > 1:
             builder.powi(int(self.degree))
 
+    def series_coefficient(self, degree: int) -> float:
+        """Return the coefficient of the power `degree` of the dot product.
+
+        Parameters
+        ----------
+        degree : int >= 0
+            The power.
+        """
+        if degree > self.degree:
+            return 0.0
+        rest = self.degree - degree
+        return comb(self.degree, degree) * float(self.coef0) ** rest * self._width() ** degree
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        degree, products = int(self.degree), dots(X, Z)
+        inner = self._width() * products + float(self.coef0)
+        slope = degree * inner ** (degree - 1) if degree > 0 else np.zeros_like(inner)
+        return {"gamma": products * slope, "coef0": slope}
+
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
         """Return the monomials whose dot product is the kernel.
 
@@ -117,25 +136,7 @@ class Polynomial(GammaKernel):
         lowest = 0 if coef0 > 0 else degree
         return np.hstack(
             [
-                sqrt(comb(degree, k) * coef0 ** (degree - k) * gamma**k) * _monomials(X, k, ordered)
+                sqrt(comb(degree, k) * coef0 ** (degree - k) * gamma**k) * monomials(X, k, ordered)
                 for k in range(lowest, degree + 1)
             ]
         )
-
-
-def _monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:
-    """Return the products of `degree` entries of every row, weighted by sqrt(orders)."""
-    columns = range(X.shape[1])
-    if ordered:
-        factors = list(product(columns, repeat=degree))
-    else:
-        factors = list(combinations_with_replacement(columns, degree))
-    values = np.ones((X.shape[0], len(factors)))
-    for position in np.array(factors, dtype=np.intp).reshape(len(factors), degree).T:
-        values *= X[:, position]
-    if not ordered:
-        values *= [
-            sqrt(factorial(degree) // prod(factorial(m) for m in Counter(f).values()))
-            for f in factors
-        ]
-    return values

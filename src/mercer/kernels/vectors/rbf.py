@@ -10,6 +10,7 @@ import numpy as np
 from ..definiteness import PD, PSD, Definiteness
 from ..parameters import integer, real
 from ..spectrum import stated_operator, stated_transform
+from .statistics import squared_distances
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -72,6 +73,14 @@ class RBF(GammaKernel):
         builder.leaf("sqdist")
         builder.affine(-self._width(), 0.0)
         builder.exp()
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
+        return True
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {"gamma": -squared_distances(X, Z) * self._values(X, Z)}
 
     def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
         """Return the first features of the kernel on the real line.

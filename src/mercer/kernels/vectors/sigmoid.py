@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..definiteness import INDEFINITE, Definiteness
 from ..parameters import real
+from .statistics import dots
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
@@ -53,3 +56,7 @@ class Sigmoid(GammaKernel):
         builder.leaf("dot")
         builder.affine(self._width(), float(self.coef0))
         builder.tanh()
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        slope = 1.0 - self._values(X, Z) ** 2
+        return {"gamma": dots(X, Z) * slope, "coef0": slope}

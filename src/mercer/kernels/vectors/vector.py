@@ -27,7 +27,27 @@ class VectorKernel(Kernel):
                 f"X has {X.shape[1]} features, but {type(self).__name__} compares it with "
                 f"vectors of {against.shape[1]} features; both sets must have the same columns."
             )
+        if self._is_restricted and self.is_bound:
+            self.check_domain(X)
         return X
+
+
+def require_columns(X: Any, n: int, owner: str) -> None:
+    """Refuse vectors with another number of columns than `n`, which `owner` has.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Vectors.
+    n : int
+        The number of columns that is expected.
+    owner : str
+        What the number belongs to, for the error.
+    """
+    if X.shape[1] != n:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {owner} has {n}; both must have the same columns."
+        )
 
 
 class GammaKernel(VectorKernel):

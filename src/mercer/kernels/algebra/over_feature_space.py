@@ -1,0 +1,87 @@
+"""The Gaussian kernel over the feature space of another kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base import Kernel
+from ..definiteness import CPD, PD, PSD, UNKNOWN, Definiteness
+from ..parameters import real
+from .operands import nested, require_kernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class OverFeatureSpace(Kernel):
+    r"""The Gaussian of the distance that another kernel measures.
+
+    .. math:: k'(x, z) = \exp(-\gamma \, [k(x, x) - 2 k(x, z) + k(z, z)])
+
+    The bracket is the squared distance of the feature vectors of k; with the linear kernel this
+    is :class:`RBF`. Positive semidefinite if k is, or if k is conditionally positive definite
+    (Schoenberg); positive definite if k is, since distinct objects then have distinct features.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k, on any objects.
+    gamma : float >= 0, default=1.0
+        The inverse squared width, in units of the feature space.
+
+    Examples
+    --------
+    >>> from mercer.kernels import OverFeatureSpace, Polynomial
+    >>> k = OverFeatureSpace(Polynomial(degree=2, gamma=1.0), gamma=0.01)
+    >>> k([[1.0, 2.0]], [[3.0, -1.0]]).round(6)
+    array([[0.292293]])
+    """
+
+    def __init__(self, kernel: Kernel, gamma: float = 1.0) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "OverFeatureSpace")
+        real(self.gamma, "gamma", minimum=0)
+        if self.kernel.pairwise:
+            raise ValueError(
+                "a precomputed matrix does not hold k(x, x) of new objects; compute the distances "
+                "first and pass exp(-gamma * D) as the matrix."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel, improved to positive semidefinite from the conditional case."""
+        claim = self.kernel.definiteness
+        if self.gamma == 0 or claim in (PSD, CPD):
+            return PSD
+        return PD if claim is PD else UNKNOWN
+
+    def compile(self, builder: Builder) -> None:
+        """Push the Gaussian of the distance; see :meth:`Kernel.compile`."""
+        self.kernel.compile(builder)
+        builder.affine(-2.0, 0.0)
+        builder.add_diagonal(self.kernel)
+        builder.affine(-float(self.gamma), 0.0)
+        builder.exp()
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        gamma, inner = float(self.gamma), self.kernel._gradient(X, Z)
+        squares = (
+            self.kernel.diag(X)[:, None] - 2.0 * self.kernel._values(X, Z) + self.kernel.diag(Z)
+        )
+        values = np.exp(-gamma * squares)
+        gradient = {"gamma": -squares * values}
+        if inner:
+            own = self.kernel._diagonal_gradient(X)
+            other = own if X is Z else self.kernel._diagonal_gradient(Z)
+            slopes = {
+                name: own[name][..., :, None] - 2.0 * matrix + other[name][..., None, :]
+                for name, matrix in inner.items()
+            }
+            gradient |= nested("kernel", slopes, -gamma * values)
+        return gradient

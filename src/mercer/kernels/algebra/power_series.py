@@ -1,0 +1,298 @@
+"""A power series in a kernel, by default in the dot product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import factorial, inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..base import Kernel
+from ..definiteness import PSD, UNKNOWN, Definiteness
+from ..objects import Objects
+from ..parameters import integer, is_number, real, show
+from .operands import nested, require_kernel
+from .polynomial_of import PolynomialOf
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+_MOST_TERMS = 100_000  # of a remainder, before it is given up
+
+
+class ClosedForm(NamedTuple):
+    """A function with non-negative Taylor coefficients.
+
+    Attributes
+    ----------
+    coefficient : callable
+        The coefficient a_n of t^n.
+    radius : float
+        The series converges for abs(t) below it.
+    push : callable
+        Replaces the top t of a program by the value.
+    slope : callable
+        The derivative, vectorised.
+    """
+
+    coefficient: Callable[[int], float]
+    radius: float
+    push: Callable[[Builder], None]
+    slope: Callable[[np.ndarray], np.ndarray]
+
+
+def _push_exp(builder: Builder) -> None:
+    builder.exp()
+
+
+def _push_cosh(builder: Builder) -> None:
+    builder.exp()
+    builder.dup()
+    builder.reciprocal()
+    builder.add()
+    builder.affine(0.5, 0.0)
+
+
+def _push_sinh(builder: Builder) -> None:
+    builder.exp()
+    builder.dup()
+    builder.reciprocal()
+    builder.affine(-1.0, 0.0)
+    builder.add()
+    builder.affine(0.5, 0.0)
+
+
+def _push_geometric(builder: Builder) -> None:
+    builder.affine(-1.0, 1.0)
+    builder.reciprocal()
+
+
+def _push_log(builder: Builder) -> None:
+    builder.affine(-1.0, 1.0)
+    builder.log()
+    builder.affine(-1.0, 0.0)
+
+
+CLOSED_FORMS = {
+    "exp": ClosedForm(lambda n: 1.0 / factorial(n), inf, _push_exp, np.exp),
+    "cosh": ClosedForm(lambda n: (1 - n % 2) / factorial(n), inf, _push_cosh, np.sinh),
+    "sinh": ClosedForm(lambda n: (n % 2) / factorial(n), inf, _push_sinh, np.cosh),
+    "geometric": ClosedForm(lambda n: 1.0, 1.0, _push_geometric, lambda t: (1.0 - t) ** -2),
+    "log": ClosedForm(lambda n: 1.0 / n if n else 0.0, 1.0, _push_log, lambda t: 1.0 / (1.0 - t)),
+}
+
+
+class PowerSeries(Kernel):
+    r"""A power series with non-negative coefficients in a kernel.
+
+    .. math:: k'(x, z) = \sum_{n \ge 0} a_n \, k(x, z)^n, \quad a_n \ge 0
+
+    Positive semidefinite if k is; by default k is the dot product. A negative coefficient is
+    refused: with enough dimensions such a series is indefinite. Where the series converges for
+    :math:`|k(x, z)| < R` only, objects with :math:`k(x, x) \ge R` are refused.
+
+    Parameters
+    ----------
+    coefficients : sequence of float >= 0, str or callable
+        All of the coefficients a_0, a_1, ... by rising power; the name of a closed form: "exp",
+        "cosh", "sinh", "geometric" (1 / (1 - t)) or "log" (-ln(1 - t)); or a function that
+        returns a_n for n, of which the first `n_terms` are used.
+    radius : float > 0, optional
+        The radius of convergence R. Needed for a function; a closed form knows its own, and a
+        finite number of coefficients converges everywhere.
+    kernel : Kernel, optional
+        The kernel k, by default the dot product of vectors.
+    n_terms : int >= 1, default=32
+        Coefficients that are taken from a function. `truncation_error` states what the others
+        amount to.
+
+    Examples
+    --------
+    >>> from mercer.kernels import PowerSeries, ExponentialDot
+    >>> PowerSeries([1.0, 1.0, 1.0])([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[133.]])
+    >>> PowerSeries("sinh", kernel=ExponentialDot(0.1))([[1.0, 2.0]], [[3.0, 4.0]]).round(6)
+    array([[10.059904]])
+    """
+
+    _fixed = ("radius",)
+
+    def __init__(
+        self,
+        coefficients: Sequence[float] | str | Callable[[int], float],
+        radius: float | None = None,
+        kernel: Kernel | None = None,
+        n_terms: int = 32,
+    ) -> None:
+        self.coefficients = coefficients
+        self.radius = radius
+        self.kernel = kernel
+        self.n_terms = n_terms
+        self._check()
+
+    def _check(self) -> None:
+        if self.kernel is not None:
+            require_kernel(self.kernel, "kernel", "PowerSeries")
+        integer(self.n_terms, "n_terms", minimum=1)
+        if self.radius is not None and not (is_number(self.radius) and self.radius > 0):
+            raise ValueError(f"radius must be a number > 0 or inf; got {show(self.radius)}.")
+        if isinstance(self.coefficients, str):
+            if self.coefficients not in CLOSED_FORMS:
+                raise ValueError(
+                    f"unknown series {self.coefficients!r}; the closed forms are "
+                    f"{', '.join(map(repr, CLOSED_FORMS))}."
+                )
+            return
+        if callable(self.coefficients):
+            if self.radius is None:
+                raise ValueError(
+                    "a series from a function needs its radius of convergence; pass radius=inf "
+                    "if it converges everywhere."
+                )
+        elif np.ndim(self.coefficients) != 1 or len(self.coefficients) == 0:
+            raise ValueError(
+                "coefficients must be a sequence of at least one number, by rising power; got "
+                f"{show(self.coefficients)}."
+            )
+        for power, coefficient in enumerate(self._terms()):
+            if real(coefficient, f"the coefficient of power {power}") < 0:
+                raise ValueError(
+                    "a power series is certain to be positive semidefinite only with coefficients "
+                    f">= 0; got {show(coefficient)} for power {power}. Use non-negative "
+                    "coefficients."
+                )
+
+    @property
+    def inner(self) -> Kernel:
+        """The kernel that is raised to powers."""
+        from ..vectors.linear import Linear
+
+        return Linear() if self.kernel is None else self.kernel
+
+    @property
+    def convergence_radius(self) -> float:
+        """The values k(x, x) for which the series converges lie below this."""
+        own = self._closed.radius if self._closed is not None else inf
+        return own if self.radius is None else min(own, float(self.radius))
+
+    @property
+    def takes(self) -> Objects:
+        """The objects that the kernel k takes."""
+        return self.inner.takes
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel if it is positive (semi)definite and occurs at all."""
+        claim = self.inner.definiteness
+        if not claim.is_psd:
+            return UNKNOWN
+        return claim if any(self.series_coefficient(n) > 0 for n in range(1, 33)) else PSD
+
+    @property
+    def _is_restricted(self) -> bool:
+        return self.convergence_radius < inf or self.inner._is_restricted
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse objects with k(x, x) outside the radius of convergence; see the base class."""
+        self.inner.check_domain(X)
+        radius = self.convergence_radius
+        if radius == inf:
+            return
+        squares = self.inner.diag(X)
+        if squares.size and not squares.max() < radius:
+            i = int(np.argmax(squares))
+            raise ValueError(
+                f"{self!r} converges for k(x, x) < {radius:g} only, and object {i} has "
+                f"k(x, x) = {squares[i]:.6g}. Scale the objects down, or normalise the kernel and "
+                "multiply it by a factor below the radius."
+            )
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return the objects `X` as the kernel k takes them; see :meth:`Kernel.validate`."""
+        X = self.inner.validate(X, against)
+        if self.is_bound:
+            self.check_domain(X)
+        return X
+
+    def series_coefficient(self, degree: int) -> float:
+        """Return the coefficient a_n of the power n = `degree`.
+
+        Parameters
+        ----------
+        degree : int >= 0
+            The power.
+        """
+        if self._closed is not None:
+            return self._closed.coefficient(degree)
+        terms = self._terms()
+        return float(terms[degree]) if degree < len(terms) else 0.0
+
+    def truncation_error(self, X: Any) -> float:
+        """Return a bound of what the terms left out amount to, for pairs of the objects `X`.
+
+        Parameters
+        ----------
+        X : objects
+            The objects; no pair has a larger abs(k(x, z)) than the largest k(x, x).
+
+        Returns
+        -------
+        float
+            0 for a closed form and for a sequence, which is complete; for a function the sum of
+            a_n t^n over n >= n_terms at the largest t = k(x, x), infinite where it does not
+            settle within 100,000 terms.
+        """
+        if not callable(self.coefficients):
+            return 0.0
+        kernel, X = self.inner._bound_to(X)
+        t = float(kernel.diag(X).max())
+        if t == 0.0:
+            return 0.0
+        total, power, quiet = 0.0, t**self.n_terms, 0
+        for n in range(self.n_terms, _MOST_TERMS):
+            term = float(self.coefficients(n)) * power
+            total, power = total + term, power * t
+            if not np.isfinite(total):
+                return inf
+            # Eight negligible terms in a row, so that a series with gaps is not cut short.
+            quiet = quiet + 1 if term <= 1e-3 * np.finfo(float).eps * total else 0
+            if quiet == 8:
+                return total
+        return inf
+
+    def compile(self, builder: Builder) -> None:
+        """Push the closed form or the polynomial; see :meth:`Kernel.compile`."""
+        self.inner.compile(builder)
+        if self._closed is not None:
+            self._closed.push(builder)
+        else:
+            builder.polynomial([float(a) for a in self._terms()])
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        inner, values = self.inner._gradient(X, Z), self.inner._values(X, Z)
+        if self._closed is not None:
+            return nested("kernel", inner, self._closed.slope(values))
+        terms = [float(a) for a in self._terms()]
+        slope = np.polynomial.polynomial.polyval(values, [n * a for n, a in enumerate(terms)][1:])
+        gradient = nested("kernel", inner, slope if len(terms) > 1 else 0.0)
+        if callable(self.coefficients):
+            return gradient
+        return {"coefficients": np.stack([values**n for n in range(len(terms))])} | gradient
+
+    def feature_map(self, X: Any) -> Any:
+        """Return ordered products of features by rising power; see :meth:`Kernel.feature_map`."""
+        if self._closed is not None or callable(self.coefficients):
+            return super().feature_map(X)  # infinitely many powers
+        return PolynomialOf(self.inner, self._terms()).feature_map(self.validate(X))
+
+    @property
+    def _closed(self) -> ClosedForm | None:
+        return CLOSED_FORMS[self.coefficients] if isinstance(self.coefficients, str) else None
+
+    def _terms(self) -> Sequence[float]:
+        """Return the coefficients that are used, of a series without a closed form."""
+        if callable(self.coefficients):
+            return [self.coefficients(n) for n in range(self.n_terms)]
+        assert not isinstance(self.coefficients, str)
+        return self.coefficients

@@ -1,0 +1,117 @@
+"""The bilinear form of a positive semidefinite matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ..definiteness import PSD, Definiteness
+from ..mapping import FeaturesOf
+from ..matrices import refuse_negative_direction, symmetric_matrix
+from ..objects import stored_alike
+from ..parameters import show
+from .linear import Linear
+from .vector import VectorKernel, require_columns
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Bilinear(VectorKernel):
+    r"""A dot product with respect to a matrix.
+
+    .. math:: k(x, z) = x^\top B z = (A x) \cdot (A z), \quad B = A^\top A
+
+    Positive semidefinite, for which B must be symmetric and positive semidefinite; otherwise it is
+    refused, with a vector v for which v'Bv < 0. A diagonal B weighs the columns, a full one also
+    correlates them.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_features, n_features)
+        The matrix B.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Bilinear
+    >>> Bilinear([[2.0, 0.0], [0.0, 1.0]])([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[14.]])
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self._check()
+
+    @classmethod
+    def from_factor(cls, factor: Any) -> Self:
+        """Return the kernel (A x) . (A z).
+
+        Parameters
+        ----------
+        factor : array of shape (n_rows, n_features)
+            The matrix A; B = A'A.
+
+        Returns
+        -------
+        Bilinear
+            The kernel.
+        """
+        A = np.atleast_2d(np.asarray(factor, dtype=np.float64))
+        return cls(A.T @ A)
+
+    def _check(self) -> None:
+        B = symmetric_matrix(self.matrix, "the matrix of Bilinear")
+        refuse_negative_direction(B, "the matrix of Bilinear", "v'Bv")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite: a dot product."""
+        return PSD
+
+    @property
+    def factor(self) -> np.ndarray:
+        """A matrix A with B = A'A, without rows for eigenvalues that are 0."""
+        values, vectors = np.linalg.eigh(np.asarray(self.matrix, dtype=np.float64))
+        kept = values > len(values) * np.finfo(float).eps * max(values[-1], 0.0)
+        return np.ascontiguousarray((vectors[:, kept] * np.sqrt(values[kept])).T)
+
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors that do not have a column for each of the matrix; see the base class."""
+        require_columns(X, len(self.matrix), "the matrix of Bilinear")
+
+    def features(self, X: Any) -> np.ndarray:
+        """Return the vectors A x of validated vectors x.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Vectors.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, rank)
+            The images.
+        """
+        # The native dot product, not a matrix product: the bits of a row must not depend on others.
+        A = self.factor
+        if len(A) == 0:
+            return np.zeros((X.shape[0], 1))
+        return Linear()._values(*stored_alike(X, A))
+
+    def feature_map(self, X: Any) -> np.ndarray:
+        """Return the vectors A x; see :meth:`Kernel.feature_map`."""
+        return self.features(self.validate(X))
+
+    def compile(self, builder: Builder) -> None:
+        """Push the dot product of the images; see :meth:`Kernel.compile`."""
+        with builder.mapped(FeaturesOf(self)):
+            builder.leaf("dot")
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {}
+
+    def __repr__(self) -> str:
+        return f"Bilinear(matrix={show(self.matrix)})"

@@ -1,0 +1,66 @@
+"""The kernel of the damped harmonic oscillator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..definiteness import PD, Definiteness
+from ..parameters import positive
+from .radial import RadialKernel
+from .statistics import squared_distances
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class DampedOscillator(RadialKernel):
+    r"""The damped harmonic oscillator as a function of the distance.
+
+    .. math:: k(x, z) = \frac{1}{\gamma^2 + \omega^2 \|x - z\|^2}
+
+    Positive definite in every dimension: 1 / (a + t) is completely monotonic in t. With
+    :math:`\omega = 1` and :math:`\gamma = a` its Fourier transform in d dimensions (unitary
+    convention, :math:`\nu = d/2 - 1`) is :math:`(a / w)^{\nu} K_\nu(a w)`, which falls off
+    exponentially: functions are smooth.
+
+    Parameters
+    ----------
+    gamma : float > 0, default=1.0
+        The damping; k(x, x) is its inverse square, and gamma / omega the width.
+    omega : float > 0, default=1.0
+        The factor of the distance.
+
+    Examples
+    --------
+    >>> from mercer.kernels import DampedOscillator
+    >>> DampedOscillator(gamma=2.0)([[0.0]], [[1.0]])
+    array([[0.2]])
+    """
+
+    def __init__(self, gamma: float = 1.0, omega: float = 1.0) -> None:
+        self.gamma = gamma
+        self.omega = omega
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.gamma, "gamma")
+        positive(self.omega, "omega")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite: a mixture of Gaussians."""
+        return PD
+
+    def compile(self, builder: Builder) -> None:
+        """Push 1 / (gamma^2 + omega^2 distance^2); see :meth:`Kernel.compile`."""
+        builder.leaf("sqdist")
+        builder.affine(float(self.omega) ** 2, float(self.gamma) ** 2)
+        builder.reciprocal()
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        squares = squared_distances(X, Z)
+        gamma, omega = float(self.gamma), float(self.omega)
+        values = 1.0 / (gamma**2 + omega**2 * squares)
+        return {"gamma": -2.0 * gamma * values**2, "omega": -2.0 * omega * squares * values**2}

@@ -1,0 +1,70 @@
+"""The Dirichlet kernel."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..definiteness import PSD, Definiteness
+from ..parameters import integer
+from .coordinatewise import CoordinateKernel
+from .fourier_series import FourierSeries
+
+if TYPE_CHECKING:
+    from mercer.gram.coordinates import Coordinates
+
+_PERIOD = 2 * pi
+
+
+class Dirichlet(CoordinateKernel):
+    r"""The sum of all waves up to an order, multiplied over the columns.
+
+    .. math:: k(x, z) = \prod_i \Bigl(1 + 2 \sum_{j=1}^n \cos j (x_i - z_i)\Bigr)
+              = \prod_i \frac{\sin((2 n + 1) (x_i - z_i) / 2)}{\sin((x_i - z_i) / 2)}
+
+    The quotient is 2 n + 1 where both sines vanish. (Printed elsewhere as
+    :math:`2 \sum_{j=0}^n \cos j u`, which is larger by 1 and not equal to the quotient.) Positive
+    semidefinite, with the period :math:`2 \pi` in every column. It keeps 2 n + 1 functions of a
+    column, weighs all of them alike and removes every higher frequency, so its machines
+    oscillate between the data; PeriodicGaussian damps the waves instead.
+
+    Parameters
+    ----------
+    order : int >= 0, default=3
+        The highest frequency n.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Dirichlet
+    >>> Dirichlet(order=10)([[0.0]], [[0.0], [0.3]]).round(6)
+    array([[21.      , -0.056259]])
+    """
+
+    def __init__(self, order: int = 3) -> None:
+        self.order = order
+        self._check()
+
+    def _check(self) -> None:
+        integer(self.order, "order", minimum=0)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite, of rank (2 n + 1)^d."""
+        return PSD
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
+        return True
+
+    def coordinate_function(self) -> Coordinates:
+        """Return the sum of waves."""
+        from mercer.gram.coordinates import cosines
+
+        return cosines([1.0] + [2.0] * int(self.order), _PERIOD)
+
+    def feature_map(self, X: Any) -> np.ndarray:
+        """Return the waves of all orders; see :meth:`FourierSeries.feature_map`."""
+        return FourierSeries([1.0] + [2.0] * int(self.order), _PERIOD).feature_map(X)

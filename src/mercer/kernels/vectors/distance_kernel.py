@@ -1,0 +1,168 @@
+"""The exponential of a distance: p-norms, chi-square, or the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..base import Kernel
+from ..definiteness import PD, PSD, UNKNOWN, Definiteness
+from ..objects import VECTORS, Objects, as_objects, count
+from ..parameters import is_number, positive, show
+from .vector import VectorKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+_NORMS = {"l1": 1.0, "l2": 2.0, "linf": inf}
+_NAMES = (*_NORMS, "sqeuclidean", "chi2")
+
+
+class DistanceKernel(VectorKernel):
+    r"""The exponential of a distance.
+
+    .. math:: k(x, z) = \exp(-d(x, z) / s)
+
+    Positive definite for the p-norms with :math:`1 \le p \le 2` and for the squared Euclidean
+    distance; positive semidefinite for the chi-square distance
+    :math:`\sum_i (x_i - z_i)^2 / (x_i + z_i)` of vectors without negative entries, since it is a
+    sum of functions of one object minus four times the kernel
+    :math:`\sum_i x_i z_i / (x_i + z_i)`. For p > 2 (in three dimensions or more it is not
+    positive definite, by a theorem of Koldobsky) and for a user's distance nothing is claimed.
+
+    Parameters
+    ----------
+    distance : str, float >= 1 or callable, default="l2"
+        "l1", "l2", "linf" or a number p for a p-norm; "sqeuclidean"; "chi2", in which a bin that
+        is empty in both counts 0; or ``distance(A, B)``, which returns the matrix of distances of
+        two collections of any objects.
+    scale : float > 0, default=1.0
+        The scale s.
+
+    Examples
+    --------
+    >>> from mercer.kernels import DistanceKernel
+    >>> DistanceKernel("chi2", scale=2.0)([[1.0, 0.0]], [[0.0, 1.0]]).round(6)
+    array([[0.367879]])
+    """
+
+    _fixed = ("distance",)
+
+    def __init__(
+        self, distance: str | float | Callable[[Any, Any], Any] = "l2", scale: float = 1.0
+    ) -> None:
+        self.distance = distance
+        self.scale = scale
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.scale, "scale")
+        if callable(self.distance) or self.distance in _NAMES:
+            return
+        if isinstance(self.distance, str) or not is_number(self.distance):
+            names = ", ".join(map(repr, _NAMES))
+            raise ValueError(
+                f"distance must be one of {names}, a number p >= 1 or a function of two "
+                f"collections; got {show(self.distance)}."
+            )
+        if not self.distance >= 1:
+            raise ValueError(f"a p-norm needs p >= 1; got {show(self.distance)}.")
+
+    @property
+    def power(self) -> float | None:
+        """The p of a p-norm, None for other distances."""
+        if isinstance(self.distance, str):
+            return _NORMS.get(self.distance)
+        return None if callable(self.distance) else float(self.distance)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite where the distance embeds in L1 or L2, else unknown."""
+        if self.distance == "chi2":
+            return PSD
+        if self.distance == "sqeuclidean":
+            return PD
+        return PD if self.power is not None and self.power <= 2 else UNKNOWN
+
+    @property
+    def takes(self) -> Objects:
+        """Vectors, or whatever the user's distance accepts."""
+        if callable(self.distance):
+            return Objects("any objects its distance accepts", accepts_sparse=True)
+        return VECTORS
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): for norms."""
+        return self.power is not None or self.distance == "sqeuclidean"
+
+    @property
+    def _is_restricted(self) -> bool:
+        return self.distance == "chi2"
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse negative entries for the chi-square distance; see the base class."""
+        if self.distance != "chi2":
+            return
+        values = X.data if sp.issparse(X) else X
+        if values.size and values.min() < 0:
+            raise ValueError(
+                f"the chi-square distance is defined on vectors without negative entries; got "
+                f"{values.min():.6g}. Use histograms or other counts."
+            )
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` as vectors, or as the objects of a user's distance; see the base class."""
+        if callable(self.distance):
+            return as_objects(X, type(self).__name__)
+        return super().validate(X, against)
+
+    def compile(self, builder: Builder) -> None:
+        """Push exp(-distance / scale); see :meth:`Kernel.compile`."""
+        from mercer.gram.coordinates import power
+
+        if callable(self.distance):
+            builder.python(_Distance(self.distance))
+        elif self.power == inf:
+            builder.coordinates(power(1.0), "maximum")
+        elif self.power == 1:
+            builder.leaf("l1")
+        elif self.power is None or self.power == 2:
+            builder.leaf("chi" if self.distance == "chi2" else "sqdist")
+            if self.power == 2:
+                builder.sqrt()
+        else:
+            builder.coordinates(power(self.power), "anova", 1)
+            builder.power(1.0 / self.power)
+        builder.affine(-1.0 / float(self.scale), 0.0)
+        builder.exp()
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        values = self._values(X, Z)
+        logarithms = np.log(values, out=np.zeros_like(values), where=values > 0)
+        return {"scale": -values * logarithms / float(self.scale)}
+
+
+class _Distance(Kernel):
+    """A matrix of distances from a Python function."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+
+    def tile(self, A: Any, B: Any) -> np.ndarray:
+        distances = np.asarray(self.function(A, B), dtype=np.float64)
+        if distances.shape != (count(A), count(B)):
+            raise ValueError(
+                f"{show(self.function)} must return an array of shape ({count(A)}, {count(B)}); "
+                f"got {distances.shape}."
+            )
+        if not (np.isfinite(distances).all() and (distances >= 0).all()):
+            raise ValueError(
+                f"{show(self.function)} returned a negative number, NaN or infinity; a distance "
+                "must be a finite number >= 0."
+            )
+        return distances

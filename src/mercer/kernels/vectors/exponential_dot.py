@@ -1,0 +1,65 @@
+"""The exponential of the dot product."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..definiteness import PD, PSD, Definiteness
+from .statistics import dots
+from .vector import GammaKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class ExponentialDot(GammaKernel):
+    r"""The exponential of the dot product.
+
+    .. math:: k(x, z) = \exp(\gamma \, x \cdot z)
+
+    Positive definite for :math:`\gamma > 0`: a power series with the coefficients
+    :math:`\gamma^n / n!`, hence with the monomials of all degrees as features. Normalised it is
+    the Gaussian kernel of half the :math:`\gamma`.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float >= 0, default="scale"
+        The factor of the dot product; a rule is resolved by `bind`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import ExponentialDot
+    >>> ExponentialDot(gamma=0.1)([[1.0, 2.0]], [[3.0, 4.0]]).round(6)
+    array([[3.004166]])
+    """
+
+    def __init__(self, gamma: float | str = "scale") -> None:
+        self.gamma = gamma
+        self._check()
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
+        return PD if self._has_positive_gamma() else PSD
+
+    def compile(self, builder: Builder) -> None:
+        """Push exp(gamma * dot); see :meth:`Kernel.compile`."""
+        builder.leaf("dot")
+        builder.affine(self._width(), 0.0)
+        builder.exp()
+
+    def series_coefficient(self, degree: int) -> float:
+        """Return the coefficient gamma^n / n! of the power n = `degree` of the dot product.
+
+        Parameters
+        ----------
+        degree : int >= 0
+            The power.
+        """
+        return self._width() ** degree / factorial(degree)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {"gamma": dots(X, Z) * self._values(X, Z)}

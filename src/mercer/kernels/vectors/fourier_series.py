@@ -1,0 +1,147 @@
+"""A periodic kernel from its Fourier coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from math import pi
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ..definiteness import PSD, Definiteness
+from ..diagonal import dense_column
+from ..parameters import integer, positive, real, show
+from .vector import VectorKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class FourierSeries(VectorKernel):
+    r"""A series of cosines of the difference, multiplied over the columns.
+
+    .. math:: k(x, z) = \prod_i \sum_{n \ge 0} a_n \cos\left(\frac{2 \pi n}{T}
+              (x_i - z_i)\right), \quad a_n \ge 0
+
+    Positive semidefinite: its features in one dimension are :math:`\sqrt{a_n} \cos` and
+    :math:`\sqrt{a_n} \sin` of the frequencies, so the coefficients are a filter. A frequency with
+    :math:`a_n = 0` cannot occur in a function, a small coefficient damps it. A negative
+    coefficient is refused.
+
+    Parameters
+    ----------
+    coefficients : sequence of float >= 0
+        The coefficients a_0, a_1, ..., not all 0.
+    period : float > 0, default=2 pi
+        The period T.
+
+    Examples
+    --------
+    >>> from mercer.kernels import FourierSeries
+    >>> FourierSeries([1.0, 0.5])([[0.0]], [[3.141592653589793]])
+    array([[0.5]])
+    """
+
+    _fixed = ("period",)
+
+    def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
+        self.coefficients = coefficients
+        self.period = period
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.period, "period")
+        if np.ndim(self.coefficients) != 1 or len(self.coefficients) == 0:
+            raise ValueError(
+                "coefficients must be a sequence of at least one number, by rising frequency; got "
+                f"{show(self.coefficients)}."
+            )
+        for n, coefficient in enumerate(self.coefficients):
+            if real(coefficient, f"the coefficient of frequency {n}") < 0:
+                raise ValueError(
+                    "a Fourier series is positive semidefinite only with coefficients >= 0; got "
+                    f"{show(coefficient)} for frequency {n}. Use non-negative coefficients."
+                )
+        if not any(a > 0 for a in self.coefficients):
+            raise ValueError("at least one Fourier coefficient must be positive.")
+
+    @classmethod
+    def from_function(
+        cls, function: Callable[[np.ndarray], Any], n_terms: int, period: float = 2 * pi
+    ) -> Self:
+        """Return the series of an even periodic function k(x - z).
+
+        Parameters
+        ----------
+        function : callable
+            The function of the difference, vectorised.
+        n_terms : int >= 1
+            Number of coefficients a_0, ..., which the function must be well described by.
+        period : float > 0, default=2 pi
+            Its period.
+
+        Returns
+        -------
+        FourierSeries
+            The kernel. A coefficient that is negative beyond rounding is refused.
+        """
+        integer(n_terms, "n_terms", minimum=1)
+        n = max(64, 8 * n_terms)
+        values = np.asarray(function(positive(period, "period") * np.arange(n) / n), dtype=float)
+        a = np.fft.rfft(values).real[:n_terms] / n
+        a[1:] *= 2.0
+        a[np.abs(a) < 1e-13 * np.abs(values).max()] = 0.0
+        return cls(a.tolist(), period)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite: no coefficient is negative."""
+        return PSD
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
+        return True
+
+    def compile(self, builder: Builder) -> None:
+        """Push the product of the series of all columns; see :meth:`Kernel.compile`."""
+        from mercer.gram.coordinates import cosines
+
+        builder.coordinates(cosines(self.coefficients, float(self.period)))
+
+    def feature_map(self, X: Any) -> np.ndarray:
+        """Return the cosines and sines of all frequencies; see :meth:`Kernel.feature_map`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Vectors.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, (2 n_terms - 1) ** n_features)
+            For one column sqrt(a_0), then sqrt(a_n) cos and sqrt(a_n) sin by rising frequency;
+            for several columns all products.
+        """
+        from ..algebra.operands import outer
+
+        X = self.validate(X)
+        return reduce(outer, [self._features(dense_column(X, j)) for j in range(X.shape[1])])
+
+    def _features(self, x: np.ndarray) -> np.ndarray:
+        roots = np.sqrt(np.asarray(self.coefficients, dtype=np.float64))
+        angle = 2 * pi / float(self.period) * x[:, None] * np.arange(1, len(roots))
+        waves = np.stack([np.cos(angle), np.sin(angle)], axis=2) * roots[1:, None]
+        return np.hstack([np.full((len(x), 1), roots[0]), waves.reshape(len(x), -1)])
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        a = np.asarray(self.coefficients, dtype=np.float64)
+        frequency = 2 * pi / float(self.period) * np.arange(len(a))[:, None, None]
+        value, slope = np.ones(()), np.zeros(())
+        for j in range(X.shape[1]):
+            difference = dense_column(X, j)[:, None] - dense_column(Z, j)
+            waves = np.cos(frequency * difference)
+            factor = np.tensordot(a, waves, axes=1)
+            value, slope = value * factor, slope * factor + value * waves
+        return {"coefficients": slope}

@@ -1,0 +1,236 @@
+"""A radial kernel from its power spectrum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import ceil, gamma, pi
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.polynomial import chebyshev
+from numpy.polynomial.legendre import leggauss
+from scipy.special import jv
+
+from ..definiteness import PD, Definiteness
+from ..hankel import radial_integral, radial_transform
+from ..parameters import integer, positive, show
+from .radial import RadialKernel
+from .vector import require_columns
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+    from mercer.gram.table import Table
+
+_MODES = ("covariance", "coefficients")
+_OCTAVES = 26  # below the largest distance, down to where the kernel is linear
+_ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
+
+
+class FromSpectrum(RadialKernel):
+    r"""The radial kernel with a given spectrum.
+
+    .. math:: k(x, z) = (2 \pi)^{-d/2} \int P(\|w\|) \, e^{i w \cdot (x - z)} \, dw
+
+    Positive definite: the Fourier transform of a positive density (Bochner). A frequency with a
+    small P is damped in the functions of a machine, one with P = 0 cannot occur. P need not be
+    normalised, but it must be integrable in d dimensions, or there is no bounded kernel: the
+    first-order Sobolev spectrum 1 / (1 + w^2) has one on the real line only.
+
+    To match the kernel to functions whose power spectrum is known there are two rules. As the
+    covariance of a random function the kernel has the function's power spectrum as its own;
+    as the kernel of expansions with uncorrelated coefficients it has the root of it.
+
+    Parameters
+    ----------
+    density : callable
+        P, a function of the frequencies w >= 0, vectorised, finite and without negative values.
+    mode : {"covariance", "coefficients"}, default="covariance"
+        Whether the spectrum of the kernel is `density` or its root.
+    dimension : int >= 1, optional
+        The number of columns d, by default that of the data at `bind`.
+    reach : float > 0, optional
+        The largest distance; beyond it the kernel counts as 0. By default twice the diagonal of
+        the box that holds the data at `bind`.
+    cutoff : float > 0, optional
+        A frequency beyond which the density is 0. Without it the density must be smooth.
+
+    Examples
+    --------
+    >>> from mercer.kernels import FromSpectrum
+    >>> k = FromSpectrum(lambda w: 1 / (1 + w**2), dimension=1, reach=40.0)
+    >>> k([[0.0]], [[0.0], [1.0]]).round(6)  # sqrt(pi / 2) exp(-r)
+    array([[1.253314, 0.461069]])
+    """
+
+    _fixed = ("reach", "cutoff")
+
+    def __init__(
+        self,
+        density: Callable[[np.ndarray], Any],
+        mode: str = "covariance",
+        dimension: int | None = None,
+        reach: float | None = None,
+        cutoff: float | None = None,
+    ) -> None:
+        self.density = density
+        self.mode = mode
+        self.dimension = dimension
+        self.reach = reach
+        self.cutoff = cutoff
+        self._check()
+
+    def _check(self) -> None:
+        if not callable(self.density):
+            raise TypeError(f"density must be callable; got {self.density!r}.")
+        if self.mode not in _MODES:
+            raise ValueError(
+                f"mode must be one of {', '.join(map(repr, _MODES))}; got {show(self.mode)}."
+            )
+        if self.dimension is not None:
+            integer(self.dimension, "dimension", minimum=1)
+        for name in ("reach", "cutoff"):
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite on sets whose distances do not exceed `reach`."""
+        return PD
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the number of columns and the largest distance are known."""
+        return self.dimension is not None and self.reach is not None
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        dimension = X.shape[1] if self.dimension is None else int(self.dimension)
+        reach = 2.0 * _diagonal(X) if self.reach is None else float(self.reach)
+        bound = self._with(dimension=dimension, reach=reach or 1.0)
+        bound._table()  # refuses a density that is not integrable or not positive
+        return bound
+
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors of another dimension; see the base class."""
+        if self.dimension is not None:
+            require_columns(X, self.dimension, "the spectrum of FromSpectrum")
+
+    def compile(self, builder: Builder) -> None:
+        """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
+        self._require_bound("on pairs of vectors")
+        builder.leaf("sqdist")
+        builder.table(self._table())
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {}
+
+    def _table(self) -> Table:
+        cutoff = None if self.cutoff is None else float(self.cutoff)
+        dimension, reach = int(self.dimension or 1), float(self.reach or 1.0)
+        return _profile(self.density, self.mode, dimension, reach, cutoff)
+
+
+@lru_cache(maxsize=32)
+def _profile(
+    density: Callable, mode: str, dimension: int, reach: float, cutoff: float | None
+) -> Table:
+    """Return the kernel as a table in the squared distance."""
+    from mercer.gram.table import Table
+
+    def spectrum(w: np.ndarray) -> np.ndarray:
+        values = np.asarray(density(w), dtype=np.float64)
+        bad = np.flatnonzero(~((values >= 0) & (values < np.inf)))
+        if values.shape != w.shape or len(bad):
+            what = f"P({w[bad[0]]:.6g}) = {values[bad[0]]:.6g}" if len(bad) else "another shape"
+            raise ValueError(
+                f"a spectrum is a function of frequencies without negative values; {show(density)} "
+                f"gave {what}."
+            )
+        return np.sqrt(values) if mode == "coefficients" else values
+
+    if cutoff is None:
+        top = radial_integral(spectrum, dimension)
+        if not (np.isfinite(top) and top > 0):
+            raise ValueError(
+                f"the density {show(density)} has the integral {top} in {dimension} dimensions, so "
+                "there is no bounded kernel. It must fall off faster than w^(-d), or be cut off."
+            )
+        value = _interpolated(lambda r: radial_transform(spectrum, dimension, r), top, reach)
+    else:
+        nodes = _Band(spectrum, dimension, cutoff, reach)
+        top = float(nodes(np.zeros(1))[0])
+        value = _interpolated(nodes, top, reach)
+    last = None
+    for grid in ("octaves", "root"):
+        try:
+            return Table.fit(
+                lambda squares: value(np.sqrt(squares)), reach**2, grid=grid, errors=_ERRORS
+            )
+        except ValueError as error:
+            last = error
+    raise ValueError(
+        f"the kernel of {show(density)} oscillates too often within {reach:g} to be tabulated; "
+        "choose a smaller reach or a lower cutoff."
+    ) from last
+
+
+class _Band:
+    """The transform of a density on [0, cutoff] by a quadrature with positive weights."""
+
+    def __init__(self, spectrum: Any, dimension: int, cutoff: float, reach: float) -> None:
+        x, weight = leggauss(20)
+        panels = 16 + ceil(cutoff * reach / (4 * pi))
+        half = 0.5 * cutoff / panels
+        self.nodes = (half * (2 * np.arange(panels)[:, None] + 1 + x)).reshape(-1)
+        self.nu = 0.5 * dimension - 1.0
+        measure = np.tile(half * weight, panels) * self.nodes ** (dimension - 1)
+        self.weights = measure * spectrum(self.nodes)
+
+    def __call__(self, r: np.ndarray) -> np.ndarray:
+        x = np.maximum(np.outer(r, self.nodes), 1e-30)
+        waves = jv(self.nu, x) / x**self.nu
+        limit = 1.0 / (2.0**self.nu * gamma(self.nu + 1.0))
+        return np.where(x < 1e-8, limit, waves) @ self.weights
+
+
+def _interpolated(function: Any, top: float, reach: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that costs little from one that costs much, with the value `top` at 0.
+
+    A Chebyshev series on every octave of the distance, of as high a degree as it takes.
+    """
+    edges = reach * 2.0 ** -np.arange(_OCTAVES + 1.0)
+    series = []
+    for low, high in zip(edges[1:], edges[:-1], strict=True):
+        for degree in (16, 32, 64, 128, 256, 512):
+            x = chebyshev.chebpts1(degree + 1)
+            values = function(0.5 * (low + high) + 0.5 * (high - low) * x)
+            c = chebyshev.chebfit(x, values, degree)
+            if np.abs(c[-4:]).max() < 1e-13 * top:
+                break
+        series.append(c)
+    first = float(chebyshev.chebval(-1.0, series[-1]))
+
+    def value(r: np.ndarray) -> np.ndarray:
+        r = np.asarray(r, dtype=np.float64)
+        octave = np.floor(np.log2(reach / np.maximum(r, 1e-300)))
+        octave = np.clip(octave, 0, _OCTAVES).astype(int)
+        result = top + (first - top) * r / edges[-1]
+        for i in range(_OCTAVES):
+            here = octave == i
+            x = (2.0 * r[here] - edges[i] - edges[i + 1]) / (edges[i] - edges[i + 1])
+            result[here] = chebyshev.chebval(x, series[i])
+        return result
+
+    return value
+
+
+def _diagonal(X: Any) -> float:
+    """Return the diagonal of the box that holds the rows."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(low):
+        low, high = low.toarray(), high.toarray()
+    return float(np.linalg.norm(np.asarray(high, dtype=float) - np.asarray(low, dtype=float)))

@@ -1,0 +1,71 @@
+"""The intersection of two histograms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..definiteness import PSD, Definiteness
+from .vector import VectorKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class HistogramKernel(VectorKernel):
+    """Base class of the kernels on vectors without negative entries, such as histograms."""
+
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse negative entries; see :meth:`Kernel.check_domain`."""
+        require_nonnegative(X, type(self).__name__)
+
+
+def require_nonnegative(X: Any, owner: str) -> None:
+    """Refuse vectors with negative entries.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+        Vectors.
+    owner : str
+        Who needs entries >= 0, for the message.
+    """
+    values = X.data if sp.issparse(X) else X
+    if values.size and (least := values.min()) < 0:
+        where = ""
+        if not sp.issparse(X):
+            row, column = np.unravel_index(int(np.argmin(values)), values.shape)
+            where = f" (row {row}, column {column})"
+        raise ValueError(
+            f"{owner} is defined on vectors without negative entries, such as histograms; got "
+            f"{least:.6g}{where}. Shift or rescale the columns, or use a kernel on all vectors."
+        )
+
+
+class HistogramIntersection(HistogramKernel):
+    r"""The mass that two histograms have in common.
+
+    .. math:: k(x, z) = \sum_i \min(x_i, z_i), \quad x, z \ge 0
+
+    Positive semidefinite: the minimum of two numbers is the integral of the product of the
+    indicators of [0, x] and [0, z].
+
+    Examples
+    --------
+    >>> from mercer.kernels import HistogramIntersection
+    >>> HistogramIntersection()([[1.0, 2.0, 0.0]], [[2.0, 1.0, 5.0]])
+    array([[2.]])
+    """
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite: an inner product of indicator functions."""
+        return PSD
+
+    def compile(self, builder: Builder) -> None:
+        """Push the sum of the minima; see :meth:`Kernel.compile`."""
+        builder.leaf("minimum")

@@ -1,0 +1,185 @@
+"""The Matern kernel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import gamma, inf, isinf, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import digamma, kv
+
+from ..definiteness import PD, Definiteness
+from ..parameters import is_number, positive, show
+from .radial import RadialKernel
+from .statistics import squared_distances
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+    from mercer.gram.table import Table
+
+_SMALLEST, _LARGEST = 0.1, 30.0
+_CHUNK = 1 << 12
+# Polynomials in u of the closed forms, by rising power.
+_CLOSED = {
+    0.5: (1.0,),
+    1.5: (1.0, 1.0),
+    2.5: (1.0, 1.0, 1.0 / 3.0),
+    3.5: (1.0, 1.0, 2.0 / 5.0, 1.0 / 15.0),
+}
+
+
+class Matern(RadialKernel):
+    r"""The Matern kernel, whose functions are differentiable ceil(nu) - 1 times.
+
+    .. math:: k(x, z) = \frac{2^{1-\nu}}{\Gamma(\nu)} \, u^{\nu} K_{\nu}(u), \quad
+              u = \sqrt{2 \nu} \, \|x - z\| / l
+
+    with the modified Bessel function :math:`K_\nu`. Positive definite; its spectrum in d
+    dimensions is proportional to :math:`(2 \nu / l^2 + \omega^2)^{-\nu - d/2}`. For
+    :math:`\nu = p + 1/2` it is a polynomial of degree p times an exponential: 1/2 gives
+    :math:`e^{-u}`, 3/2 gives :math:`(1 + u) e^{-u}`, 5/2 gives
+    :math:`(1 + u + u^2 / 3) e^{-u}`. In the limit of large :math:`\nu` it is the Gaussian kernel
+    with :math:`\gamma = 1 / (2 l^2)`.
+
+    Parameters
+    ----------
+    nu : float in [0.1, 30] or inf, default=1.5
+        The smoothness. 1/2, 3/2, 5/2, 7/2 and inf have closed forms; other values are evaluated
+        through a table of the profile, with an error of about 2e-14.
+    length_scale : float > 0, default=1.0
+        The width l.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Matern
+    >>> Matern(nu=0.5)([[0.0]], [[1.0]]).round(6)
+    array([[0.367879]])
+    """
+
+    def __init__(self, nu: float = 1.5, length_scale: float = 1.0) -> None:
+        self.nu = nu
+        self.length_scale = length_scale
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.length_scale, "length_scale")
+        if is_number(self.nu) and isinf(self.nu) and self.nu > 0:
+            return
+        if not _SMALLEST <= positive(self.nu, "nu") <= _LARGEST:
+            raise ValueError(
+                f"nu must lie in [{_SMALLEST:g}, {_LARGEST:g}] or be inf; got {show(self.nu)}. "
+                "Larger values are hardly told from the Gaussian, nu=inf; smaller ones from noise."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite: a mixture of Gaussians."""
+        return PD
+
+    def compile(self, builder: Builder) -> None:
+        """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
+        nu, scale = float(self.nu), float(self.length_scale)
+        builder.leaf("sqdist")
+        if nu == inf:
+            builder.affine(-0.5 / scale**2, 0.0)
+            builder.exp()
+        elif nu in _CLOSED:
+            builder.sqrt()
+            builder.affine(-sqrt(2.0 * nu) / scale, 0.0)
+            builder.exp()
+            if nu > 0.5:
+                builder.leaf("sqdist")
+                builder.sqrt()
+                builder.affine(sqrt(2.0 * nu) / scale, 0.0)
+                builder.polynomial(_CLOSED[nu])
+                builder.mul()
+        else:
+            builder.affine(1.0 / scale**2, 0.0)
+            if nu < 0.5:
+                builder.power(nu)
+            builder.table(_profile(nu))
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        nu, scale = float(self.nu), float(self.length_scale)
+        squares = squared_distances(X, Z) / scale**2
+        if nu == inf:
+            return {"length_scale": squares * np.exp(-0.5 * squares) / scale}
+        u = np.sqrt(2.0 * nu * squares)
+        # (u^nu K_nu)' = -u^nu K_(nu - 1) and du / dl = -u / l
+        along = u * _bessel(nu, nu - 1.0, u) / scale
+        return {"nu": _nu_slope(nu, u), "length_scale": along}
+
+
+@lru_cache(maxsize=64)
+def _profile(nu: float) -> Table:
+    """Return the profile as a table in (distance / l)^2, up to where it is below 1e-16.
+
+    Near 0 a rough profile is 1 - c (distance / l)^(2 nu). For nu < 1/2 it is tabulated in that
+    power: even the smallest floating-point square would be far from the origin.
+    """
+    from mercer.gram.table import Table
+
+    def profile(squares: np.ndarray) -> np.ndarray:
+        return matern_profile(nu, np.sqrt(2.0 * nu * squares))
+
+    u = np.linspace(1.0, 200.0, 400)
+    end = float(u[matern_profile(nu, u) < 1e-16][0]) ** 2 / (2.0 * nu)
+    if nu < 0.5:
+        return Table.fit(lambda power: profile(power ** (1.0 / nu)), end**nu)
+    return Table.fit(profile, end)
+
+
+def matern_profile(nu: float, u: np.ndarray) -> np.ndarray:
+    """Return 2^(1 - nu) u^nu K_nu(u) / Gamma(nu), which is 1 at u = 0.
+
+    Parameters
+    ----------
+    nu : float in [0.1, 30]
+        The order.
+    u : ndarray
+        Numbers >= 0.
+    """
+    u = np.asarray(u, dtype=np.float64)
+    if nu < 10.0:
+        return np.where(u > 0, _bessel(nu, nu, np.where(u > 0, u, 1.0)), 1.0)
+    # K_nu overflows at small arguments, where the ascending series has few terms.
+    quarter = 0.25 * u * u
+    small = quarter < 0.05 * nu
+    term = series = np.ones_like(u)
+    for k in range(1, 9):
+        term = term * quarter / (k * (k - nu))
+        series = series + term
+    return np.where(small, series, _bessel(nu, nu, np.where(small, nu, u)))
+
+
+def _bessel(nu: float, order: float, u: np.ndarray) -> np.ndarray:
+    """Return 2 (u / 2)^nu K_order(u) / Gamma(nu), 0 in the limit u = 0 of order < nu."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = (2.0 / gamma(nu)) * (0.5 * u) ** nu * kv(order, u)
+    return np.where(np.isfinite(values), values, 0.0)
+
+
+def _nu_slope(nu: float, u: np.ndarray) -> np.ndarray:
+    """Return the derivative of the profile with respect to nu at fixed u / sqrt(nu), 0 at u = 0."""
+    slope = np.zeros(u.size)
+    apart = np.flatnonzero(u)
+    for i in range(0, len(apart), _CHUNK):
+        part = apart[i : i + _CHUNK]
+        slope[part] = _nu_slope_apart(nu, u.reshape(-1)[part])
+    return slope.reshape(u.shape)
+
+
+def _nu_slope_apart(nu: float, u: np.ndarray) -> np.ndarray:
+    """Return that derivative for u > 0.
+
+    The derivative of K_nu with respect to the order is the integral of t sinh(nu t) exp(-u cosh t)
+    over t > 0, for which the trapezoidal rule converges exponentially.
+    """
+    last = np.log1p(2.0 * (100.0 + 40.0 * nu) / u)
+    t = last[:, None] * np.linspace(0.0, 1.0, 256)
+    exponent = nu * np.log(0.5 * u)[:, None] - u[:, None] * np.cosh(t)
+    integrand = 0.5 * t * (np.exp(exponent + nu * t) - np.exp(exponent - nu * t))
+    order = integrand.sum(axis=1) * (t[:, 1] - t[:, 0]) * (2.0 / gamma(nu))
+    along = -0.5 * u / nu * _bessel(nu, nu - 1.0, u)
+    return order + along + matern_profile(nu, u) * (np.log(0.5 * u) - digamma(nu))

@@ -1,0 +1,96 @@
+"""Monomials: the features of kernels of the dot product, and the norm these kernels give them.
+
+A kernel k(x, z) = sum_n a_n (x . z)^n has, for every multi-index m = (m_1, ..., m_d) of degree
+n = m_1 + ... + m_d, the feature sqrt(w_m) x^m with the weight w_m = a_n n! / (m_1! ... m_d!).
+Its Hilbert space consists of the functions f(x) = sum_m f_m x^m with the inner product
+
+    <f, g> = sum_m f_m g_m / w_m,
+
+which makes k reproducing: k(x, .) has the coefficients w_m x^m, so <k(x, .), f> = f(x). In terms
+of operators, the components of P f are w_m^(-1/2) times the Taylor coefficients of f at 0, and
+<P f, P g> is this inner product. (Smola, "Learning with Kernels", 1998, equations 3.61 to 3.68,
+prints the exponent +1/2, for which the kernel does not reproduce.)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations_with_replacement, product
+from math import factorial, inf, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+
+def taylor_inner_product(
+    kernel: Any, f: Mapping[tuple[int, ...], float], g: Mapping[tuple[int, ...], float]
+) -> float:
+    """Return the inner product of two polynomials in the Hilbert space of a dot-product kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel of the dot product: it has the method ``series_coefficient``.
+    f, g : dict of tuple of int to float
+        Coefficients of the polynomials by exponents: ``{(2, 0): 1.0, (0, 1): 3.0}`` is
+        x_1^2 + 3 x_2.
+
+    Returns
+    -------
+    float
+        sum_m f_m g_m / w_m. With f = g the squared norm, infinite if f contains a monomial that
+        is not among the features.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Polynomial, taylor_inner_product
+    >>> square = {(2,): 1.0}
+    >>> taylor_inner_product(Polynomial(degree=2, gamma=2.0, coef0=1.0), square, square)
+    0.25
+    """
+    if not hasattr(kernel, "series_coefficient"):
+        raise TypeError(f"{kernel!r} is not a power series in the dot product.")
+    total = 0.0
+    for exponents, value in f.items():
+        other = g.get(exponents, 0.0)
+        if value == 0.0 or other == 0.0:
+            continue
+        weight = kernel.series_coefficient(sum(exponents)) * orders(Counter(_factors(exponents)))
+        total += value * other / weight if weight > 0 else inf * value * other
+    return total
+
+
+def monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:
+    """Return the products of `degree` entries of every row, weighted by sqrt(orders).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Rows.
+    degree : int >= 0
+        Number of factors.
+    ordered : bool
+        Whether to list every order of the factors, with weight 1, instead of each set of factors
+        once.
+    """
+    columns = range(X.shape[1])
+    if ordered:
+        factors = list(product(columns, repeat=degree))
+    else:
+        factors = list(combinations_with_replacement(columns, degree))
+    values = np.ones((X.shape[0], len(factors)))
+    for position in np.array(factors, dtype=np.intp).reshape(len(factors), degree).T:
+        values *= X[:, position]
+    if not ordered:
+        values *= [sqrt(orders(Counter(f))) for f in factors]
+    return values
+
+
+def orders(multiplicities: Counter[int]) -> int:
+    """Return in how many orders factors with these multiplicities can be written."""
+    return factorial(multiplicities.total()) // prod(map(factorial, multiplicities.values()))
+
+
+def _factors(exponents: tuple[int, ...]) -> list[int]:
+    return [i for i, m in enumerate(exponents) for _ in range(m)]

@@ -1,0 +1,103 @@
+"""Multiquadrics: the root of a shifted squared distance, and its inverse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..definiteness import CPD, PD, Definiteness
+from ..parameters import positive, real
+from .radial import RadialKernel
+from .statistics import squared_distances
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class Multiquadric(RadialKernel):
+    r"""The negative root of a shifted squared distance.
+
+    .. math:: k(x, z) = -\sqrt{\|x - z\|^2 + c^2}
+
+    Conditionally positive definite: a Gram matrix of n distinct vectors has exactly one negative
+    eigenvalue, and is positive definite on the coefficients of sum zero. Machines with a bias
+    take it; others take ``Projected(Multiquadric())``.
+
+    Parameters
+    ----------
+    c : float >= 0, default=1.0
+        The shift; with 0 the negative Euclidean distance.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Multiquadric
+    >>> Multiquadric(c=3.0)([[0.0]], [[4.0]])
+    array([[-5.]])
+    """
+
+    def __init__(self, c: float = 1.0) -> None:
+        self.c = c
+        self._check()
+
+    def _check(self) -> None:
+        real(self.c, "c", minimum=0)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Conditionally positive definite: -sqrt is completely monotonic of order 1."""
+        return CPD
+
+    def compile(self, builder: Builder) -> None:
+        """Push -sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
+        builder.leaf("sqdist")
+        builder.affine(1.0, float(self.c) ** 2)
+        builder.sqrt()
+        builder.affine(-1.0, 0.0)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        roots = np.sqrt(squared_distances(X, Z) + float(self.c) ** 2)
+        slope = np.divide(-float(self.c), roots, out=np.zeros_like(roots), where=roots > 0)
+        return {"c": slope}
+
+
+class InverseMultiquadric(RadialKernel):
+    r"""The inverse root of a shifted squared distance.
+
+    .. math:: k(x, z) = \frac{1}{\sqrt{\|x - z\|^2 + c^2}}
+
+    Positive definite, with slower decay than any Gaussian.
+
+    Parameters
+    ----------
+    c : float > 0, default=1.0
+        The shift; k(x, x) = 1 / c.
+
+    Examples
+    --------
+    >>> from mercer.kernels import InverseMultiquadric
+    >>> InverseMultiquadric(c=3.0)([[0.0]], [[4.0]])
+    array([[0.2]])
+    """
+
+    def __init__(self, c: float = 1.0) -> None:
+        self.c = c
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.c, "c")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite: (t + c^2)^(-1/2) is completely monotonic."""
+        return PD
+
+    def compile(self, builder: Builder) -> None:
+        """Push 1 / sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
+        builder.leaf("sqdist")
+        builder.affine(1.0, float(self.c) ** 2)
+        builder.sqrt()
+        builder.reciprocal()
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {"c": -float(self.c) * (squared_distances(X, Z) + float(self.c) ** 2) ** -1.5}

@@ -1,0 +1,132 @@
+"""Conditionally positive definite kernels of a power of the distance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..definiteness import CPD, Definiteness
+from ..parameters import positive, show
+from .radial import RadialKernel
+from .statistics import squared_distances
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class NegativeDistance(RadialKernel):
+    r"""The negative of a power of the distance.
+
+    .. math:: k(x, z) = -\|x - z\|^p, \quad 0 < p \le 2
+
+    Conditionally positive definite, and free of any scale: multiplying the data by a factor
+    multiplies the kernel. With p = 2 a machine with a bias is the linear one.
+
+    Parameters
+    ----------
+    power : float in (0, 2], default=1.0
+        The power p.
+
+    Examples
+    --------
+    >>> from mercer.kernels import NegativeDistance
+    >>> NegativeDistance()([[0.0, 0.0]], [[3.0, 4.0]])
+    array([[-5.]])
+    """
+
+    def __init__(self, power: float = 1.0) -> None:
+        self.power = power
+        self._check()
+
+    def _check(self) -> None:
+        check_power(self.power)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Conditionally positive definite: -t^(p/2) is completely monotonic of order 1."""
+        return CPD
+
+    def compile(self, builder: Builder) -> None:
+        """Push -(distance^2)^(p/2); see :meth:`Kernel.compile`."""
+        push_power(builder, float(self.power))
+        builder.affine(-1.0, 0.0)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        _, slope = power_and_slope(X, Z, float(self.power))
+        return {"power": -slope}
+
+
+class LogDistance(RadialKernel):
+    r"""The negative logarithm of a shifted power of the distance.
+
+    .. math:: k(x, z) = -\ln(\|x - z\|^p + c), \quad 0 < p \le 2, \; c > 0
+
+    Conditionally positive definite; it grows slower than every power of the distance, so far
+    objects hardly matter.
+
+    Parameters
+    ----------
+    power : float in (0, 2], default=2.0
+        The power p.
+    c : float > 0, default=1.0
+        The shift.
+
+    Examples
+    --------
+    >>> from mercer.kernels import LogDistance
+    >>> LogDistance()([[0.0]], [[2.0]]).round(6)
+    array([[-1.609438]])
+    """
+
+    def __init__(self, power: float = 2.0, c: float = 1.0) -> None:
+        self.power = power
+        self.c = c
+        self._check()
+
+    def _check(self) -> None:
+        check_power(self.power)
+        positive(self.c, "c")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Conditionally positive definite: the logarithm of a Bernstein function is one."""
+        return CPD
+
+    def compile(self, builder: Builder) -> None:
+        """Push -log((distance^2)^(p/2) + c); see :meth:`Kernel.compile`."""
+        push_power(builder, float(self.power))
+        builder.affine(1.0, float(self.c))
+        builder.log()
+        builder.affine(-1.0, 0.0)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        values, slope = power_and_slope(X, Z, float(self.power))
+        inverse = -1.0 / (values + float(self.c))
+        return {"power": slope * inverse, "c": inverse}
+
+
+def check_power(power: float) -> None:
+    """Refuse a power of the distance that is not in (0, 2]."""
+    if positive(power, "power") > 2:
+        raise ValueError(
+            f"power must lie in (0, 2]; got {show(power)}. The negative of a higher power of the "
+            "distance is not conditionally positive definite of order 1."
+        )
+
+
+def push_power(builder: Builder, power: float) -> None:
+    """Push a power of the distance."""
+    builder.leaf("sqdist")
+    if power == 1.0:
+        builder.sqrt()
+    elif power != 2.0:
+        builder.power(0.5 * power)
+
+
+def power_and_slope(X: Any, Z: Any, power: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return r^p and its derivative r^p ln(r) with respect to p, 0 where r = 0."""
+    squares = squared_distances(X, Z)
+    values = squares ** (0.5 * power)
+    logarithms = np.log(squares, out=np.zeros_like(squares), where=squares > 0)
+    return values, 0.5 * values * logarithms

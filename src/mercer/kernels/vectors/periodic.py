@@ -1,0 +1,130 @@
+"""The periodic Gaussian kernel."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..definiteness import PSD, Definiteness
+from ..parameters import positive, show
+from .coordinatewise import CoordinateKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.coordinates import Coordinates
+
+_FORMS = ("series", "unit", "wrapped")
+_REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
+
+
+class PeriodicGaussian(CoordinateKernel):
+    r"""The Gaussian on a circle, multiplied over the columns.
+
+    With :math:`u_i = 2 \pi (x_i - z_i) / T` and :math:`s = 2 \pi \sigma / T`, a factor is
+
+    .. math::
+
+        g(u) &= \sum_{n \ge 1} e^{-n^2 s^2 / 2} \cos n u && \text{form="series"} \\
+        h(u) &= \frac{g(u) - g(\pi)}{g(0) - g(\pi)} && \text{form="unit"} \\
+        w(u) &= \sum_{m \in \mathbb{Z}} e^{-(x_i - z_i + m T)^2 / (2 \sigma^2)}
+              = \frac{s}{\sqrt{2 \pi}} (1 + 2 g(u)) && \text{form="wrapped"}
+
+    The series penalises derivatives as the Gaussian on the line does; it has no constant part,
+    which the bias of a machine stands for. "unit" lifts it by :math:`-g(\pi) > 0` and divides by
+    :math:`g(0) - g(\pi) = 2 \sum_{n \ge 1} e^{-(2 n - 1)^2 s^2 / 2}`, so that its values fill
+    [0, 1]. (The factor is sometimes printed as half that sum instead of its inverse.) "wrapped"
+    is the Gaussian summed over all periods, which the theta series equals. All are positive
+    semidefinite; two vectors that differ by periods are one to them.
+
+    Parameters
+    ----------
+    sigma : float > 0, default=1.0
+        The width, in the units of the data.
+    period : float > 0, default=2 pi
+        The period T.
+    form : {"series", "unit", "wrapped"}, default="series"
+        Which of the three functions a factor is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import PeriodicGaussian
+    >>> PeriodicGaussian(sigma=1.0)([[0.0]], [[0.0], [np.pi]]).round(6)
+    array([[ 0.753314, -0.481973]])
+    """
+
+    _fixed = ("period",)
+
+    def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
+        self.sigma = sigma
+        self.period = period
+        self.form = form
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.sigma, "sigma")
+        positive(self.period, "period")
+        if self.form not in _FORMS:
+            raise ValueError(
+                f"form must be one of {', '.join(map(repr, _FORMS))}; got {show(self.form)}."
+            )
+        if self.form == "series" and self.sigma > 4 * self.period:
+            raise ValueError(
+                f"sigma = {show(self.sigma)} is so large for the period {show(self.period)} that "
+                "every wave of the series is damped away; use a smaller sigma."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite: no coefficient of a wave is negative."""
+        return PSD
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
+        return True
+
+    def coefficients(self) -> np.ndarray:
+        """Return the Fourier coefficients of a factor, by rising frequency from 0.
+
+        Returns
+        -------
+        ndarray of shape (n_frequencies,)
+            The coefficients a_0, a_1, ... of sum_n a_n cos(2 pi n (x - z) / period), as far as
+            they count in float64.
+        """
+        return self._coefficients()[0]
+
+    def _coefficients(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the Fourier coefficients and their derivatives with respect to sigma."""
+        turn = 2 * pi / float(self.period)
+        s = turn * float(self.sigma)
+        n = np.arange(2 + int(_REACH / s))
+        if self.form == "unit":
+            # Relative to the first wave, which may be tiny.
+            waves = np.exp(-0.5 * (n**2 - 1.0) * s**2)
+            slopes = -(n**2 - 1.0) * s * waves
+            signs = np.where(n % 2 == 1, 1.0, -1.0)
+            waves[0], slopes[0] = (signs * waves)[1:].sum(), (signs * slopes)[1:].sum()
+            total, slope = 2 * waves[1::2].sum(), 2 * slopes[1::2].sum()
+            return waves / total, turn * (slopes / total - waves * slope / total**2)
+        waves = np.exp(-0.5 * (n * s) ** 2)
+        slopes = -(n**2) * s * waves
+        if self.form == "series":
+            waves[0] = 0.0
+            return waves, turn * slopes
+        waves[1:], slopes[1:] = 2 * waves[1:], 2 * slopes[1:]
+        return s * waves / sqrt(2 * pi), turn * (waves + s * slopes) / sqrt(2 * pi)
+
+    def coordinate_function(self) -> Coordinates:
+        """Return a factor."""
+        from mercer.gram.coordinates import theta
+
+        constant, first = self.coefficients()[:2]
+        return theta(float(self.sigma), float(self.period), float(first), float(constant))
+
+    def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
+        u = 2 * pi / float(self.period) * (x - z)
+        slopes = self._coefficients()[1]
+        return {"sigma": sum((a * np.cos(n * u) for n, a in enumerate(slopes)), np.zeros_like(u))}

@@ -1,0 +1,206 @@
+"""A kernel wrapped around a circle or a torus."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import lru_cache
+from itertools import product
+from math import pi
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..algebra.operands import require_kernel
+from ..base import Kernel
+from ..definiteness import PSD, UNKNOWN, Definiteness
+from ..objects import VECTORS, Objects
+from ..parameters import integer, positive
+from .vector import VectorKernel, require_columns
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+    from mercer.gram.table import Table
+
+_NEGLIGIBLE = 1e-17  # of k(x, x): what is left out of the sum
+_FARTHEST = 1000  # periods, after which a kernel has to be negligible
+_MOST_SHIFTS = 20_000
+_PAIRS = 1 << 14  # differences that are wrapped at a time
+
+
+class Periodized(VectorKernel):
+    r"""A translation-invariant kernel, summed over all periods.
+
+    .. math:: k'(x, z) = \sum_{n \in \mathbb{Z}^d} k(x - z + T n)
+
+    Translation invariance has no meaning on a bounded interval, but it has on a circle: k' has
+    the period T in every column. Its Fourier coefficients are values of the Fourier transform of
+    k, so it is positive semidefinite if k is. The sum stops where k is below 1e-17 of its largest
+    value; a kernel that does not fall off so far is refused.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k, a function of x - z that falls off fast.
+    period : float > 0, default=2 pi
+        The period T.
+    dimension : int >= 1, optional
+        The number of columns d, by default that of the data at `bind`. In one dimension the sum
+        is evaluated natively from a table; in more it has (2 N + 1)^d terms, where N periods
+        count on either side.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Periodized
+    >>> k = Periodized(RBF(gamma=1.0), period=1.0, dimension=1)
+    >>> k([[0.2]], [[0.9], [1.9]]).round(6)
+    array([[1.772397, 1.772397]])
+    """
+
+    _fixed = ("period",)
+
+    def __init__(
+        self, kernel: Kernel, period: float = 2 * pi, dimension: int | None = None
+    ) -> None:
+        self.kernel = kernel
+        self.period = period
+        self.dimension = dimension
+        self._check()
+
+    def _check(self) -> None:
+        require_kernel(self.kernel, "kernel", "Periodized")
+        positive(self.period, "period")
+        if self.dimension is not None:
+            integer(self.dimension, "dimension", minimum=1)
+        if not self.kernel.translation_invariant:
+            raise ValueError(
+                f"Periodized takes a kernel of the difference x - z; {self.kernel!r} depends on "
+                "more than that."
+            )
+
+    @property
+    def takes(self) -> Objects:
+        """Vectors."""
+        return VECTORS
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite if the kernel is, by Bochner's theorem; else unknown."""
+        return PSD if self.kernel.definiteness.is_psd else UNKNOWN
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the number of columns is known and the kernel itself is bound."""
+        return self.dimension is not None and self.kernel.is_bound
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        kernel = self.kernel._bound(X, weight, names)
+        bound = self._with(kernel=kernel, dimension=self.dimension or X.shape[1])
+        bound._shifts()  # refuses a kernel that does not fall off
+        return bound
+
+    _is_restricted = True
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse vectors of another dimension; see the base class."""
+        if self.dimension is not None:
+            require_columns(X, self.dimension, "the torus of Periodized")
+
+    def compile(self, builder: Builder) -> None:
+        """Push the sum over all periods; see :meth:`Kernel.compile`."""
+        self._require_bound("on pairs of vectors")
+        table = _profile(self._snapshot()) if self.dimension == 1 else None
+        if table is None:
+            builder.python(self)
+            return
+        # The sine of half the angle tells small differences apart, as the cosine does not.
+        builder.leaf("l1")
+        builder.affine(pi / float(self.period), -0.5 * pi)
+        builder.cos()
+        builder.powi(2)
+        builder.table(table)
+
+    def tile(self, A: Any, B: Any) -> np.ndarray:
+        """Return the sums over all periods; see :meth:`Kernel.tile`."""
+        return self._wrapped(A, B, lambda rows: {"": self.kernel._values(self._origin, rows)})[""]
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        inner = self._wrapped(X, Z, lambda rows: self.kernel._gradient(self._origin, rows))
+        return {f"kernel__{name}": matrix for name, matrix in inner.items()}
+
+    @property
+    def _origin(self) -> np.ndarray:
+        return np.zeros((1, int(self.dimension or 1)))
+
+    def _snapshot(self) -> Self:
+        """Return a copy that stays as it is when this kernel's parameters are set."""
+        return deepcopy(self)
+
+    def _wrapped(self, A: Any, B: Any, function: Any) -> dict[str, np.ndarray]:
+        """Sum functions of the difference over all periods, for all pairs of rows."""
+        A, B = (np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float) for X in (A, B))
+        period, shifts = float(self.period), self._shifts()
+        sums: dict[str, list[np.ndarray]] = {}
+        rows = max(1, _PAIRS // len(B))
+        for i in range(0, len(A), rows):
+            # Differences, and pairs of opposite shifts, so that k(x, z) = k(z, x) to the last bit.
+            difference = (A[i : i + rows, None] - B).reshape(-1, A.shape[1])
+            difference -= period * np.round(difference / period)
+            total = function(difference)
+            for shift in shifts:
+                right, left = function(difference + shift), function(difference - shift)
+                total = {name: total[name] + (right[name] + left[name]) for name in total}
+            for name, values in total.items():
+                shape = (*values.shape[:-2], len(A[i : i + rows]), len(B))
+                sums.setdefault(name, []).append(values.reshape(shape))
+        return {name: np.concatenate(parts, axis=-2) for name, parts in sums.items()}
+
+    def _shifts(self) -> np.ndarray:
+        """Return one of every pair of opposite shifts that counts, nearest first."""
+        d, period = int(self.dimension or 1), float(self.period)
+        n = self._periods()
+        if (2 * n + 1) ** d > _MOST_SHIFTS:
+            raise ValueError(
+                f"{self!r} would sum {2 * n + 1}^{d} terms for every pair; use a narrower kernel, "
+                "or a product of kernels on single columns: Periodized(k).on_columns([0]) * ..."
+            )
+        steps = np.array(list(product(range(-n, n + 1), repeat=d)), dtype=float)
+        half = steps[: len(steps) // 2]  # the second half are their opposites
+        return period * half[np.argsort((half**2).sum(axis=1), kind="stable")]
+
+    def _periods(self) -> int:
+        """Return after how many periods the kernel is negligible."""
+        d, period = int(self.dimension or 1), float(self.period)
+        places = np.zeros((_FARTHEST + 1, d))
+        places[:, 0] = period * (np.arange(_FARTHEST + 1) - 0.5)
+        places[0, 0] = 0.0
+        values = np.abs(self.kernel._values(np.zeros((1, d)), places)[0])
+        above = np.flatnonzero(values > _NEGLIGIBLE * values[0])
+        if above[-1] == _FARTHEST:
+            raise ValueError(
+                f"{self.kernel!r} is still {values[-1] / values[0]:.3g} of its largest value after "
+                f"{_FARTHEST} periods of {period:g}, so the sum over all periods does not settle; "
+                "use a kernel that falls off faster, or FourierSeries."
+            )
+        return int(above[-1])
+
+
+@lru_cache(maxsize=32)
+def _profile(kernel: Periodized) -> Table | None:
+    """Return the sum as a table in sin^2(pi (x - z) / T), None if it is not smooth enough.
+
+    It is smooth in this variable up to 1, half a period away, about which the sum is symmetric.
+    """
+    from mercer.gram.table import Table
+
+    period = float(kernel.period)
+
+    def value(squares: np.ndarray) -> np.ndarray:
+        apart = period / pi * np.arcsin(np.sqrt(np.minimum(squares, 1.0)))
+        return kernel.tile(np.zeros((1, 1)), apart[:, None])[0]
+
+    try:
+        return Table.fit(value, 1.0, beyond=float(value(np.ones(1))[0]))
+    except ValueError:
+        return None

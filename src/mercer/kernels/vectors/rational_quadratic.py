@@ -1,0 +1,71 @@
+"""The rational quadratic kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..definiteness import PD, Definiteness
+from ..parameters import positive
+from .radial import RadialKernel
+from .statistics import squared_distances
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class RationalQuadratic(RadialKernel):
+    r"""A power of a rational function of the squared distance.
+
+    .. math:: k(x, z) = \left(1 + \frac{\|x - z\|^2}{2 \alpha l^2}\right)^{-\alpha}
+
+    Positive definite: a mixture of Gaussian kernels whose inverse squared widths follow a gamma
+    distribution. It tends to the Gaussian of width l as :math:`\alpha` grows. With
+    :math:`\alpha = (d + 1) / 2` its spectrum in d dimensions falls off exponentially.
+
+    Parameters
+    ----------
+    alpha : float > 0, default=1.0
+        The exponent; small values mix widths of very different size.
+    length_scale : float > 0, default=1.0
+        The width l.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RationalQuadratic
+    >>> RationalQuadratic(alpha=1.0, length_scale=2.0)([[0.0]], [[4.0]]).round(6)
+    array([[0.333333]])
+    """
+
+    def __init__(self, alpha: float = 1.0, length_scale: float = 1.0) -> None:
+        self.alpha = alpha
+        self.length_scale = length_scale
+        self._check()
+
+    def _check(self) -> None:
+        positive(self.alpha, "alpha")
+        positive(self.length_scale, "length_scale")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite: a mixture of Gaussians."""
+        return PD
+
+    def compile(self, builder: Builder) -> None:
+        """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""
+        builder.leaf("sqdist")
+        builder.affine(0.5 / (float(self.alpha) * float(self.length_scale) ** 2), 1.0)
+        if self.alpha == 1:
+            builder.reciprocal()
+        else:
+            builder.power(-float(self.alpha))
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        alpha, scale = float(self.alpha), float(self.length_scale)
+        excess = squared_distances(X, Z) * (0.5 / (alpha * scale**2))
+        values, ratio = (1.0 + excess) ** -alpha, excess / (1.0 + excess)
+        return {
+            "alpha": values * (ratio - np.log1p(excess)),
+            "length_scale": values * ratio * (2.0 * alpha / scale),
+        }

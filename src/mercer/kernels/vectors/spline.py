@@ -1,0 +1,41 @@
+"""The kernel of splines with knots everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..definiteness import PD, Definiteness
+from .coordinatewise import CoordinateKernel
+from .histogram import HistogramKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.coordinates import Coordinates
+
+
+class Spline(CoordinateKernel, HistogramKernel):
+    r"""The kernel of linear splines with infinitely many knots, multiplied over the columns.
+
+    .. math:: k(x, z) = \prod_i \Bigl(1 + x_i z_i + x_i z_i m_i - \frac{x_i + z_i}{2} m_i^2
+              + \frac{m_i^3}{3}\Bigr), \quad m_i = \min(x_i, z_i), \; x, z \ge 0
+
+    In one dimension it is the inner product of the features 1, x and :math:`(x - s)_+` for all
+    knots s > 0, the last as :math:`\int_0^\infty (x - s)_+ (z - s)_+ \, ds`, so a machine fits a
+    cubic spline with knots at the data. Positive definite.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Spline
+    >>> Spline()([[1.0]], [[2.0]]).round(6)
+    array([[3.833333]])
+    """
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite: the functions 1, x and (x - s)_+ tell all x >= 0 apart."""
+        return PD
+
+    def coordinate_function(self) -> Coordinates:
+        """Return the kernel on single numbers."""
+        from mercer.gram.coordinates import spline
+
+        return spline()

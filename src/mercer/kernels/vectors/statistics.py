@@ -1,0 +1,37 @@
+"""Pair statistics as matrices, for what is computed outside kernel programs: derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .vector import VectorKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class _Statistic(VectorKernel):
+    """A pair statistic by itself, as a program of one leaf."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def compile(self, builder: Builder) -> None:
+        builder.leaf(self.name)
+
+
+def dots(X: Any, Z: Any) -> np.ndarray:
+    """Return the dot products of the rows of `X` with those of `Z`."""
+    return _Statistic("dot")._values(X, Z)
+
+
+def squared_distances(X: Any, Z: Any) -> np.ndarray:
+    """Return the squared Euclidean distances between the rows of `X` and those of `Z`."""
+    return _Statistic("sqdist")._values(X, Z)
+
+
+def l1_distances(X: Any, Z: Any) -> np.ndarray:
+    """Return the L1 distances between the rows of `X` and those of `Z`."""
+    return _Statistic("l1")._values(X, Z)

@@ -1,0 +1,100 @@
+"""The sum of the powers of the dot product."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..definiteness import PSD, Definiteness
+from ..parameters import integer
+from .monomials import monomials
+from .statistics import dots
+from .vector import GammaKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class SumOfPowers(GammaKernel):
+    r"""The sum of the powers of the dot product up to a degree.
+
+    .. math:: k(x, z) = \sum_{m=0}^{q} (\gamma \, x \cdot z)^m
+
+    Positive semidefinite. Every ordered product of at most q entries is a feature of weight
+    :math:`\gamma^{m/2}`, where :class:`Polynomial` weighs the degrees by binomial coefficients.
+
+    Parameters
+    ----------
+    degree : int >= 0, default=2
+        The highest power q.
+    gamma : {"scale", "auto"} or float >= 0, default=1.0
+        The factor of the dot product; a rule is resolved by `bind`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import SumOfPowers
+    >>> SumOfPowers(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[133.]])
+    """
+
+    def __init__(self, degree: int = 2, gamma: float | str = 1.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        integer(self.degree, "degree", minimum=0)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive semidefinite: no coefficient is negative."""
+        return PSD
+
+    def compile(self, builder: Builder) -> None:
+        """Push the powers of gamma * dot; see :meth:`Kernel.compile`."""
+        builder.leaf("dot")
+        builder.affine(self._width(), 0.0)
+        builder.polynomial([1.0] * (self.degree + 1))
+
+    def series_coefficient(self, degree: int) -> float:
+        """Return the coefficient of the power `degree` of the dot product.
+
+        Parameters
+        ----------
+        degree : int >= 0
+            The power.
+        """
+        return self._width() ** degree if degree <= self.degree else 0.0
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        products, gamma = dots(X, Z), self._width()
+        slope = np.zeros_like(products)
+        for m in range(int(self.degree), 0, -1):
+            slope = slope * (gamma * products) + m
+        return {"gamma": slope * products}
+
+    def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
+        """Return the monomials whose dot product is the kernel.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Vectors.
+        ordered : bool, default=False
+            Whether to list every ordered product x_i x_j ... instead of each distinct monomial
+            once with its multinomial weight.
+
+        Returns
+        -------
+        array of shape (n_samples, n_monomials), float64
+            Monomials by rising degree.
+        """
+        self._require_bound("as explicit features")
+        X = self.validate(X)
+        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        root = sqrt(self._width())
+        return np.hstack([root**m * monomials(X, m, ordered) for m in range(self.degree + 1)])

@@ -1,0 +1,42 @@
+"""The thin plate spline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..definiteness import CPD2, Definiteness
+from .radial import RadialKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+
+class ThinPlate(RadialKernel):
+    r"""The thin plate spline.
+
+    .. math:: k(x, z) = \|x - z\|^2 \ln \|x - z\|
+
+    with the value 0 at x = z. Conditionally positive definite of order 2: positive on
+    coefficients with :math:`\sum_i c_i = 0` and :math:`\sum_i c_i x_i = 0`, so that constants and
+    linear functions are left to an unregularised part. ``Projected(ThinPlate())`` is the positive
+    semidefinite kernel that remains when they are taken out.
+
+    Examples
+    --------
+    >>> from mercer.kernels import ThinPlate
+    >>> ThinPlate()([[0.0]], [[2.0]]).round(6)
+    array([[2.772589]])
+    """
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Conditionally positive definite of order 2: (t ln t)'' = 1/t is completely monotonic."""
+        return CPD2
+
+    def compile(self, builder: Builder) -> None:
+        """Push distance^2 * log(distance^2) / 2; see :meth:`Kernel.compile`."""
+        builder.leaf("sqdist")
+        builder.dup()
+        builder.log()  # 0 log 0 is 0, as the builder promises
+        builder.mul()
+        builder.affine(0.5, 0.0)
