@@ -18,6 +18,7 @@
 
 #include "evaluator.hpp"
 #include "problem.hpp"
+#include "shared_rows.hpp"
 
 namespace mercer {
 
@@ -25,6 +26,8 @@ namespace mercer {
 template <class T>
 struct Workspace {
   Buffer<T> matrix, gathered;
+  SharedRows<T>* shared = nullptr;    ///< rows that the problem has in common with others,
+  std::vector<PartSegment> segments;  ///< and where
 };
 
 /// Up to this size SMO works on all variables at once, on one thread.

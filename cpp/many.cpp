@@ -7,6 +7,11 @@
 
 namespace mercer {
 
+namespace {
+/// Multiply-adds of a kernel value that is worth fetching from another problem.
+constexpr double worth_sharing = 64;
+}  // namespace
+
 template <class T>
 std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
                                  const std::shared_ptr<const Objects<T>>& objects,
@@ -19,8 +24,23 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
   std::atomic<bool> stop{false};
   const int threads = kernel.threads_allowed() ? settings.threads : 1;
   std::vector<Workspace<T>> workspace(static_cast<std::size_t>(std::max(threads, 1)));
+  // A cheap kernel value is computed again in the time that sharing it would take.
+  std::unique_ptr<SharedRows<T>> shared;
+  std::vector<Index> everything;
+  if (small.size() > 1 && kernel.cost() >= worth_sharing) {
+    everything.resize(static_cast<std::size_t>(kernel.cols()));
+    std::iota(everything.begin(), everything.end(), Index(0));
+    std::vector<const std::vector<Index>*> objects_of;
+    for (Index k : small)
+      objects_of.push_back(problems[k].rows.empty() ? &everything : &problems[k].rows);
+    shared = std::make_unique<SharedRows<T>>(objects_of, kernel.cols(), settings.cache_bytes);
+  }
   const auto one = [&](Index k, const Settings& s, int worker) {
     const SubProblem& p = problems[k];
+    workspace[worker].segments.clear();
+    workspace[worker].shared = shared.get();
+    if (shared && p.problem.size() <= limit)
+      workspace[worker].segments = shared->segments(p.rows.empty() ? everything : p.rows);
     if (p.rows.empty()) {
       out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], limit);
     } else {

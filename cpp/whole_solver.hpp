@@ -24,7 +24,9 @@ class WholeSolver {
         settings_(s),
         limits_(s, stop),
         matrix_(workspace.matrix),
-        gathered_(workspace.gathered) {}
+        gathered_(workspace.gathered),
+        shared_(workspace.shared),
+        segments_(workspace.segments) {}
 
   Solution run(const std::vector<double>& start) {
     const Index n = p_.size();
@@ -122,7 +124,7 @@ class WholeSolver {
     if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
-    sol.n_kernel_values = misses_ * n;
+    sol.n_kernel_values = kernel_values_;
     sol.cache_misses = misses_;
     return sol;
   }
@@ -144,6 +146,14 @@ class WholeSolver {
       slot_[i] = next[p_.groups ? p_.group[i] : 0]++;
       object[slot_[i]] = i;
     }
+    // A segment must be one run of slots too.
+    std::erase_if(segments_, [&](PartSegment& g) {
+      const Index first = slot_[g.begin];
+      for (Index k = 1; k < g.count; ++k)
+        if (slot_[g.begin + k] != first + k) return true;
+      g.begin = first;
+      return false;
+    });
     // Empty slots repeat object 0: finite values that nothing ever uses.
     const auto objects = kernel_.b().take(object.data(), slots_.task.size);
     slot_kernel_ = kernel_.on(objects, objects);
@@ -151,7 +161,7 @@ class WholeSolver {
     matrix_.require(slots_.task.size * stride_);
     slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
     if (slot_kernel_->threads_allowed())
-      batch_ = slot_kernel_->block() == sparse_block ? sparse_block / 2
+      batch_ = slot_kernel_->block() == sparse_block ? sparse_block
                : slot_kernel_->cost() >= 64          ? query_block
                                                      : 1;
     else
@@ -159,22 +169,70 @@ class WholeSolver {
   }
 
   /// The row of a slot. Where several rows cost little more than one (sparse or wide data), the
-  /// rows that violate optimality most come along: they are likely to be asked for next.
+  /// rows of the same part that violate optimality most come along: they are likely to be asked for
+  /// next.
   const T* fetch(Index slot) {
     wanted_.assign(1, slot);
     if (batch_ > 1) add_violators();
-    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(count));
+    const Index count = static_cast<Index>(wanted_.size());
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
     T* rows = matrix_.data() + misses_ * stride_;
-    slot_kernel_->tile(query_, 0, size, rows, stride_);
+    compute(rows);
     for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
     misses_ += count;
     return slots_.task.rows[slot];
   }
 
+  const PartSegment* segment_of(Index slot) const {
+    for (const PartSegment& g : segments_)
+      if (slot >= g.begin && slot < g.begin + g.count) return &g;
+    return nullptr;
+  }
+
+  /// The wanted rows, which all belong to one segment or to none; over that segment they are shared
+  /// with other problems.
+  void compute(T* rows) {
+    const Index* slots = wanted_.data();
+    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
+    const PartSegment* own = segment_of(slots[0]);
+    const auto columns = [&](Index from, Index to) {
+      const Index begin = from / slot_kernel_->panel() * slot_kernel_->panel();
+      if (from >= to) return;
+      slot_kernel_->tile(query_, begin, to - begin, rows + begin, stride_);
+      kernel_values_ += count * (to - from);
+    };
+    slot_kernel_->prepare(query_, slots, static_cast<int>(count));
+    if (!own) return columns(0, size);
+    // Tiles may write a little into the segment, which is filled last.
+    columns(0, own->begin);
+    columns(own->begin + own->count, size);
+    fresh_.clear();
+    for (Index r = 0; r < count; ++r) {
+      const T* known = shared_->find(own->part, slots[r] - own->begin);
+      if (known)
+        std::copy_n(known, own->count, rows + r * stride_ + own->begin);
+      else
+        fresh_.push_back(r);
+    }
+    if (fresh_.empty()) return;
+    const Index panel = slot_kernel_->panel(), begin = own->begin / panel * panel;
+    const Index width = own->begin + own->count - begin, wide = round_up(width, panel);
+    fresh_slots_.clear();
+    for (Index r : fresh_) fresh_slots_.push_back(slots[r]);
+    own_tile_.require(static_cast<Index>(fresh_.size()) * wide);
+    slot_kernel_->prepare(query_, fresh_slots_.data(), static_cast<int>(fresh_.size()));
+    slot_kernel_->tile(query_, begin, width, own_tile_.data(), wide);
+    kernel_values_ += static_cast<Index>(fresh_.size()) * own->count;
+    for (std::size_t k = 0; k < fresh_.size(); ++k) {
+      const T* row = own_tile_.data() + static_cast<Index>(k) * wide + (own->begin - begin);
+      std::copy_n(row, own->count, rows + fresh_[k] * stride_ + own->begin);
+      shared_->keep(own->part, fresh_slots_[k] - own->begin, row);
+    }
+  }
+
   void add_violators() {
     const InnerTask<T>& t = slots_.task;
+    const PartSegment* own = segment_of(wanted_[0]);
     candidates_.clear();
     for (int g = 0; g < std::max(p_.groups, 1); ++g) {
       T lo = std::numeric_limits<T>::infinity(), hi = -lo;
@@ -185,6 +243,7 @@ class WholeSolver {
       if (p_.groups == 0) lo = hi = T(0);
       for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
         if (t.rows[s] || s == wanted_[0]) continue;
+        if (own && (s < own->begin || s >= own->begin + own->count)) continue;
         const T v = std::max(hi - (t.values[s] + t.up[s]), t.values[s] + t.down[s] - lo);
         if (v > T(0)) candidates_.push_back({-v, s});
       }
@@ -419,6 +478,11 @@ class WholeSolver {
   std::vector<Index> kept_, full_slot_;  ///< kept full slots; full slot of a shrunk one
   Buffer<T>& gathered_;
   Index gathered_rows_ = 0;
+  SharedRows<T>* shared_;
+  std::vector<PartSegment> segments_;  ///< in slots
+  Index kernel_values_ = 0;
+  Buffer<T> own_tile_;
+  std::vector<Index> fresh_, fresh_slots_;
   Query<T> query_;
   std::vector<Index> wanted_;
   std::vector<std::pair<T, Index>> candidates_;

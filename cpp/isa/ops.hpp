@@ -57,7 +57,7 @@ struct Coordinates {
 /// Query rows interleaved feature by feature for the dense tile loops.
 inline constexpr int query_block = 6;
 /// Query rows that one sweep over sparse rows serves.
-inline constexpr int sparse_block = 64;
+inline constexpr int sparse_block = 32;
 
 /// How the argument of a table is divided into pieces.
 enum class Grid {
