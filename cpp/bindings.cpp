@@ -15,6 +15,7 @@
 #include "evaluator.hpp"
 #include "isa/dispatch.hpp"
 #include "many.hpp"
+#include "sequences/hidden_markov.hpp"
 #include "thread_pool.hpp"
 
 namespace nb = nanobind;
@@ -523,6 +524,61 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
           "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
 }
 
+// ------------------------------------------------------------------ hidden Markov models
+
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// The emissions come transposed: symbols x states.
+HiddenMarkovModel hidden_markov(const Array1<double>& initial, const Table& transition,
+                                const Table& emission, const Array1<std::int32_t>& x) {
+  const size_t k = initial.shape(0), symbols = emission.shape(0);
+  if (k == 0 || transition.shape(0) != k || transition.shape(1) != k || emission.shape(1) != k)
+    throw nb::value_error("the tables of the model do not fit together");
+  for (size_t i = 0; i < x.shape(0); ++i)
+    if (x.data()[i] < 0 || static_cast<size_t>(x.data()[i]) >= symbols)
+      throw nb::index_error("symbol out of range");
+  return {static_cast<Index>(k), static_cast<Index>(symbols), initial.data(), transition.data(),
+          emission.data()};
+}
+
+nb::tuple hidden_markov_gradients_of(Array1<std::int32_t> x, Array1<Index> start,
+                                     Array1<double> initial, Table transition, Table emission,
+                                     int n_jobs) {
+  const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
+  if (start.shape(0) == 0) throw nb::value_error("malformed sequences");
+  const size_t n = start.shape(0) - 1;
+  for (size_t s = 0; s < n; ++s)
+    if (start.data()[s] < 0 || start.data()[s + 1] < start.data()[s] ||
+        static_cast<size_t>(start.data()[s + 1]) > x.shape(0))
+      throw nb::value_error("malformed sequences");
+  double *log_probability, *gradient;
+  auto first = fresh<double>({n}, &log_probability);
+  auto second = fresh<double>(
+      {n, static_cast<size_t>(m.states + m.states * m.states + m.states * m.symbols)}, &gradient);
+  {
+    nb::gil_scoped_release release;
+    hidden_markov_gradients(m, x.data(), start.data(), static_cast<Index>(n), resolve_jobs(n_jobs),
+                            log_probability, gradient);
+  }
+  return nb::make_tuple(first, second);
+}
+
+nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial, Table transition,
+                                  Table emission) {
+  const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
+  const size_t length = x.shape(0), k = initial.shape(0);
+  ForwardBackward pass;
+  const double log_probability = pass.run(m, x.data(), static_cast<Index>(length));
+  double *forward, *backward, *scale;
+  auto f = fresh<double>({length, k}, &forward);
+  auto b = fresh<double>({length, k}, &backward);
+  auto c = fresh<double>({length}, &scale);
+  std::copy_n(pass.forward.data(), length * k, forward);
+  std::copy_n(pass.backward.data(), length * k, backward);
+  std::copy_n(pass.scale.data(), length, scale);
+  return nb::make_tuple(log_probability, f, b, c);
+}
+
 }  // namespace
 }  // namespace mercer
 
@@ -546,4 +602,9 @@ NB_MODULE(_native, m) {
   m.def("usable_cpus", &usable_cpus);
   bind_type<float>(m, "Objects32", "Evaluator32");
   bind_type<double>(m, "Objects64", "Evaluator64");
+  m.def("hidden_markov_gradients", &hidden_markov_gradients_of, "symbols"_a.noconvert(),
+        "start"_a.noconvert(), "initial"_a.noconvert(), "transition"_a.noconvert(),
+        "emission"_a.noconvert(), "n_jobs"_a = 0);
+  m.def("hidden_markov_passes", &hidden_markov_passes_of, "symbols"_a.noconvert(),
+        "initial"_a.noconvert(), "transition"_a.noconvert(), "emission"_a.noconvert());
 }

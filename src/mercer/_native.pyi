@@ -71,3 +71,18 @@ class Evaluator64(_Evaluator):
     def tile(
         self, rows: NDArray[np.int64] | None = None, n_jobs: int = 0
     ) -> NDArray[np.float64]: ...
+
+def hidden_markov_gradients(
+    symbols: NDArray[np.int32],
+    start: NDArray[np.int64],
+    initial: NDArray[np.float64],
+    transition: NDArray[np.float64],
+    emission: NDArray[np.float64],
+    n_jobs: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def hidden_markov_passes(
+    symbols: NDArray[np.int32],
+    initial: NDArray[np.float64],
+    transition: NDArray[np.float64],
+    emission: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
