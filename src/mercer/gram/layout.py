@@ -6,7 +6,7 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -15,6 +15,9 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
+from mercer.kernels.objects import VECTORS
+from mercer.kernels.tables import is_table, select
+from mercer.kernels.vocabulary import Vocabulary
 
 from .program import Leaf, Program, compile_kernel
 
@@ -34,6 +37,8 @@ SINGLE_SCALE = 1e3
 # Rows of a dense array with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
+# Integers below this are exact in single precision, and so are their sums.
+EXACT = 2.0**24
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
@@ -53,14 +58,19 @@ class Layout:
         Whether rows are stored compressed.
     centres : list of ndarray or None
         Per leaf a point that is subtracted from dense rows before rounding.
+    features : Features
+        How the objects of mapped leaves become rows.
     """
 
     program: Program
     dtype: str
     sparse: bool
     centres: list[np.ndarray | None]
+    features: Features
 
-    def prepare(self, X: Any, ids: np.ndarray | None = None) -> Any:
+    def prepare(
+        self, X: Any, ids: np.ndarray | None = None, mapped: dict[int, Any] | None = None
+    ) -> Any:
         """Return the native form of the objects.
 
         Parameters
@@ -69,21 +79,27 @@ class Layout:
             Validated objects.
         ids : ndarray of int64, optional
             Positions that stand for the objects in matrix and Python leaves.
+        mapped : dict, optional
+            The features of `X` by leaf, where they are known already.
         """
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
         store = _STORES[self.dtype](len(ids))
-        for leaf, centre in zip(self.program.leaves, self.centres, strict=True):
+        if mapped is None:
+            mapped = self.features.of(X)
+        for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
             if leaf.kind in ("matrix", "python"):
                 store.index(ids)
-            elif self.sparse and sp.issparse(X):
-                _add_sparse(store, sp.csr_array(select(X, leaf.columns)))
-            elif self.sparse:
-                store.compress(_floats(select(X, leaf.columns)))
+                continue
+            rows = mapped[k] if leaf.mapped else select(X, leaf.columns, VECTORS)
+            if sp.issparse(rows):
+                _add_sparse(store, sp.csr_array(rows))
+            elif self.sparse and not leaf.mapped:
+                store.compress(_floats(rows))
             else:
-                _add_dense(store, select(X, leaf.columns), centre)
+                _add_dense(store, rows, centre)
         for kernel, columns in self.program.scales:
-            store.aux(_inverse_norms(kernel, select(X, columns)))
+            store.aux(_inverse_norms(kernel, select(X, columns, kernel.takes)))
         return store
 
     def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
@@ -111,41 +127,90 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
         or any(leaf.kind in ("matrix", "python") for leaf in program.leaves)
     ):
         dtype = "float64"
+    features = Features(program)
+    mapped = features.of_those_that_stay(X)
     sparse = sp.issparse(X)
-    single = Layout(program, "float32", sparse, [None] * len(program.leaves))
+    single = Layout(program, "float32", sparse, [None] * len(program.leaves), features)
     if dtype != "float64":
         if not sparse:
-            single.centres = [_centre(leaf, X) for leaf in program.leaves]
+            single.centres = [
+                _centre(leaf, mapped.get(k, X)) for k, leaf in enumerate(program.leaves)
+            ]
             if _mostly_zero(X, program):
-                compressed = Layout(program, "float32", True, single.centres)
+                compressed = Layout(program, "float32", True, single.centres, features)
                 store = compressed.prepare(X)
-                if _accurate(program, store, True, X.shape[1]):
+                if _accurate(program, store, True, X.shape[1], mapped):
                     return compressed, store
-        store = single.prepare(X)
-        if dtype == "float32" or _accurate(program, store, sparse, X.shape[1] if sparse else 0):
+        store = single.prepare(X, mapped=mapped)
+        columns = X.shape[1] if sparse else 0
+        if dtype == "float32" or _accurate(program, store, sparse, columns, mapped):
             return single, store
-    double = Layout(program, "float64", sparse, [None] * len(program.leaves))
-    return double, double.prepare(X)
+    double = Layout(program, "float64", sparse, [None] * len(program.leaves), features)
+    return double, double.prepare(X, mapped=mapped)
 
 
-def select(X: Any, columns: tuple[int, ...] | None) -> Any:
-    """Return the chosen columns of `X`."""
-    return X if columns is None else X[:, list(columns)]
+@dataclass
+class Features:
+    """The rows that mapped leaves make of objects, with the columns of the objects that stay.
+
+    Attributes
+    ----------
+    program : Program
+        The kernel's program.
+    vocabularies : dict
+        For every mapped leaf the columns of its features.
+    dense : set
+        The mapped leaves whose compressed features are stored as dense rows.
+    """
+
+    program: Program
+    vocabularies: dict[int, Vocabulary] = field(default_factory=dict)
+    dense: set[int] = field(default_factory=set)
+
+    def of_those_that_stay(self, X: Any) -> dict[int, Any]:
+        """Return the features of the objects from which the columns are taken."""
+        leaves = [k for k, leaf in enumerate(self.program.leaves) if leaf.mapped]
+        self.vocabularies = {k: Vocabulary() for k in leaves}
+        mapped = self.of(X)
+        for k, rows in mapped.items():
+            self.vocabularies[k].fix()
+            n, d = rows.shape
+            if sp.issparse(rows) and rows.nnz > SPARSE_DENSITY * n * d:
+                self.dense.add(k)
+                mapped[k] = rows.toarray()
+        return mapped
+
+    def of(self, X: Any) -> dict[int, Any]:
+        """Return the features of objects, by leaf."""
+        mapped = {}
+        for k, vocabulary in self.vocabularies.items():
+            leaf = self.program.leaves[k]
+            kernel: Any = leaf.kernel
+            rows = kernel.map_objects(select(X, leaf.columns, kernel.takes), vocabulary)
+            mapped[k] = rows.toarray() if k in self.dense else rows
+        return mapped
 
 
-def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
+def _accurate(
+    program: Program, store: Any, sparse: bool, columns: int, mapped: dict[int, Any]
+) -> bool:
     """Return whether single precision keeps kernel values within 2e-6.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
     max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
     times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
-    relative to the norms, not to the distance.
+    relative to the norms, not to the distance. Sums of integers, such as counts, are exact while
+    they are small enough, whatever the scale of the kernel.
     """
     eps = 2.0**-24
     for k, leaf in enumerate(program.leaves):
         if leaf.kind in ("matrix", "python"):
             return False
         radius, rounding = store.radius(k), store.rounding(k)
+        if leaf.mapped:
+            sparse, columns = sp.issparse(mapped[k]), mapped[k].shape[1]
+            if _exact(program, k, mapped[k], radius):
+                continue
         width = program.widths.get(k)
         if leaf.kind == "sqdist" and width is not None:
             roundings = SPARSE_ROUNDINGS[columns > NARROW]
@@ -161,11 +226,22 @@ def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
     return True
 
 
+def _exact(program: Program, k: int, rows: Any, radius: float) -> bool:
+    """Return whether a leaf is a dot product of integers that nothing but a norm rescales."""
+    code = [i for i in program.code if i[0] != "aux"]
+    if program.leaves[k].kind != "dot" or code != [("leaf", k)] or radius**2 >= EXACT:
+        return False
+    values = rows.data if sp.issparse(rows) else rows
+    return bool(np.all(values == np.rint(values)))
+
+
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
     """Return a point near the rows when they lie far from the origin, else None."""
-    if leaf.kind not in ("sqdist", "l1"):
+    if leaf.kind not in ("sqdist", "l1") or (leaf.mapped and sp.issparse(X)):
         return None
-    rows = select(X[:: max(1, len(X) // 256)], leaf.columns).astype(np.float64)
+    sample = kernel_objects.take(X, slice(None, None, max(1, kernel_objects.count(X) // 256)))
+    rows = sample if leaf.mapped else select(sample, leaf.columns, VECTORS)
+    rows = rows.astype(np.float64)
     mean = rows.mean(axis=0)
     if np.all(np.abs(mean) <= 2 * rows.std(axis=0)):
         return None
@@ -174,9 +250,9 @@ def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
 
 def _mostly_zero(X: Any, program: Program) -> bool:
     """Return whether a dense array is stored better as compressed rows."""
-    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS:
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS or is_table(X):
         return False
-    if any(leaf.kind in ("matrix", "python") or leaf.columns for leaf in program.leaves):
+    if any(leaf.kernel or leaf.kind == "matrix" or leaf.columns for leaf in program.leaves):
         return False
     sample = X[:: max(1, len(X) // 256)]
     return bool(np.count_nonzero(sample) < SPARSE_DENSITY * sample.size)
@@ -220,7 +296,7 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel
-    A, B = select(X, leaf.columns), select(Z, leaf.columns)
+    A, B = (select(objects, leaf.columns, kernel.takes) for objects in (X, Z))
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))

@@ -24,12 +24,17 @@ class Leaf:
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
     kernel : Kernel or None
-        The Python kernel.
+        The Python kernel; with a pair statistic, the kernel that maps objects to the rows.
     """
 
     kind: str
     columns: Columns = None
     kernel: Kernel | None = None
+
+    @property
+    def mapped(self) -> bool:
+        """Whether the rows are features that a kernel makes of the objects."""
+        return self.kernel is not None and self.kind != "python"
 
 
 @dataclass
@@ -81,6 +86,14 @@ class Builder:
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of the two rows: "dot", "sqdist" or "l1"."""
         self._push(Leaf(statistic, self._columns))
+
+    def mapped(self, kernel: Kernel, statistic: str) -> None:
+        """Push a pair statistic of the features that `kernel.map_objects` makes of the objects.
+
+        Features without a column drop out of a dot product, which stays exact; a distance needs
+        all of them, so its map must not depend on the vocabulary.
+        """
+        self._push(Leaf(statistic, self._columns, kernel))
 
     def matrix(self) -> None:
         """Push the entry of a precomputed matrix."""

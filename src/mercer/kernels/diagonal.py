@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from .objects import count
+from .objects import VECTORS, count
+from .tables import select
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from .base import Kernel
@@ -30,6 +32,7 @@ class Diagonal:
 
     def __init__(self, X: Any) -> None:
         self._X = X
+        self._columns: tuple[int, ...] | None = None
         self._n = count(X)
         self._stack: list[np.ndarray] = []
 
@@ -41,17 +44,25 @@ class Diagonal:
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the objects to some columns, within those already chosen."""
-        outer = self._X
-        self._X = outer[:, list(index)]
+        outer = self._columns
+        self._columns = tuple(int(c) if outer is None else outer[int(c)] for c in index)
         try:
             yield
         finally:
-            self._X = outer
+            self._columns = outer
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
         if statistic == "dot":
-            self._stack.append(squared_norms(self._X))
+            self._stack.append(squared_norms(select(self._X, self._columns, VECTORS)))
+        else:
+            self.const(0.0)
+
+    def mapped(self, kernel: Kernel, statistic: str) -> None:
+        """Push a pair statistic of the features of x with themselves."""
+        if statistic == "dot":
+            features = kernel.map_objects(self._objects(kernel), Vocabulary())
+            self._stack.append(squared_norms(features))
         else:
             self.const(0.0)
 
@@ -66,7 +77,8 @@ class Diagonal:
 
     def python(self, kernel: Kernel) -> None:
         """Push the diagonal of a kernel written in Python."""
-        self._stack.append(np.asarray(kernel.tile_diagonal(self._X), dtype=np.float64))
+        values = kernel.tile_diagonal(self._objects(kernel))
+        self._stack.append(np.asarray(values, dtype=np.float64))
 
     def const(self, value: float) -> None:
         """Push a constant."""
@@ -100,6 +112,9 @@ class Diagonal:
         """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""
         check_nonnegative(self._stack[-1], kernel)
         self._stack[-1] = (self._stack[-1] > 0).astype(np.float64)
+
+    def _objects(self, kernel: Kernel) -> Any:
+        return select(self._X, self._columns, kernel.takes)
 
 
 def squared_norms(X: Any) -> np.ndarray:
