@@ -44,7 +44,7 @@ class Parametrised:
         Parameters
         ----------
         deep : bool, default=True
-            Whether to list the parameters of nested kernels too, as ``part__name``.
+            Whether to list the parameters of nested kernels and models too, as ``part__name``.
 
         Returns
         -------
@@ -55,7 +55,7 @@ class Parametrised:
         for name in self._names:
             value = getattr(self, name)
             params[name] = value
-            if deep and isinstance(value, Parametrised):
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
                 params.update((f"{name}__{key}", v) for key, v in value.get_params().items())
         return params
 

@@ -17,7 +17,8 @@ from ..diagonal import squared_norms
 from ..objects import Objects, as_items, as_vectors
 from ..parameters import integer, is_number, real
 from ..vocabulary import Vocabulary
-from .hashables import is_hashable
+from .brief import Brief
+from .hashables import distinct, is_hashable
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -164,7 +165,7 @@ class TfIdf(Kernel):
         else:
             bags = self._bags(X)
             if terms is None:
-                terms = list(dict.fromkeys(term for bag in bags for term in bag))
+                terms = distinct(bags)
             counts = _count(bags, terms)
         total = float(counts.shape[0] if weight is None else np.sum(weight))
         containing = _document_frequency(counts, weight)
@@ -179,7 +180,7 @@ class TfIdf(Kernel):
         """Return the positions of the terms that enough documents contain."""
         kept = np.flatnonzero((containing >= self.min_df) & (containing > 0))
         if self.max_features is not None:
-            # Most frequent first; of equally frequent ones those that were met first.
+            # Most frequent first; of equally frequent ones the first in the vocabulary.
             kept = np.sort(kept[np.argsort(-containing[kept], kind="stable")[: self.max_features]])
         if not kept.size:
             raise ValueError(
@@ -262,7 +263,7 @@ class TfIdf(Kernel):
 
     def __repr__(self) -> str:
         short = {
-            name: _Brief(f"<{len(value)} {what}>")
+            name: Brief(f"<{len(value)} {what}>")
             for name, value, what in (
                 ("idf", self.idf, "numbers"),
                 ("vocabulary", self.vocabulary, "terms"),
@@ -270,15 +271,6 @@ class TfIdf(Kernel):
             if value is not None and not isinstance(value, str)
         }
         return super(TfIdf, self._with(**short)).__repr__()
-
-
-class _Brief(str):
-    """A text that stands for a long list where a kernel is printed."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def mutual_information(counts: Any, y: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from ..base import Kernel
 from ..objects import count
 from ..vectors import RBF, Linear
+from .brief import Brief
 from .generative import GenerativeKernel
 
 METRICS = ("identity", "diagonal", "information")
@@ -103,6 +104,12 @@ class Fisher(GenerativeKernel):
         """Whether model, metric and kernel depend on no data."""
         known = not isinstance(self.metric, str) or self.metric == "identity"
         return known and super().is_bound
+
+    def __repr__(self) -> str:
+        if isinstance(self.metric, str):
+            return super().__repr__()
+        shape = "x".join(map(str, np.shape(self.metric)))
+        return super(Fisher, self._with(metric=Brief(f"<{shape} numbers>"))).__repr__()
 
     def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
         ready = super()._ready(X, weight)

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..objects import Objects, as_objects
+from .brief import Brief
 from .over_features import OverFeatures
 
 
@@ -51,6 +52,10 @@ class GenerativeKernel(OverFeatures):
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; the model knows which."""
         return as_objects(X, type(self).__name__)
+
+    def __repr__(self) -> str:
+        one_line = Brief(" ".join(repr(self.model).split()))
+        return super(OverFeatures, self._with(model=one_line)).__repr__()
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would return the model unfitted.

@@ -7,7 +7,7 @@ each in its own way.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,15 @@ def counts(x: Any) -> Mapping[Hashable, int]:
     if isinstance(x, Mapping):
         return {element: int(number) for element, number in x.items() if number > 0}
     return dict.fromkeys(x, 1) if isinstance(x, Set) else Counter(x)
+
+
+def distinct(X: Iterable[Iterable[Hashable]]) -> list[Any]:
+    """Return what occurs in some collection, sorted where it can be compared."""
+    seen: list[Any] = list(dict.fromkeys(item for x in X for item in x))
+    try:
+        return sorted(seen)
+    except TypeError:
+        return seen
 
 
 def is_hashable(thing: Any) -> bool:

@@ -21,8 +21,8 @@ from .forward_backward import (
     passes,
     possible_gradients,
 )
-from .hashables import as_sequences
-from .starting import checked_alphabet, starting_tables, symbols_of, with_positive_weight
+from .hashables import as_sequences, distinct
+from .starting import checked_alphabet, starting_tables, with_positive_weight
 
 COORDINATES = ("simplex", "softmax")
 TABLES = ("initial", "transition", "emission")
@@ -165,11 +165,11 @@ class HiddenMarkov(BaseEstimator):
         """
         self._check()
         X, weight = with_positive_weight(as_sequences(X, type(self).__name__), sample_weight)
-        alphabet = symbols_of(X) if self.alphabet is None else self.alphabet
+        if not any(len(x) for x in X):
+            raise ValueError("all training sequences are empty; HiddenMarkov learns from symbols.")
+        alphabet = distinct(X) if self.alphabet is None else self.alphabet
         self.alphabet_ = checked_alphabet(alphabet)
         data = Encoded.of(X, self.alphabet_)
-        if not data.symbols.size:
-            raise ValueError("all training sequences are empty; HiddenMarkov learns from symbols.")
         frequency = np.bincount(
             data.symbols,
             weights=np.repeat(weight, np.diff(data.start)),

@@ -113,7 +113,8 @@ class Multiset(Kernel):
             left = index < len(A)
             if left.any() and not left.all():
                 at = np.ix_(index[left], index[~left] - len(A))
-                values[at] *= 1.0 + np.outer(number[left], number[~left])
+                with np.errstate(over="ignore"):  # refused below
+                    values[at] *= 1.0 + np.outer(number[left], number[~left])
         return _finite(values)
 
     def tile_diagonal(self, A: Any) -> np.ndarray:

@@ -22,15 +22,6 @@ def checked_alphabet(alphabet: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return symbols
 
 
-def symbols_of(X: Sequence[Any]) -> list[Hashable]:
-    """Return the symbols that occur, sorted where they can be compared."""
-    seen = list(dict.fromkeys(symbol for x in X for symbol in x))
-    try:
-        return sorted(seen)  # type: ignore[type-var]
-    except TypeError:
-        return seen
-
-
 def with_positive_weight(X: Sequence[Any], sample_weight: Any) -> tuple[Sequence[Any], np.ndarray]:
     """Return the sequences of positive weight and their weights."""
     if sample_weight is None:
