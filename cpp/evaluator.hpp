@@ -9,6 +9,7 @@
 
 #include "objects.hpp"
 #include "program.hpp"
+#include "sequences/pair_kernel.hpp"
 
 namespace mercer {
 
@@ -24,6 +25,8 @@ struct LeafSource {
   std::function<void(const Index* a, Index na, const Index* b, Index nb, T* out, Index stride)>
       call;
   std::function<void(const Index* a, Index na, T* out)> call_diag;
+  /// Kernel on sequences, or empty.
+  std::shared_ptr<const PairKernel> pair;
 };
 
 /// Query rows of one tile, prepared for every leaf; one per thread.
@@ -37,6 +40,7 @@ struct Query {
   std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
   Buffer<T> sparse_out;
+  PairScratch pair;
 };
 
 /// One block of columns of a product: out[:, offset + c] = K[:, begin:end] v[:, c].
@@ -60,6 +64,8 @@ class Evaluator {
   int block() const { return block_; }
   /// False when a leaf calls back into the caller's language.
   bool threads_allowed() const { return native_; }
+  /// Whether the two sets are the same, and both orders of a pair give the same bits.
+  bool symmetric() const { return symmetric_; }
   /// Rough cost of one value in multiply-adds.
   double cost() const;
 
@@ -86,7 +92,7 @@ class Evaluator {
   std::vector<LeafSource<T>> sources_;
   std::shared_ptr<const Objects<T>> a_, b_;
   int panel_ = 0, block_ = 0, depth_ = 1;
-  bool native_ = true;
+  bool native_ = true, symmetric_ = false;
 };
 
 }  // namespace mercer

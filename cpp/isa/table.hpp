@@ -1,6 +1,7 @@
 // Fills the table of inner loops for the instruction set that includes this file.
 #pragma once
 #include "loops.hpp"
+#include "pair_loops.hpp"
 #include "smo.hpp"
 
 namespace {
@@ -27,6 +28,15 @@ mercer::Ops<T> make_ops() {
   o.gemm_cols = gemm_cols<T>;
   o.extremes = extremes<T>;
   o.inner = inner<T>;
+  return o;
+}
+
+inline mercer::PairOps make_pair_ops() {
+  mercer::PairOps o;
+  o.lanes = group_lanes;
+  o.subsequence = subsequence;
+  o.alignment = alignment;
+  o.pair_model = pair_model;
   return o;
 }
 

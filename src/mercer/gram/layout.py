@@ -37,6 +37,8 @@ SINGLE_SCALE = 1e3
 # Rows of a dense array with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
+# Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
+LARGEST_LOG = 700.0
 # Integers below this are exact in single precision, and so are their sums.
 EXACT = 2.0**24
 
@@ -91,6 +93,9 @@ class Layout:
             if leaf.kind in ("matrix", "python"):
                 store.index(ids)
                 continue
+            if leaf.kind == "sequence":
+                mapped[k].add_to(store, _norms(leaf, mapped[k]))
+                continue
             rows = mapped[k] if leaf.mapped else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
                 _add_sparse(store, sp.csr_array(rows))
@@ -124,7 +129,7 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
     program = compile_kernel(kernel)
     if dtype == "auto" and (
         kernel_objects.count(X) <= SMALL
-        or any(leaf.kind in ("matrix", "python") for leaf in program.leaves)
+        or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
     features = Features(program)
@@ -151,14 +156,14 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
 
 @dataclass
 class Features:
-    """The rows that mapped leaves make of objects, with the columns of the objects that stay.
+    """What mapped leaves and sequences make of objects, with the columns of those that stay.
 
     Attributes
     ----------
     program : Program
         The kernel's program.
     vocabularies : dict
-        For every mapped leaf the columns of its features.
+        For every such leaf the columns of its features, or the numbers of its tokens.
     dense : set
         The mapped leaves whose compressed features are stored as dense rows.
     """
@@ -169,11 +174,14 @@ class Features:
 
     def of_those_that_stay(self, X: Any) -> dict[int, Any]:
         """Return the features of the objects from which the columns are taken."""
-        leaves = [k for k, leaf in enumerate(self.program.leaves) if leaf.mapped]
-        self.vocabularies = {k: Vocabulary() for k in leaves}
+        for k, leaf in enumerate(self.program.leaves):
+            if leaf.mapped or leaf.kind == "sequence":
+                self.vocabularies[k] = Vocabulary()
         mapped = self.of(X)
         for k, rows in mapped.items():
             self.vocabularies[k].fix()
+            if not self.program.leaves[k].mapped:
+                continue
             n, d = rows.shape
             if sp.issparse(rows) and rows.nnz > SPARSE_DENSITY * n * d:
                 self.dense.add(k)
@@ -186,8 +194,12 @@ class Features:
         for k, vocabulary in self.vocabularies.items():
             leaf = self.program.leaves[k]
             kernel: Any = leaf.kernel
-            rows = kernel.map_objects(select(X, leaf.columns, kernel.takes), vocabulary)
-            mapped[k] = rows.toarray() if k in self.dense else rows
+            objects = select(X, leaf.columns, kernel.takes)
+            if leaf.mapped:
+                rows = kernel.map_objects(objects, vocabulary)
+                mapped[k] = rows.toarray() if k in self.dense else rows
+            else:
+                mapped[k] = kernel.encode(objects, vocabulary)
         return mapped
 
 
@@ -204,7 +216,7 @@ def _accurate(
     """
     eps = 2.0**-24
     for k, leaf in enumerate(program.leaves):
-        if leaf.kind in ("matrix", "python"):
+        if leaf.kind in ("matrix", "python", "sequence"):
             return False
         radius, rounding = store.radius(k), store.rounding(k)
         if leaf.mapped:
@@ -277,6 +289,28 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
     )
 
 
+def _norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
+    """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
+
+    Without normalisation, refuse values that no number can hold; those of pairs are between them,
+    |k(x, z)|^2 being at most k(x, x) k(z, z).
+    """
+    kernel: Any = leaf.kernel
+    if not kernel.logarithmic:
+        return None
+    logs = sequences.diagonal(kernel.native_form())
+    if leaf.normalized:
+        return 0.5 * logs
+    finite = logs[np.isfinite(logs)]
+    if finite.size and np.abs(finite).max() > LARGEST_LOG:
+        i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
+        raise OverflowError(
+            f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
+            "computer holds; use normalize(kernel), which needs no such number."
+        )
+    return None
+
+
 def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
     diagonal = kernel.diag(X)
     if np.any(diagonal < 0):
@@ -293,6 +327,8 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
     """Return what the native leaf takes its values from."""
     if leaf.kind == "matrix":
         return ("matrix", X)
+    if leaf.kind == "sequence":
+        return ("sequence", leaf.kernel.native_form())  # type: ignore[union-attr]
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,22 +19,27 @@ class Leaf:
 
     Attributes
     ----------
-    kind : {"dot", "sqdist", "l1", "matrix", "python"}
-        A pair statistic of two rows, an entry of a given matrix, or a kernel written in Python.
+    kind : {"dot", "sqdist", "l1", "matrix", "python", "sequence"}
+        A pair statistic of two rows, an entry of a given matrix, a kernel written in Python, or a
+        native evaluator of pairs of sequences.
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
     kernel : Kernel or None
-        The Python kernel; with a pair statistic, the kernel that maps objects to the rows.
+        The Python kernel, or that of the sequences; with a pair statistic, the kernel that maps
+        objects to the rows.
+    normalized : bool
+        Whether values of sequences are divided by the norms, before they leave their logarithms.
     """
 
     kind: str
     columns: Columns = None
     kernel: Kernel | None = None
+    normalized: bool = False
 
     @property
     def mapped(self) -> bool:
         """Whether the rows are features that a kernel makes of the objects."""
-        return self.kernel is not None and self.kind != "python"
+        return self.kernel is not None and self.kind not in ("python", "sequence")
 
 
 @dataclass
@@ -95,6 +100,10 @@ class Builder:
         """
         self._push(Leaf(statistic, self._columns, kernel))
 
+    def sequence(self, kernel: Kernel) -> None:
+        """Push the values of a native evaluator of pairs of sequences."""
+        self._push(Leaf("sequence", self._columns, kernel))
+
     def matrix(self) -> None:
         """Push the entry of a precomputed matrix."""
         self._push(Leaf("matrix"))
@@ -140,10 +149,27 @@ class Builder:
 
     def normalize(self, kernel: Kernel) -> None:
         """Multiply the top by 1 / sqrt(k(a, a) k(b, b)), 0 where a diagonal entry is 0."""
+        if kernel.logarithmic and self._normalized_in_logarithms(kernel):
+            return
         entry = (kernel, self._columns)
         if entry not in self.program.scales:
             self.program.scales.append(entry)
         self.program.code.append(("aux", self.program.scales.index(entry)))
+
+    def _normalized_in_logarithms(self, kernel: Kernel) -> bool:
+        """Have the norms subtracted from the logarithms of the kernel's leaf on top, if it is one.
+
+        Its values then need not fit the range of numbers.
+        """
+        code, leaves = self.program.code, self.program.leaves
+        if code[-1][0] != "leaf" or leaves[code[-1][1]].kernel != kernel:
+            return False
+        _, k = code.pop()
+        leaf = leaves[k]
+        if k == len(leaves) - 1 and ("leaf", k) not in code:
+            leaves.pop()
+        self._push(replace(leaf, normalized=True))
+        return True
 
     def _push(self, leaf: Leaf) -> None:
         leaves = self.program.leaves

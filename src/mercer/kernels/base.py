@@ -85,6 +85,11 @@ class Kernel(Parametrised):
         """Whether the input is a kernel matrix instead of objects."""
         return self.takes.pairwise
 
+    @property
+    def logarithmic(self) -> bool:
+        """Whether values may leave the range of numbers, so that logarithms are computed."""
+        return False
+
     # -- binding to data ---------------------------------------------------------------------
 
     @property

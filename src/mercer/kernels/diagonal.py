@@ -66,6 +66,12 @@ class Diagonal:
         else:
             self.const(0.0)
 
+    def sequence(self, kernel: Any) -> None:
+        """Push the values of sequences with themselves."""
+        values = self._own_values(kernel)
+        with np.errstate(over="ignore"):
+            self._stack.append(np.exp(values) if kernel.logarithmic else values)
+
     def matrix(self) -> None:
         """Push the diagonal of a precomputed matrix."""
         if self._X.shape[0] != self._X.shape[1]:
@@ -110,8 +116,17 @@ class Diagonal:
 
     def normalize(self, kernel: Kernel) -> None:
         """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""
-        check_nonnegative(self._stack[-1], kernel)
-        self._stack[-1] = (self._stack[-1] > 0).astype(np.float64)
+        if kernel.logarithmic:
+            positive = self._own_values(kernel) > -np.inf
+        else:
+            check_nonnegative(self._stack[-1], kernel)
+            positive = self._stack[-1] > 0
+        self._stack[-1] = positive.astype(np.float64)
+
+    def _own_values(self, kernel: Any) -> np.ndarray:
+        """Return k(x, x) of a native kernel on sequences, or its logarithm."""
+        sequences = kernel.encode(self._objects(kernel), Vocabulary())
+        return sequences.diagonal(kernel.native_form())
 
     def _objects(self, kernel: Kernel) -> Any:
         return select(self._X, self._columns, kernel.takes)
