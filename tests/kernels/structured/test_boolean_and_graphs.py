@@ -54,6 +54,19 @@ def test_definiteness_over_the_whole_cube():
     )
 
 
+@pytest.mark.parametrize("monotone", [True, False])
+def test_a_machine_refuses_other_numbers(monotone):
+    model = SVC(kernel=Boolean(monotone)).fit(CUBE, CUBE[:, 0])
+    with pytest.raises(ValueError, match="rows of 0 and 1"):
+        model.predict(CUBE + 0.5)
+    with pytest.raises(ValueError, match="rows of 0 and 1"):
+        SVC(kernel=Boolean(monotone)).fit(2 * CUBE, CUBE[:, 0])
+    sparse = SVC(kernel=Boolean(monotone)).fit(sp.csr_array(CUBE), CUBE[:, 0])
+    np.testing.assert_array_equal(
+        sparse.decision_function(sp.csr_array(CUBE)), model.decision_function(CUBE)
+    )
+
+
 def test_a_machine_learns_a_normal_form():
     X = np.array(list(product([0, 1], repeat=5)))
     y = (X[:, 0] & X[:, 1]) | (X[:, 2] & ~X[:, 3] & 1)
@@ -115,7 +128,11 @@ def test_a_machine_on_the_nodes_of_a_graph():
         [1, 3, 5, 7, 9, 11], [0] * 3 + [1] * 3
     )
     np.testing.assert_array_equal(model.predict(list(range(12))), [0] * 6 + [1] * 6)
+    both = model.kernel + Diffusion(sp.csr_array(W), beta=1.0)  # two graphs in one program
+    np.testing.assert_allclose(both([0, 1]), model.kernel([0, 1]) + Diffusion(W)([0, 1]))
     for copy in (clone(model.kernel), pickle.loads(pickle.dumps(model.kernel_))):
+        assert copy == model.kernel
+        assert copy != Diffusion(W, beta=1.0)
         np.testing.assert_array_equal(copy([0, 1]), model.kernel_([0, 1]))
     kernel = Diffusion(W, beta=1.0)
     before = kernel([0, 1])

@@ -4,6 +4,7 @@ import pickle
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,10 @@ from mercer.kernels import (
 
 from .agreement import agrees
 from .enumeration import all_strings, joint_probabilities, probability, random_model
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*steps of EM:sklearn.exceptions.ConvergenceWarning"
+)
 
 strings = st.lists(st.text("ab", max_size=4), min_size=1, max_size=5)
 MODEL = random_model(0, 2, "ab")
@@ -288,6 +293,18 @@ def test_weights_reach_the_model_and_the_metric():
     a, b = kernel.bind(sequences, weight), kernel.bind(repeated)
     np.testing.assert_allclose(a.model.transition_, b.model.transition_, rtol=1e-9)
     np.testing.assert_allclose(a.metric, b.metric, rtol=1e-7, atol=1e-10)
+
+
+def test_a_column_of_sequences_beside_numbers():
+    sequences, y = families(10)
+    frame = pd.DataFrame({"x": np.arange(20.0), "sequence": sequences})
+    kernel = Fisher(HiddenMarkov(2, pseudocount=0.1, random_state=0), kernel=RBF())
+    both = kernel.on_columns("sequence") + RBF(0.1).on_columns(["x"])
+    np.testing.assert_allclose(both(frame), kernel(sequences) + RBF(0.1)(frame[["x"]]), rtol=1e-12)
+    model = SVC(kernel=both).fit(frame, y)
+    np.testing.assert_array_equal(
+        model.decision_function(frame[4:6]), model.decision_function(frame)[4:6]
+    )
 
 
 def test_values_do_not_depend_on_their_company():

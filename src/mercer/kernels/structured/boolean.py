@@ -65,34 +65,37 @@ class Boolean(Kernel):
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as rows of 0 and 1; see :meth:`Kernel.validate`."""
-        name = type(self).__name__
-        X = as_vectors(X, name)
-        values = X.data if sp.issparse(X) else X
-        if not ((values == 0) | (values == 1)).all():
-            raise ValueError(f"{name} is defined on rows of 0 and 1; X has other numbers.")
+        X = as_vectors(X, type(self).__name__)
+        self._require_boolean(X)
         if against is not None and X.shape[1] != against.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} variables, but is compared with vectors of "
                 f"{against.shape[1]} variables."
             )
+        return X
+
+    def _require_boolean(self, X: Any) -> None:
+        name = type(self).__name__
+        values = X.data if sp.issparse(X) else X
+        if not ((values == 0) | (values == 1)).all():
+            raise ValueError(f"{name} is defined on rows of 0 and 1; X has other numbers.")
         if X.shape[1] > _LARGEST_EXPONENT:
             raise ValueError(
                 f"{name} counts up to 2^n conjunctions of n variables, which for n = {X.shape[1]} "
                 f"is larger than a float can hold; use at most {_LARGEST_EXPONENT}."
             )
-        return X
 
     def compile(self, builder: Builder) -> None:
-        """Push 2^(variables in common) - 1; see :meth:`Kernel.compile`."""
-        if self.monotone:
-            builder.leaf("dot")
-        else:
-            builder.mapped(self, "dot")
+        """Push 2^(what is common) - 1; see :meth:`Kernel.compile`."""
+        builder.mapped(self, "dot")
         builder.affine(math.log(2.0), 0.0)
         builder.exp()
         builder.affine(1.0, -1.0)
 
-    def map_objects(self, X: Any, vocabulary: Vocabulary) -> np.ndarray:
-        """Return variables and negations side by side; see :meth:`Kernel.map_objects`."""
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the variables, with their negations; see :meth:`Kernel.map_objects`."""
+        self._require_boolean(X)
+        if self.monotone:
+            return X
         X = X.toarray() if sp.issparse(X) else np.asarray(X)
         return np.hstack([X, 1 - X])

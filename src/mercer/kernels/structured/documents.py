@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -249,15 +249,17 @@ class TfIdf(Kernel):
         stop_words = _stop_words(self.stop_words)
         bags = []
         for i, document in enumerate(X):
-            bag: Counter[Any] = Counter()
-            for term, number in _counted(document, split):
-                if not is_hashable(term) or not _is_count(number):
-                    raise TypeError(
-                        f"document {i} has the token {term!r} {number!r} times; tokens are "
-                        "hashable, and counts are numbers of at least 0."
-                    )
-                if term not in stop_words and number > 0:
-                    bag[term if self.stemmer is None else self.stemmer(term)] += number
+            if isinstance(document, Mapping):
+                bag = _checked_counts(document, i)
+            else:
+                bag = _counted(split(document), i)
+            if stop_words:
+                bag = Counter({term: n for term, n in bag.items() if term not in stop_words})
+            if self.stemmer is not None:
+                stems: Counter[Any] = Counter()
+                for term, n in bag.items():
+                    stems[self.stemmer(term)] += n
+                bag = stems
             bags.append(bag)
         return bags
 
@@ -316,16 +318,26 @@ def _is_matrix(X: Any) -> bool:
     return hasattr(X, "shape")
 
 
-def _is_count(number: Any) -> bool:
-    return is_number(number) and not isinstance(number, bool) and 0 <= number < math.inf
+def _checked_counts(document: Mapping[Any, Any], i: int) -> Counter[Any]:
+    """Return the counts of a mapping that are not 0."""
+    for term, number in document.items():
+        if isinstance(number, bool) or not is_number(number) or not 0 <= number < math.inf:
+            raise ValueError(
+                f"document {i} has the term {term!r} {number!r} times; counts are numbers of at "
+                "least 0."
+            )
+    return Counter({term: number for term, number in document.items() if number > 0})
 
 
-def _counted(document: Any, split: Callable[[Any], Iterable[Any]]) -> Iterator[tuple[Any, Any]]:
-    """Yield the tokens of a document, each of them once, or the entries of a mapping."""
-    if isinstance(document, Mapping):
-        yield from document.items()
-    else:
-        yield from ((token, 1) for token in split(document))
+def _counted(tokens: Iterable[Any], i: int) -> Counter[Any]:
+    tokens = list(tokens)
+    try:
+        return Counter(tokens)
+    except TypeError:
+        token = next(token for token in tokens if not is_hashable(token))
+        raise TypeError(
+            f"document {i} has the token {token!r}, which is not hashable; tokens are str."
+        ) from None
 
 
 def _words(document: Any) -> Iterable[str]:

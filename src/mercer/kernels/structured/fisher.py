@@ -36,7 +36,8 @@ class Fisher(GenerativeKernel):
     ----------
     model : object with a method ``fisher_scores(X)``
         The generative model, such as :class:`HiddenMarkov`. If it is not fitted, `bind` fits it to
-        the training objects.
+        the training objects. A model of one class only, as for families of proteins, is fitted
+        beforehand.
     metric : {"identity", "diagonal", "information"} or array, default="identity"
         The matrix I: the identity, the mean over the training objects of U U' (estimated by
         `bind`, weights counted), or its diagonal. An array is the matrix, or the diagonal.

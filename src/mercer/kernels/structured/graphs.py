@@ -102,6 +102,18 @@ class Diffusion(Kernel):
         position = self._position()
         return self._half()[[position[node] for node in self.validate(X)]]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Diffusion):
+            return NotImplemented
+        return (
+            self.beta == other.beta
+            and np.array_equal(self._dense(), other._dense())
+            and list(self._position()) == list(other._position())
+        )
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
     def _half(self) -> np.ndarray:
         """Return exp(-beta L / 2), whose square is the matrix of all nodes; computed once."""
         known = self.__dict__.get("_computed")

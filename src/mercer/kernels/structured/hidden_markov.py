@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -192,6 +194,13 @@ class HiddenMarkov(BaseEstimator):
         assert best is not None
         self._keep(best[0])
         self.certificate_ = best[1]
+        if self.certificate_.status == "iteration_limit" and self.max_iter > 0:
+            warnings.warn(
+                f"{self.max_iter} steps of EM did not reach tol={self.tol:g}: the likelihood still "
+                "rises. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def set_params(self, **params: Any) -> Self:
