@@ -23,6 +23,7 @@ from mercer.kernels import (
     Precomputed,
     SetIntersection,
     Sigmoid,
+    Spectrum,
     normalize,
 )
 
@@ -69,6 +70,7 @@ def test_equal_windows_are_counted(X):
 
     agrees(Convolution(windows), X, spectrum)
     agrees(Convolution(counted_windows), X, spectrum)
+    np.testing.assert_array_equal(Convolution(windows)(X), Spectrum(2)(X))
 
 
 @pytest.mark.spec("SS-11")

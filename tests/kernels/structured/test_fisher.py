@@ -307,6 +307,15 @@ def test_a_column_of_sequences_beside_numbers():
     )
 
 
+def test_sequences_of_numbers_are_no_matrix():
+    model = HiddenMarkov.from_probabilities(
+        MODEL.initial_, MODEL.transition_, MODEL.emission_, alphabet=[0, 1]
+    )
+    numbers = [[0, 1, 1], [1, 0, 0]]
+    for X in (numbers, tuple(map(tuple, numbers)), np.array(numbers)):
+        np.testing.assert_array_equal(Fisher(model)(X), Fisher(MODEL)(["abb", "baa"]))
+
+
 def test_values_do_not_depend_on_their_company():
     Y = MODEL.sample(range(70), random_state=3)
     for kernel in (

@@ -83,7 +83,7 @@ def test_impossible_sequences():
 def test_sequences_of_any_hashable_symbols():
     model = random_model(2, 2, "ab")
     expected = model.score_samples(["aab", "b"])
-    for X in ([list("aab"), ("b",)], [np.array(list("aab")), "b"], np.array(["aab", "b"])):
+    for X in ([list("aab"), ("b",)], [np.array(list("aab")), ["b"]], np.array(["aab", "b"])):
         np.testing.assert_array_equal(model.score_samples(X), expected)
     other = HiddenMarkov.from_probabilities(
         model.initial_, model.transition_, model.emission_, [("x", 1), None]
@@ -309,10 +309,12 @@ def test_parameters_out_of_range_are_refused(parameters, error, message):
         (["", ""], ValueError, "all training sequences are empty"),
         ([], ValueError, "got no objects"),
         ("ab", TypeError, "Put the objects into a list"),
-        ([{"a"}], TypeError, "object 0 is of type set"),
-        ([3], TypeError, "object 0 is of type int"),
-        ([None], TypeError, "object 0 is None"),
-        ([[["a"]]], TypeError, "unhashable element"),
+        ([{"a"}], TypeError, "object 0 is .* of type set"),
+        ([3], TypeError, "object 0 is 3 of type int"),
+        ([None], TypeError, "A missing value"),
+        ([[["a"]]], TypeError, "must be hashable"),
+        ([[0.5, 1.5]], TypeError, "real number 0.5"),
+        (["ab", b"ab"], TypeError, "sequences of one kind"),
     ],
 )
 def test_what_is_no_sequence_is_refused(X, error, message):

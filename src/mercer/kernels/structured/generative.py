@@ -51,7 +51,8 @@ class GenerativeKernel(OverFeatures):
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; the model knows which."""
-        return as_objects(X, type(self).__name__)
+        # Lists stay as they are: equally long sequences of integers are no matrix.
+        return X if isinstance(X, list) and X else as_objects(X, type(self).__name__)
 
     def __repr__(self) -> str:
         one_line = Brief(" ".join(repr(self.model).split()))

@@ -1,4 +1,4 @@
-"""What kernels on sequences, sets and multisets take: collections of hashable things.
+"""What kernels on sets and multisets take: collections of hashable elements.
 
 Input is checked here and handed on as it is, so that several kernels can look at the same objects,
 each in its own way.
@@ -15,34 +15,6 @@ import numpy as np
 from ..objects import as_items
 
 LARGEST_COUNT = 1_000_000  # a multiset is stored as one entry per copy of an element
-
-
-def as_sequences(X: Any, owner: str) -> list:
-    """Return `X` if it is a list or an array of sequences of hashable symbols.
-
-    Parameters
-    ----------
-    X : list, tuple, series or array
-        Strings, bytes, lists, tuples or one-dimensional arrays; a two-dimensional array is a
-        list of its rows.
-    owner : str
-        The name that a refusal mentions.
-
-    Returns
-    -------
-    list
-        The sequences; arrays become lists of Python numbers.
-    """
-    X = _listed(X, owner, "sequences")
-    for i, x in enumerate(X):
-        if not isinstance(x, Sequence):
-            raise TypeError(
-                f"{owner} is defined on sequences (str, bytes, list, tuple); object {i} is "
-                f"{_name(x)}."
-            )
-        if not isinstance(x, str | bytes):
-            _require_hashable(x, i, owner)
-    return X
 
 
 def as_collections(X: Any, owner: str) -> list:

@@ -23,7 +23,7 @@ from .forward_backward import (
     passes,
     possible_gradients,
 )
-from .hashables import as_sequences, distinct
+from .sequences import alphabet_of, as_sequences
 from .starting import checked_alphabet, starting_tables, with_positive_weight
 
 COORDINATES = ("simplex", "softmax")
@@ -169,7 +169,7 @@ class HiddenMarkov(BaseEstimator):
         X, weight = with_positive_weight(as_sequences(X, type(self).__name__), sample_weight)
         if not any(len(x) for x in X):
             raise ValueError("all training sequences are empty; HiddenMarkov learns from symbols.")
-        alphabet = distinct(X) if self.alphabet is None else self.alphabet
+        alphabet = alphabet_of(X) if self.alphabet is None else self.alphabet
         self.alphabet_ = checked_alphabet(alphabet)
         data = Encoded.of(X, self.alphabet_)
         frequency = np.bincount(
