@@ -16,6 +16,9 @@
 #include "evaluator.hpp"
 #include "isa/dispatch.hpp"
 #include "many.hpp"
+#include "sequences/grams.hpp"
+#include "sequences/hidden_markov.hpp"
+#include "sequences/kernels.hpp"
 #include "thread_pool.hpp"
 
 namespace nb = nanobind;
@@ -44,6 +47,14 @@ std::vector<T> to_vector(const Array1<T>& a) {
   return std::vector<T>(a.data(), a.data() + a.shape(0));
 }
 
+template <class T>
+nb::object array_of(const std::vector<T>& v) {
+  T* data;
+  auto a = fresh<T>({v.size()}, &data);
+  std::copy(v.begin(), v.end(), data);
+  return nb::cast(a);
+}
+
 /// A Python object that C++ threads may copy and drop without holding the interpreter lock.
 std::shared_ptr<nb::object> shared(nb::object o) {
   return std::shared_ptr<nb::object>(new nb::object(std::move(o)), [](nb::object* p) {
@@ -58,6 +69,32 @@ template <class T, class U>
 Strided<U> strided(const Array2<U>& x) {
   return {x.data(), static_cast<Index>(x.shape(0)), static_cast<Index>(x.shape(1)), x.stride(0),
           x.stride(1)};
+}
+
+/// Sequences from all their tokens or points, one after another, and where each begins.
+template <class U>
+SequenceStore sequence_store(const U* data, size_t total, const Array1<Index>& start, Index width,
+                             const std::optional<Array1<double>>& norm) {
+  SequenceStore s;
+  s.start = to_vector(start);
+  s.n = static_cast<Index>(s.start.size()) - 1;
+  s.width = width;
+  if (s.n < 0 || s.start.front() != 0 || s.start.back() != static_cast<Index>(total) ||
+      !std::is_sorted(s.start.begin(), s.start.end()))
+    throw nb::value_error("malformed sequences");
+  if (norm && static_cast<Index>(norm->shape(0)) != s.n)
+    throw nb::value_error("norm: wrong length");
+  if (norm) s.norm = to_vector(*norm);
+  auto& to = [&]() -> auto& {
+    if constexpr (std::is_same_v<U, double>)
+      return s.value;
+    else
+      return s.token;
+  }();
+  const Index size = static_cast<Index>(total) * std::max<Index>(width, 1);
+  to.reset(std::max<Index>(size, 1));
+  std::copy_n(data, size, to.data());
+  return s;
 }
 
 template <class T>
@@ -106,6 +143,18 @@ class ObjectsBuilder {
         value.shape(0) != column.shape(0) || start.data()[0] != 0)
       throw nb::value_error("malformed compressed rows");
     add(pack_sparse<T, U, I>(value.data(), column.data(), start.data(), n, d), n);
+  }
+
+  void tokens(Array1<std::int32_t> token, Array1<Index> start, std::optional<Array1<double>> norm) {
+    add(sequence_store(token.data(), token.shape(0), start, 0, norm),
+        static_cast<Index>(start.shape(0)) - 1);
+  }
+
+  void points(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> value,
+              Array1<Index> start, std::optional<Array1<double>> norm) {
+    add(sequence_store(value.data(), value.shape(0), start, static_cast<Index>(value.shape(1)),
+                       norm),
+        static_cast<Index>(start.shape(0)) - 1);
   }
 
   void index(Array1<Index> id) { add(IndexStore{to_vector(id)}, static_cast<Index>(id.shape(0))); }
@@ -232,6 +281,41 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
       out[r * stride + k] = static_cast<T>(tile.data()[r * tile.stride(0) + k * tile.stride(1)]);
 }
 
+/// ("subsequence", decay, weights) and the like; see sequences/kernels.hpp for what they mean.
+std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
+  const auto name = nb::cast<std::string>(t[0]);
+  const auto numbers = [&](int k) { return to_vector(nb::cast<Array1<double>>(t[k])); };
+  if (name == "subsequence") return make_subsequence(nb::cast<double>(t[1]), numbers(2));
+  if (name == "substring")
+    return make_substring(nb::cast<double>(t[1]), nb::cast<Index>(t[2]), nb::cast<Index>(t[3]));
+  if (name == "weighted_degree") return make_weighted_degree(numbers(1), nb::cast<Index>(t[2]));
+  if (name == "global_alignment")
+    return make_global_alignment(nb::cast<double>(t[1]), nb::cast<Index>(t[2]));
+  if (name == "pair_model") {
+    std::vector<double> pair = numbers(1), insert = numbers(2);
+    const auto letters = static_cast<Index>(insert.size());
+    if (pair.size() != insert.size() * insert.size()) throw nb::value_error("pair: wrong size");
+    return make_pair_model(letters, std::move(pair), std::move(insert), nb::cast<double>(t[3]));
+  }
+  throw nb::value_error(("unknown kernel on sequences " + name).c_str());
+}
+
+/// k(x, x) of sequences, or its logarithm for the kernels that give those.
+template <class U>
+nb::object diagonal_of(nb::tuple kernel, const U* data, size_t total, const Array1<Index>& start,
+                       Index width, int n_jobs) {
+  const auto pair = parse_pair(kernel);
+  const SequenceStore s = sequence_store(data, total, start, width, std::nullopt);
+  if (pair->takes_points() != (width > 0))
+    throw nb::value_error("sequences do not fit their kernel");
+  std::vector<double> d;
+  {
+    nb::gil_scoped_release release;
+    d = pair_diagonal(*pair, s, resolve_jobs(n_jobs));
+  }
+  return array_of(d);
+}
+
 template <class T>
 std::shared_ptr<const CoordinateLeaf<T>> parse_coordinates(const nb::dict& d) {
   static constexpr const char* names[n_coordinates] = {
@@ -318,6 +402,8 @@ LeafSource<T> parse_source(nb::handle h) {
         throw nb::value_error("the kernel returned a diagonal of the wrong length");
       for (Index i = 0; i < na; ++i) out[i] = static_cast<T>(d.data()[i]);
     };
+  } else if (name == "sequence") {
+    s.pair = parse_pair(nb::cast<nb::tuple>(t[1]));
   } else {
     throw nb::value_error(("unknown leaf " + name).c_str());
   }
@@ -344,6 +430,14 @@ class Signals {
   bool raised_ = false;
 };
 
+/// Raises KeyboardInterrupt.
+[[noreturn]] void raise_interrupt() {
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw nb::python_error();
+}
+
+/// The values of some rows, or of all. Of a symmetric matrix each pair is computed once: a block
+/// of rows starts at its own first column and is written to both sides of the diagonal.
 template <class T>
 nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<Index>> rows,
                                   int n_jobs) {
@@ -356,6 +450,9 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   T* out;
   auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
   const Index* ids = rows ? rows->data() : nullptr;
+  const bool symmetric = !rows && e.symmetric();
+  Signals signals;
+  std::atomic<bool> interrupted{false};
   {
     nb::gil_scoped_release release;
     const Index block = e.block();
@@ -372,20 +469,28 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
     std::vector<Scratch> scratch(static_cast<size_t>(threads));
     if (m > 0)
       parallel_for(threads, blocks, [&](Index b, int worker) {
+        if (worker == 0 && signals()) interrupted = true;
+        if (interrupted) return;
         Scratch& w = scratch[worker];
         w.tile.require(std::min(block, n) * width);
         const Index from = b * block, nq = std::min(block, n - from);
         std::vector<Index> q(static_cast<size_t>(nq));
         for (Index r = 0; r < nq; ++r) q[r] = ids ? ids[from + r] : from + r;
         e.prepare(w.query, q.data(), static_cast<int>(nq));
-        for (Index c = 0; c < m; c += width) {
+        for (Index c = symmetric ? from / e.panel() * e.panel() : 0; c < m; c += width) {
           const Index count = std::min(width, m - c);
           e.tile(w.query, c, count, w.tile.data(), width);
+          const Index skip = symmetric ? std::max<Index>(from - c, 0) : 0;
           for (Index r = 0; r < nq; ++r)
-            std::copy_n(w.tile.data() + r * width, count, out + (from + r) * m + c);
+            std::copy_n(w.tile.data() + r * width + skip, count - skip,
+                        out + (from + r) * m + c + skip);
+          if (symmetric)
+            for (Index k = std::max<Index>(from + nq - c, 0); k < count; ++k)
+              for (Index r = 0; r < nq; ++r) out[(c + k) * m + from + r] = w.tile[r * width + k];
         }
       });
   }
+  if (interrupted) raise_interrupt();
   return result;
 }
 
@@ -413,10 +518,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list segments, int n_jobs) {
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
     complete = e.product(parsed, out, cols, threads, [&] { return signals(); });
   }
-  if (!complete) {
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw nb::python_error();
-  }
+  if (!complete) raise_interrupt();
   return nb::cast(result);
 }
 
@@ -479,13 +581,6 @@ const char* status_name(Status s) {
       return "stalled";
   }
   return "optimal";
-}
-
-nb::object array_of(const std::vector<double>& v) {
-  double* data;
-  auto a = fresh<double>({v.size()}, &data);
-  std::copy(v.begin(), v.end(), data);
-  return nb::cast(a);
 }
 
 nb::dict to_dict(const Solution& s, int groups) {
@@ -561,6 +656,10 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
       .def("sparse", &Builder::template sparse<double, std::int64_t>, "value"_a.noconvert(),
            "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
       .def("index", &Builder::index, "id"_a)
+      .def("tokens", &Builder::tokens, "token"_a.noconvert(), "start"_a.noconvert(),
+           "norm"_a = nb::none())
+      .def("points", &Builder::points, "value"_a.noconvert(), "start"_a.noconvert(),
+           "norm"_a = nb::none())
       .def("aux", &Builder::aux, "values"_a)
       .def("take",
            [](const Builder& b, Array1<Index> index) {
@@ -605,6 +704,61 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
           "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
 }
 
+// ------------------------------------------------------------------ hidden Markov models
+
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// The emissions come transposed: symbols x states.
+HiddenMarkovModel hidden_markov(const Array1<double>& initial, const Table& transition,
+                                const Table& emission, const Array1<std::int32_t>& x) {
+  const size_t k = initial.shape(0), symbols = emission.shape(0);
+  if (k == 0 || transition.shape(0) != k || transition.shape(1) != k || emission.shape(1) != k)
+    throw nb::value_error("the tables of the model do not fit together");
+  for (size_t i = 0; i < x.shape(0); ++i)
+    if (x.data()[i] < 0 || static_cast<size_t>(x.data()[i]) >= symbols)
+      throw nb::index_error("symbol out of range");
+  return {static_cast<Index>(k), static_cast<Index>(symbols), initial.data(), transition.data(),
+          emission.data()};
+}
+
+nb::tuple hidden_markov_gradients_of(Array1<std::int32_t> x, Array1<Index> start,
+                                     Array1<double> initial, Table transition, Table emission,
+                                     int n_jobs) {
+  const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
+  if (start.shape(0) == 0) throw nb::value_error("malformed sequences");
+  const size_t n = start.shape(0) - 1;
+  for (size_t s = 0; s < n; ++s)
+    if (start.data()[s] < 0 || start.data()[s + 1] < start.data()[s] ||
+        static_cast<size_t>(start.data()[s + 1]) > x.shape(0))
+      throw nb::value_error("malformed sequences");
+  double *log_probability, *gradient;
+  auto first = fresh<double>({n}, &log_probability);
+  auto second = fresh<double>(
+      {n, static_cast<size_t>(m.states + m.states * m.states + m.states * m.symbols)}, &gradient);
+  {
+    nb::gil_scoped_release release;
+    hidden_markov_gradients(m, x.data(), start.data(), static_cast<Index>(n), resolve_jobs(n_jobs),
+                            log_probability, gradient);
+  }
+  return nb::make_tuple(first, second);
+}
+
+nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial, Table transition,
+                                  Table emission) {
+  const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
+  const size_t length = x.shape(0), k = initial.shape(0);
+  ForwardBackward pass;
+  const double log_probability = pass.run(m, x.data(), static_cast<Index>(length));
+  double *forward, *backward, *scale;
+  auto f = fresh<double>({length, k}, &forward);
+  auto b = fresh<double>({length, k}, &backward);
+  auto c = fresh<double>({length}, &scale);
+  std::copy_n(pass.forward.data(), length * k, forward);
+  std::copy_n(pass.backward.data(), length * k, backward);
+  std::copy_n(pass.scale.data(), length, scale);
+  return nb::make_tuple(log_probability, f, b, c);
+}
+
 }  // namespace
 }  // namespace mercer
 
@@ -626,6 +780,44 @@ NB_MODULE(_native, m) {
   m.def("get_num_threads", &num_threads);
   m.def("set_num_threads", &set_num_threads);
   m.def("usable_cpus", &usable_cpus);
+  m.def(
+      "token_diagonal",
+      [](nb::tuple kernel, Array1<std::int32_t> token, Array1<Index> start, int n_jobs) {
+        return diagonal_of(kernel, token.data(), token.shape(0), start, 0, n_jobs);
+      },
+      "kernel"_a, "token"_a.noconvert(), "start"_a.noconvert(), "n_jobs"_a = 0);
+  m.def(
+      "point_diagonal",
+      [](nb::tuple kernel,
+         nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> value,
+         Array1<Index> start, int n_jobs) {
+        return diagonal_of(kernel, value.data(), value.shape(0), start,
+                           static_cast<Index>(value.shape(1)), n_jobs);
+      },
+      "kernel"_a, "value"_a.noconvert(), "start"_a.noconvert(), "n_jobs"_a = 0);
+  nb::class_<GramTable>(m, "GramTable")
+      .def(nb::init<std::vector<std::vector<Index>>, Index, Index>(), "patterns"_a, "min_depth"_a,
+           "span"_a)
+      .def(
+          "count",
+          [](GramTable& table, Array1<std::int32_t> token, Array1<Index> start, bool grow) {
+            const SequenceStore s =
+                sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
+            GramCounts counts;
+            {
+              nb::gil_scoped_release release;
+              counts = table.count(s.token.data(), s.start.data(), s.n, grow);
+            }
+            return nb::make_tuple(array_of(counts.value), array_of(counts.column),
+                                  array_of(counts.start));
+          },
+          "token"_a.noconvert(), "start"_a.noconvert(), "grow"_a)
+      .def_prop_ro("columns", &GramTable::columns);
   bind_type<float>(m, "Objects32", "Evaluator32");
   bind_type<double>(m, "Objects64", "Evaluator64");
+  m.def("hidden_markov_gradients", &hidden_markov_gradients_of, "symbols"_a.noconvert(),
+        "start"_a.noconvert(), "initial"_a.noconvert(), "transition"_a.noconvert(),
+        "emission"_a.noconvert(), "n_jobs"_a = 0);
+  m.def("hidden_markov_passes", &hidden_markov_passes_of, "symbols"_a.noconvert(),
+        "initial"_a.noconvert(), "transition"_a.noconvert(), "emission"_a.noconvert());
 }

@@ -35,6 +35,7 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
       a_(std::move(a)),
       b_(std::move(b)) {
   depth_ = program_.depth();
+  symmetric_ = a_ == b_;
   panel_ = ops<T>().panel;
   block_ = 2 * query_block;
   const auto leaves = static_cast<std::size_t>(program_.n_leaves);
@@ -52,8 +53,13 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
       if (p->d != std::get<SparseStore<T>>(*b_->stores[l]).d)
         throw std::invalid_argument("different numbers of columns");
       block_ = sparse_block;
+    } else if (auto* q = std::get_if<SequenceStore>(a_->stores[l].get())) {
+      if (!sources_[l].pair || q->width != std::get<SequenceStore>(*b_->stores[l]).width ||
+          sources_[l].pair->takes_points() != (q->width > 0))
+        throw std::invalid_argument("sequences do not fit their kernel");
     }
     if (sources_[l].call) native_ = false;
+    if (sources_[l].matrix) symmetric_ = false;
   }
   for (const auto& c : program_.polynomials) polynomials_.emplace_back(c.begin(), c.end());
   for (const Table& t : program_.tables) {
@@ -72,6 +78,7 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
   uses_.assign(leaves, 0);
   for (Instruction& i : program_.code)
     if (i.op == Op::leaf) i.a = uses_[i.index]++;
+  symmetric_ = symmetric_ && native_;
   // A caller's function is asked for as many rows at once as memory allows, unless other leaves
   // share the tile.
   if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
@@ -86,12 +93,16 @@ std::shared_ptr<Evaluator<T>> Evaluator<T>::on(std::shared_ptr<const Objects<T>>
 template <class T>
 double Evaluator<T>::cost() const {
   double c = 4.0 * static_cast<double>(program_.code.size());
-  for (const auto& store : b_->stores) {
+  for (std::size_t l = 0; l < b_->stores.size(); ++l) {
+    const auto& store = b_->stores[l];
     if (auto* s = std::get_if<DenseStore<T>>(store.get()))
       c += static_cast<double>(s->d);
     else if (auto* p = std::get_if<SparseStore<T>>(store.get()))
       c += 2.0 * static_cast<double>(p->start.back()) /
            static_cast<double>(std::max<Index>(p->n, 1));
+    else if (auto* q = std::get_if<SequenceStore>(store.get()))
+      c += sources_[l].pair->cost(std::get<SequenceStore>(*a_->stores[l]).mean_length(),
+                                  q->mean_length());
     else
       c += native_ ? 1 : 100;
   }
@@ -197,6 +208,13 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
                      q.sparse_out.data());
     o.transpose(q.sparse_out.data(), count, q.n, out, stride);
     return fused;
+  } else if (auto* s = std::get_if<SequenceStore>(&sb)) {
+    const auto& a = std::get<SequenceStore>(sa);
+    q.pair.row.require(count);
+    for (int r = 0; r < q.n; ++r) {
+      pair_values(*source.pair, a, q.rows[r], *s, begin, count, q.pair.row.data(), q.pair);
+      for (Index k = 0; k < count; ++k) out[r * stride + k] = static_cast<T>(q.pair.row[k]);
+    }
   } else {
     const auto& ia = std::get<IndexStore>(sa).id;
     const auto& ib = std::get<IndexStore>(sb).id;
@@ -378,6 +396,13 @@ void Evaluator<T>::diag(T* out) const {
                                : source.stat == Stat::harmonic ? p->mass[r] / 2
                                                                : 0.0;
             x[r] = static_cast<T>(sum);
+          }
+        } else if (auto* q = std::get_if<SequenceStore>(&store)) {
+          PairScratch scratch;
+          double value = 0;
+          for (Index r = 0; r < n; ++r) {
+            pair_values(*source.pair, *q, r, *q, r, 1, &value, scratch);
+            x[r] = static_cast<T>(value);
           }
         } else {
           const auto& id = std::get<IndexStore>(store).id;

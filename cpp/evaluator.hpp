@@ -10,6 +10,7 @@
 #include "coordinate_leaf.hpp"
 #include "objects.hpp"
 #include "program.hpp"
+#include "sequences/pair_kernel.hpp"
 
 namespace mercer {
 
@@ -27,6 +28,8 @@ struct LeafSource {
   std::function<void(const Index* a, Index na, const Index* b, Index nb, T* out, Index stride)>
       call;
   std::function<void(const Index* a, Index na, T* out)> call_diag;
+  /// Kernel on sequences, or empty.
+  std::shared_ptr<const PairKernel> pair;
 };
 
 /// Query rows of one tile, prepared for every leaf; one per thread.
@@ -41,6 +44,7 @@ struct Query {
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
   std::vector<Buffer<T>> kept;                     ///< per leaf: its tile, where it is used again
   Buffer<T> sparse_out;
+  PairScratch pair;
 };
 
 /// One block of columns of a product: out[:, offset + c] = K[:, begin:end] v[:, c].
@@ -67,6 +71,8 @@ class Evaluator {
   int block() const { return block_; }
   /// False when a leaf calls back into the caller's language.
   bool threads_allowed() const { return native_; }
+  /// Whether the two sets are the same, and both orders of a pair give the same bits.
+  bool symmetric() const { return symmetric_; }
   /// Rough cost of one value in multiply-adds.
   double cost() const;
 
@@ -104,7 +110,7 @@ class Evaluator {
   std::vector<TableView<T>> tables_;
   std::vector<std::vector<T>> polynomials_;
   int panel_ = 0, block_ = 0, depth_ = 1;
-  bool native_ = true;
+  bool native_ = true, symmetric_ = false;
   std::vector<int> uses_;  ///< of every leaf
 };
 

@@ -240,6 +240,11 @@ Store<T> take_store(const IndexStore& s, const Index* index, Index count) {
   return out;
 }
 
+template <class T>
+Store<T> take_store(const SequenceStore& s, const Index* index, Index count) {
+  return take_sequences(s, index, count);
+}
+
 }  // namespace
 
 template <class T>
@@ -248,13 +253,7 @@ std::shared_ptr<Objects<T>> Objects<T>::take(const Index* index, Index count) co
   out->n = count;
   for (const auto& store : stores) {
     out->stores.push_back(std::make_shared<const Store<T>>(std::visit(
-        [&](const auto& s) -> Store<T> {
-          if constexpr (std::is_same_v<std::decay_t<decltype(s)>, IndexStore>)
-            return take_store<T>(s, index, count);
-          else
-            return take_store(s, index, count);
-        },
-        *store)));
+        [&](const auto& s) -> Store<T> { return take_store<T>(s, index, count); }, *store)));
   }
   for (const Buffer<T>& a : aux) {
     Buffer<T> b(std::max<Index>(count, 1));

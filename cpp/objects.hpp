@@ -3,8 +3,8 @@
 // Dense rows are packed into panels: [panel][feature][row in panel], zero rows fill the last one.
 // Sparse rows stay compressed; sums over a row are taken run by run (entries within the same block
 // of columns) and the runs added up in double precision, because one long chain of
-// single-precision additions loses digits. Objects of
-// matrices and callbacks are known by their position.
+// single-precision additions loses digits. Sequences of tokens or points lie one after another.
+// Objects of matrices and callbacks are known by their position.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "sequences/store.hpp"
 
 namespace mercer {
 
@@ -46,7 +47,7 @@ struct IndexStore {
 };
 
 template <class T>
-using Store = std::variant<DenseStore<T>, SparseStore<T>, IndexStore>;
+using Store = std::variant<DenseStore<T>, SparseStore<T>, IndexStore, SequenceStore>;
 
 /// Elements of a strided two-dimensional array of the caller.
 template <class U>

@@ -6,6 +6,6 @@
 
 namespace mercer {
 Isa isa_avx2() {
-  return {"avx2", make_ops<float>(), make_ops<double>()};
+  return {"avx2", make_ops<float>(), make_ops<double>(), make_pair_ops()};
 }
 }  // namespace mercer

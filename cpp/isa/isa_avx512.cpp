@@ -6,6 +6,6 @@
 
 namespace mercer {
 Isa isa_avx512() {
-  return {"avx512", make_ops<float>(), make_ops<double>()};
+  return {"avx512", make_ops<float>(), make_ops<double>(), make_pair_ops()};
 }
 }  // namespace mercer

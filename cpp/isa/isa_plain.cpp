@@ -6,6 +6,6 @@
 
 namespace mercer {
 Isa isa_plain() {
-  return {"plain", make_ops<float>(), make_ops<double>()};
+  return {"plain", make_ops<float>(), make_ops<double>(), make_pair_ops()};
 }
 }  // namespace mercer

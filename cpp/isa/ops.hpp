@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "pairs.hpp"
+
 namespace mercer {
 
 using Index = std::int64_t;
@@ -190,6 +192,7 @@ struct Isa {
   const char* name;
   Ops<float> single;
   Ops<double> dual;
+  PairOps pairs;
 };
 
 template <class T>

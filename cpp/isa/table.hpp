@@ -4,6 +4,7 @@
 
 #include "coordinates.hpp"
 #include "loops.hpp"
+#include "pair_loops.hpp"
 #include "profiles.hpp"
 #include "smo.hpp"
 
@@ -47,6 +48,15 @@ mercer::Ops<T> make_ops() {
   o.gemm_cols = gemm_cols<T>;
   o.extremes = extremes<T>;
   o.inner = inner<T>;
+  return o;
+}
+
+inline mercer::PairOps make_pair_ops() {
+  mercer::PairOps o;
+  o.lanes = group_lanes;
+  o.subsequence = subsequence;
+  o.alignment = alignment;
+  o.pair_model = pair_model;
   return o;
 }
 

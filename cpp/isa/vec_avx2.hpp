@@ -152,11 +152,18 @@ struct MaskD {
 inline MaskD operator<(VecD a, VecD b) {
   return {_mm256_cmp_pd(a.v, b.v, _CMP_LT_OQ)};
 }
+inline MaskD operator==(VecD a, VecD b) {
+  return {_mm256_cmp_pd(a.v, b.v, _CMP_EQ_OQ)};
+}
 inline MaskD operator&(MaskD a, MaskD b) {
   return {_mm256_and_pd(a.m, b.m)};
 }
 inline VecD where(MaskD m, VecD a, VecD b) {
   return {_mm256_blendv_pd(b.v, a.v, m.m)};
+}
+/// only(m, a): a where the mask holds, otherwise 0.
+inline VecD only(MaskD m, VecD a) {
+  return {_mm256_and_pd(m.m, a.v)};
 }
 inline VecD scale2(VecD p, VecD shifted) {
   const __m256i e = _mm256_slli_epi64(_mm256_castpd_si256(shifted.v), 52);

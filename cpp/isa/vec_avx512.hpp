@@ -153,11 +153,18 @@ struct MaskD {
 inline MaskD operator<(VecD a, VecD b) {
   return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ)};
 }
+inline MaskD operator==(VecD a, VecD b) {
+  return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_EQ_OQ)};
+}
 inline MaskD operator&(MaskD a, MaskD b) {
   return {static_cast<__mmask8>(a.m & b.m)};
 }
 inline VecD where(MaskD m, VecD a, VecD b) {
   return {_mm512_mask_blend_pd(m.m, b.v, a.v)};
+}
+/// only(m, a): a where the mask holds, otherwise 0.
+inline VecD only(MaskD m, VecD a) {
+  return {_mm512_maskz_mov_pd(m.m, a.v)};
 }
 inline VecD scale2(VecD p, VecD shifted) {
   const __m512i e = _mm512_slli_epi64(_mm512_castpd_si512(shifted.v), 52);

@@ -95,6 +95,12 @@ inline PlainMask<T, N> operator<(PlainVec<T, N> a, PlainVec<T, N> b) {
   return r;
 }
 template <class T, int N>
+inline PlainMask<T, N> operator==(PlainVec<T, N> a, PlainVec<T, N> b) {
+  PlainMask<T, N> r;
+  for (int k = 0; k < N; ++k) r.m[k] = a.v[k] == b.v[k];
+  return r;
+}
+template <class T, int N>
 inline PlainMask<T, N> operator&(PlainMask<T, N> a, PlainMask<T, N> b) {
   for (int k = 0; k < N; ++k) a.m[k] = a.m[k] && b.m[k];
   return a;
@@ -102,6 +108,12 @@ inline PlainMask<T, N> operator&(PlainMask<T, N> a, PlainMask<T, N> b) {
 template <class T, int N>
 inline PlainVec<T, N> where(PlainMask<T, N> m, PlainVec<T, N> a, PlainVec<T, N> b) {
   for (int k = 0; k < N; ++k) a.v[k] = m.m[k] ? a.v[k] : b.v[k];
+  return a;
+}
+/// only(m, a): a where the mask holds, otherwise 0.
+template <class T, int N>
+inline PlainVec<T, N> only(PlainMask<T, N> m, PlainVec<T, N> a) {
+  for (int k = 0; k < N; ++k) a.v[k] = m.m[k] ? a.v[k] : T(0);
   return a;
 }
 /// p * 2^n within the normal range of the result, where integral n has been added to round_shift.

@@ -223,7 +223,7 @@ class Interpreter:
         self.X, self.Z = outer
 
     @contextmanager
-    def mapped(self, mapping):
+    def through(self, mapping):
         outer = self.X, self.Z
         self.X, self.Z = (dense(mapping(A)) for A in outer)
         yield

@@ -21,8 +21,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.gram import Gram, Prepared
-from mercer.kernels import resolve
 from mercer.kernels.objects import count, stored_alike, take
+from mercer.kernels.resolve import resolve
 
 from .estimators import checked_objects, tag_objects
 from .weights import shares

@@ -6,7 +6,7 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -15,8 +15,11 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
+from mercer.kernels.objects import VECTORS
+from mercer.kernels.tables import is_table, select
+from mercer.kernels.vocabulary import Vocabulary
 
-from .program import Columns, Leaf, Mapping, Program, Scalars, compile_kernel
+from .program import Leaf, Program, Scalars, compile_kernel
 
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
@@ -34,6 +37,10 @@ SINGLE_SCALE = 1e3
 # Rows of a dense array with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
+# Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
+LARGEST_LOG = 700.0
+# Integers below this are exact in single precision, and so are their sums.
+EXACT = 2.0**24
 
 # Instructions whose error in single precision is not bounded here.
 _UNBOUNDED = {"sqrt", "log", "cos", "reciprocal", "power", "table", "aux_add"}
@@ -56,14 +63,19 @@ class Layout:
         Whether rows are stored compressed.
     centres : list of ndarray or None
         Per leaf a point that is subtracted from dense rows before rounding.
+    features : Features
+        How the objects of mapped leaves become rows.
     """
 
     program: Program
     dtype: str
     sparse: bool
     centres: list[np.ndarray | None]
+    features: Features
 
-    def prepare(self, X: Any, ids: np.ndarray | None = None) -> Any:
+    def prepare(
+        self, X: Any, ids: np.ndarray | None = None, mapped: dict[int, Any] | None = None
+    ) -> Any:
         """Return the native form of the objects.
 
         Parameters
@@ -72,18 +84,25 @@ class Layout:
             Validated objects.
         ids : ndarray of int64, optional
             Positions that stand for the objects in matrix and Python leaves.
+        mapped : dict, optional
+            The features of `X` by leaf, where they are known already.
         """
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
         store = _STORES[self.dtype](len(ids))
-        for leaf, centre in zip(self.program.leaves, self.centres, strict=True):
+        if mapped is None:
+            mapped = self.features.of(X)
+        for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
             if leaf.kind in ("matrix", "python"):
                 store.index(ids)
                 continue
-            rows = select(X, leaf.columns, leaf.mapping)
+            if leaf.kind == "sequence":
+                mapped[k].add_to(store, _norms(leaf, mapped[k]))
+                continue
+            rows = mapped[k] if leaf.mapped else view(X, leaf, VECTORS)
             if sp.issparse(rows):
                 _add_sparse(store, sp.csr_array(rows))
-            elif self.sparse:
+            elif self.sparse and not leaf.mapped:
                 store.compress(_floats(rows))
             else:
                 store.dense(_floats(rows), centre)
@@ -114,53 +133,126 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
     program = compile_kernel(kernel)
     if dtype == "auto" and (
         kernel_objects.count(X) <= SMALL
-        or any(leaf.kind in ("matrix", "python") for leaf in program.leaves)
+        or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
+    features = Features(program)
+    mapped = features.of_those_that_stay(X)
     sparse = sp.issparse(X)
-    single = Layout(program, "float32", sparse, [None] * len(program.leaves))
+    single = Layout(program, "float32", sparse, [None] * len(program.leaves), features)
     if dtype != "float64":
         if not sparse:
-            single.centres = [_centre(leaf, X) for leaf in program.leaves]
+            single.centres = [
+                _centre(leaf, mapped.get(k, X)) for k, leaf in enumerate(program.leaves)
+            ]
             if _mostly_zero(X, program):
-                compressed = Layout(program, "float32", True, single.centres)
+                compressed = Layout(program, "float32", True, single.centres, features)
                 store = compressed.prepare(X)
-                if _accurate(program, store, True, X.shape[1]):
+                if _accurate(program, store, True, X.shape[1], mapped):
                     return compressed, store
-        store = single.prepare(X)
-        if dtype == "float32" or _accurate(program, store, sparse, X.shape[1] if sparse else 0):
+        store = single.prepare(X, mapped=mapped)
+        columns = X.shape[1] if sparse else 0
+        if dtype == "float32" or _accurate(program, store, sparse, columns, mapped):
             return single, store
-    double = Layout(program, "float64", sparse, [None] * len(program.leaves))
-    return double, double.prepare(X)
+    double = Layout(program, "float64", sparse, [None] * len(program.leaves), features)
+    return double, double.prepare(X, mapped=mapped)
 
 
-def select(X: Any, columns: Columns, mapping: Mapping = None) -> Any:
-    """Return what a leaf looks at: the chosen columns of `X`, or their images under a map."""
-    rows = X if columns is None else X[:, list(columns)]
-    return rows if mapping is None else mapping(rows)
+def view(X: Any, part: Leaf | Scalars, takes: kernel_objects.Objects) -> Any:
+    """Return what a part of a program looks at: its columns of `X`, or their images under a map.
+
+    Parameters
+    ----------
+    X : objects
+        Validated objects.
+    part : Leaf or Scalars
+        The part.
+    takes : Objects
+        What the part takes where no map gives it vectors.
+    """
+    if part.mapping is None:
+        return select(X, part.columns, takes)
+    return part.mapping(select(X, part.columns, part.mapping.takes))
 
 
-def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
+@dataclass
+class Features:
+    """What mapped leaves and sequences make of objects, with the columns of those that stay.
+
+    Attributes
+    ----------
+    program : Program
+        The kernel's program.
+    vocabularies : dict
+        For every such leaf the columns of its features, or the numbers of its tokens.
+    dense : set
+        The mapped leaves whose compressed features are stored as dense rows.
+    """
+
+    program: Program
+    vocabularies: dict[int, Vocabulary] = field(default_factory=dict)
+    dense: set[int] = field(default_factory=set)
+
+    def of_those_that_stay(self, X: Any) -> dict[int, Any]:
+        """Return the features of the objects from which the columns are taken."""
+        for k, leaf in enumerate(self.program.leaves):
+            if leaf.mapped or leaf.kind == "sequence":
+                self.vocabularies[k] = Vocabulary()
+        mapped = self.of(X)
+        for k, rows in mapped.items():
+            self.vocabularies[k].fix()
+            if not self.program.leaves[k].mapped:
+                continue
+            n, d = rows.shape
+            if sp.issparse(rows) and rows.nnz > SPARSE_DENSITY * n * d:
+                self.dense.add(k)
+                mapped[k] = rows.toarray()
+        return mapped
+
+    def of(self, X: Any) -> dict[int, Any]:
+        """Return the features of objects, by leaf."""
+        mapped = {}
+        for k, vocabulary in self.vocabularies.items():
+            leaf = self.program.leaves[k]
+            kernel: Any = leaf.kernel
+            objects = view(X, leaf, kernel.takes)
+            if leaf.mapped:
+                rows = kernel.map_objects(objects, vocabulary)
+                mapped[k] = rows.toarray() if k in self.dense else rows
+            else:
+                mapped[k] = kernel.encode(objects, vocabulary)
+        return mapped
+
+
+def _accurate(
+    program: Program, store: Any, sparse: bool, columns: int, mapped: dict[int, Any]
+) -> bool:
     """Return whether single precision keeps kernel values within 2e-6.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
     max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
     times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
-    relative to the norms, not to the distance.
+    relative to the norms, not to the distance. Sums of integers, such as counts, are exact while
+    they are small enough, whatever the scale of the kernel.
     """
     if any(instruction[0] in _UNBOUNDED for instruction in program.code):
         return False
     eps = 2.0**-24
     for k, leaf in enumerate(program.leaves):
-        if leaf.kind in ("matrix", "python"):
+        if leaf.kind in ("matrix", "python", "sequence"):
             return False
         radius, rounding = store.radius(k), store.rounding(k)
+        compressed, wide = sparse, columns > NARROW
+        if leaf.mapped:
+            compressed, wide = sp.issparse(mapped[k]), mapped[k].shape[1] > NARROW
+            if _exact(program, k, mapped[k], radius):
+                continue
         width = program.widths.get(k)
         if leaf.kind == "sqdist" and width is not None:
-            roundings = SPARSE_ROUNDINGS[columns > NARROW]
-            if sparse and roundings * eps * width * radius**2 > SPARSE_ERROR:
+            roundings = SPARSE_ROUNDINGS[wide]
+            if compressed and roundings * eps * width * radius**2 > SPARSE_ERROR:
                 return False
-            if not sparse and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
+            if not compressed and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
                 return False
         elif leaf.kind == "l1" and width is not None:
             if 4 * width * max(rounding, eps * radius) > SINGLE_ERROR:
@@ -170,12 +262,21 @@ def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
     return True
 
 
+def _exact(program: Program, k: int, rows: Any, radius: float) -> bool:
+    """Return whether a leaf is a dot product of integers that nothing but a norm rescales."""
+    code = [i for i in program.code if i[0] != "aux"]
+    if program.leaves[k].kind != "dot" or code != [("leaf", k)] or radius**2 >= EXACT:
+        return False
+    values = rows.data if sp.issparse(rows) else rows
+    return bool(np.all(values == np.rint(values)))
+
+
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
     """Return a point near the rows when they lie far from the origin, else None."""
     if leaf.kind not in ("sqdist", "l1"):
         return None
-    step = max(1, kernel_objects.count(X) // 256)
-    rows = select(kernel_objects.take(X, slice(None, None, step)), leaf.columns, leaf.mapping)
+    sample = kernel_objects.take(X, slice(None, None, max(1, kernel_objects.count(X) // 256)))
+    rows = sample if leaf.mapped else view(sample, leaf, VECTORS)
     if sp.issparse(rows):
         return None
     rows = rows.astype(np.float64)
@@ -187,10 +288,11 @@ def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
 
 def _mostly_zero(X: Any, program: Program) -> bool:
     """Return whether a dense array is stored better as compressed rows."""
-    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS:
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS or is_table(X):
         return False
     if any(
-        leaf.kind in ("matrix", "python") or leaf.columns or leaf.mapping for leaf in program.leaves
+        leaf.kernel or leaf.kind == "matrix" or leaf.columns or leaf.mapping
+        for leaf in program.leaves
     ):
         return False
     sample = X[:: max(1, len(X) // 256)]
@@ -214,10 +316,32 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
 
 def _numbers(scalars: Scalars, X: Any) -> np.ndarray:
     """Return u(x) for every object."""
-    X = select(X, scalars.columns, scalars.mapping)
+    X = view(X, scalars, scalars.kernel.takes)
     return (
         scalars.kernel.diag(X) if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, X)
     )
+
+
+def _norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
+    """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
+
+    Without normalisation, refuse values that no number can hold; those of pairs are between them,
+    |k(x, z)|^2 being at most k(x, x) k(z, z).
+    """
+    kernel: Any = leaf.kernel
+    if not kernel.logarithmic:
+        return None
+    logs = sequences.diagonal(kernel.native_form())
+    if leaf.normalized:
+        return 0.5 * logs
+    finite = logs[np.isfinite(logs)]
+    if finite.size and np.abs(finite).max() > LARGEST_LOG:
+        i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
+        raise OverflowError(
+            f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
+            "computer holds; use normalize(kernel), which needs no such number."
+        )
+    return None
 
 
 def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
@@ -238,11 +362,13 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
         return ("matrix", X)
     if leaf.coordinates is not None:
         return ("coordinates", leaf.coordinates.source(leaf.combination, leaf.order))
+    if leaf.kind == "sequence":
+        return ("sequence", leaf.kernel.native_form())  # type: ignore[union-attr]
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel
-    A = select(X, leaf.columns, leaf.mapping)
-    B = select(Z, leaf.columns, leaf.mapping)
+    A = view(X, leaf, kernel.takes)
+    B = A if Z is X else view(Z, leaf, kernel.takes)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
+    from mercer.kernels.objects import Objects
 
     from .coordinates import Coordinates
     from .table import Table
 
 Columns = tuple[int, ...] | None
-Mapping = Callable[[Any], Any] | None
+
+
+class Mapping(Protocol):
+    """A map of objects to vectors; see `Builder.through`."""
+
+    @property
+    def takes(self) -> Objects:
+        """The objects it is defined on."""
+
+    def __call__(self, X: Any) -> Any:
+        """Return a finite float array or CSR matrix whose row i depends on object i only."""
 
 
 @dataclass(frozen=True)
@@ -23,19 +34,24 @@ class Composed:
 
     Attributes
     ----------
-    first : callable
+    first : Mapping
         What is applied to the objects first.
-    then : callable or tuple of int
+    then : Mapping or tuple of int
         What is applied to its result, or which of its columns are taken.
     """
 
-    first: Callable[[Any], Any]
-    then: Callable[[Any], Any] | tuple[int, ...]
+    first: Mapping
+    then: Mapping | tuple[int, ...]
+
+    @property
+    def takes(self) -> Objects:
+        """The objects that the first map is defined on."""
+        return self.first.takes
 
     def __call__(self, X: Any) -> Any:
         """Return the images of the objects `X`."""
         Y = self.first(X)
-        return self.then(Y) if callable(self.then) else Y[:, list(self.then)]
+        return Y[:, list(self.then)] if isinstance(self.then, tuple) else self.then(Y)
 
 
 @dataclass(frozen=True)
@@ -46,12 +62,14 @@ class Leaf:
     ----------
     kind : str
         A pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
-        "coordinates"), an entry of a given "matrix", or a kernel written in "python".
+        "coordinates"), an entry of a given "matrix", a kernel written in "python", or a native
+        evaluator of pairs of sequences, "sequence".
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
     kernel : Kernel or None
-        The Python kernel.
-    mapping : callable or None
+        The Python kernel, or that of the sequences; with a pair statistic, the kernel that maps
+        objects to the rows.
+    mapping : Mapping or None
         A map that is applied to the (chosen columns of the) objects, all at once; the leaf
         looks at the images.
     coordinates : Coordinates or None
@@ -60,15 +78,23 @@ class Leaf:
         How they are combined: "product", "maximum" or "anova".
     order : int
         The order of ANOVA.
+    normalized : bool
+        Whether values of sequences are divided by the norms, before they leave their logarithms.
     """
 
     kind: str
     columns: Columns = None
     kernel: Kernel | None = None
-    mapping: Mapping = None
+    mapping: Mapping | None = None
     coordinates: Coordinates | None = None
     combination: str = ""
     order: int = 0
+    normalized: bool = False
+
+    @property
+    def mapped(self) -> bool:
+        """Whether the rows are features that a kernel makes of the objects."""
+        return self.kernel is not None and self.kind not in ("python", "sequence")
 
 
 @dataclass(frozen=True)
@@ -83,14 +109,14 @@ class Scalars:
         The kernel k.
     columns : tuple of int or None
         The columns of the rows it looks at; None: all.
-    mapping : callable or None
+    mapping : Mapping or None
         A map that is applied to them.
     """
 
     kind: str
     kernel: Kernel
     columns: Columns = None
-    mapping: Mapping = None
+    mapping: Mapping | None = None
 
 
 @dataclass
@@ -128,7 +154,7 @@ class Builder:
     def __init__(self) -> None:
         self.program = Program()
         self._columns: Columns = None
-        self._mapping: Mapping = None
+        self._mapping: Mapping | None = None
 
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
@@ -145,12 +171,15 @@ class Builder:
             self._columns, self._mapping = columns, mapping
 
     @contextmanager
-    def mapped(self, mapping: Callable[[Any], Any]) -> Iterator[None]:
-        """Let the leaves inside look at the images of the objects under a map.
+    def through(self, mapping: Mapping) -> Iterator[None]:
+        """Let the leaves inside look at the images of the objects under a map to vectors.
+
+        This is for a kernel over the images, whatever its program. A kernel whose features get
+        their columns from the data, such as the substrings that occur, uses `mapped`.
 
         Parameters
         ----------
-        mapping : callable
+        mapping : Mapping
             Takes all objects at once and returns a finite float array or CSR matrix with one row
             for each; row i may depend on object i only. Two leaves are one where their maps are
             equal.
@@ -192,6 +221,20 @@ class Builder:
         self._push(
             Leaf("coordinates", self._columns, None, self._mapping, function, combination, order)
         )
+
+    def mapped(self, kernel: Kernel, statistic: str) -> None:
+        """Push a pair statistic of the features that `kernel.map_objects` makes of the objects.
+
+        This is for features whose columns are taken from the objects that stay, by way of a
+        vocabulary; a map with fixed columns goes `through`. Features without a column drop out of a
+        dot product, which stays exact; a distance needs all of them, so its map must not depend
+        on the vocabulary.
+        """
+        self._push(Leaf(statistic, self._columns, kernel, self._mapping))
+
+    def sequence(self, kernel: Kernel) -> None:
+        """Push the values of a native evaluator of pairs of sequences."""
+        self._push(Leaf("sequence", self._columns, kernel, self._mapping))
 
     def matrix(self) -> None:
         """Push the entry of a precomputed matrix."""
@@ -275,6 +318,8 @@ class Builder:
 
     def normalize(self, kernel: Kernel) -> None:
         """Multiply the top by 1 / sqrt(k(a, a) k(b, b)), 0 where a diagonal entry is 0."""
+        if kernel.logarithmic and self._normalized_in_logarithms(kernel):
+            return
         self._scalars("aux", Scalars("scale", kernel, self._columns, self._mapping))
 
     def add_diagonal(self, kernel: Kernel) -> None:
@@ -286,6 +331,21 @@ class Builder:
         if scalars not in known:
             known.append(scalars)
         self.program.code.append((instruction, known.index(scalars)))
+
+    def _normalized_in_logarithms(self, kernel: Kernel) -> bool:
+        """Have the norms subtracted from the logarithms of the kernel's leaf on top, if it is one.
+
+        Its values then need not fit the range of numbers.
+        """
+        code, leaves = self.program.code, self.program.leaves
+        if code[-1][0] != "leaf" or leaves[code[-1][1]].kernel != kernel:
+            return False
+        _, k = code.pop()
+        leaf = leaves[k]
+        if k == len(leaves) - 1 and ("leaf", k) not in code:
+            leaves.pop()
+        self._push(replace(leaf, normalized=True))
+        return True
 
     def _push(self, leaf: Leaf) -> None:
         leaves = self.program.leaves

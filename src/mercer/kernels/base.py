@@ -18,6 +18,8 @@ from .parameters import Parametrised, is_number
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
+    from .vocabulary import Vocabulary
+
 _TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
 
 
@@ -83,6 +85,11 @@ class Kernel(Parametrised):
     def pairwise(self) -> bool:
         """Whether the input is a kernel matrix instead of objects."""
         return self.takes.pairwise
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether values may leave the range of numbers, so that logarithms are computed."""
+        return False
 
     @property
     def translation_invariant(self) -> bool:
@@ -301,6 +308,27 @@ class Kernel(Parametrised):
             Receives pair statistics and operations in postfix order.
         """
         builder.python(self)
+
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features of objects, for a kernel that is a statistic of explicit features.
+
+        Such a kernel compiles to ``builder.mapped(self, "dot")``. The map is called once for each
+        set of objects, not once for each tile.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+        vocabulary : Vocabulary
+            Gives features their columns. It holds those of the objects that stay; features of
+            other objects that are not among them get none.
+
+        Returns
+        -------
+        array or CSR array of shape (n_X, n_features)
+            The features; row i depends on object i and the vocabulary only.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no explicit features.")
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         """Return the matrix of values of a kernel that is written in Python.

@@ -9,20 +9,23 @@ import numpy as np
 
 from .base import Kernel
 from .definiteness import Definiteness, on_subset_of_columns
-from .objects import VECTORS, Objects, as_vectors
+from .objects import VECTORS, Objects, as_vectors, column_names
 from .parameters import show
+from .tables import as_table, holds_objects, select
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
 class OnColumns(Kernel):
-    """A kernel that looks at some columns of its vectors, made by ``k.on_columns(...)``.
+    """A kernel that looks at some columns of its objects, made by ``k.on_columns(...)``.
 
     .. math:: k'(x, z) = k(x_S, z_S)
 
     Positive semidefinite if the kernel is; no longer strictly, since different vectors may
-    agree on the columns S.
+    agree on the columns S. The objects are vectors or rows of a table (a data frame, a list of
+    rows), whose other columns may hold anything; a kernel on strings or other structured objects
+    takes them from one column.
 
     Parameters
     ----------
@@ -58,8 +61,11 @@ class OnColumns(Kernel):
 
     @property
     def takes(self) -> Objects:
-        """Vectors, whatever the kernel itself takes."""
-        return self.kernel.takes.join(VECTORS)
+        """Vectors or rows of a table, of which the kernel takes its columns."""
+        takes = self.kernel.takes
+        if takes.structured:
+            return Objects("rows of a table", structured=True, columns=True)
+        return takes.join(VECTORS)._replace(columns=True)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -76,19 +82,27 @@ class OnColumns(Kernel):
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         index = positions(self.columns, X.shape[1], names)
-        selected = X if self.kernel.is_bound else X[:, index]
+        selected = X if self.kernel.is_bound else select(X, index, self.kernel.takes)
         chosen = None if names is None else [names[i] for i in index]
         return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors that have the columns; see :meth:`Kernel.validate`."""
-        X = as_vectors(X, type(self).__name__)
+        """Return `X` as rows that have the columns; see :meth:`Kernel.validate`."""
+        owner = type(self).__name__
+        names = column_names(X)
+        if self.takes.structured or holds_objects(X):
+            X = as_table(X, owner)
+        else:
+            X = as_vectors(X, owner)
         if against is not None and X.shape[1] != against.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} features, but is compared with vectors of "
                 f"{against.shape[1]} features; both sets must have the same columns."
             )
-        if self.is_bound:
+        if self.takes.structured or holds_objects(X):
+            index = positions(self.columns, X.shape[1], names)
+            self.kernel.validate(select(X, index, self.kernel.takes))
+        elif self.is_bound:
             positions(self.columns, X.shape[1], None)
             self.check_domain(X)
         return X
@@ -103,24 +117,27 @@ class OnColumns(Kernel):
         """Return polynomials of the selected columns; see :meth:`Kernel.null_space`."""
         self._require_bound("on its null space")
         X = self.validate(X)
-        return self.kernel.null_space(X[:, positions(self.columns, X.shape[1], None)])
+        return self.kernel.null_space(self._selected(X))
 
     def check_domain(self, X: Any) -> None:
         """Refuse rows whose selected columns the kernel refuses; see the base class."""
         if self._is_restricted:
-            self.kernel.check_domain(X[:, positions(self.columns, X.shape[1], None)])
+            self.kernel.check_domain(self._selected(X))
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        index = positions(self.columns, X.shape[1], None)
-        A = X[:, index]
-        inner = self.kernel._gradient(A, A if X is Z else Z[:, index])
+        A = self._selected(X)
+        inner = self.kernel._gradient(A, A if X is Z else self._selected(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
     def feature_map(self, X: Any) -> Any:
         """Return the features of the selected columns; see :meth:`Kernel.feature_map`."""
         self._require_bound("as explicit features")
         X = self.validate(X)
-        return self.kernel.feature_map(X[:, positions(self.columns, X.shape[1], None)])
+        return self.kernel.feature_map(self._selected(X))
+
+    def _selected(self, X: Any) -> Any:
+        """Return the columns of validated rows, as the kernel takes them."""
+        return select(X, positions(self.columns, X.shape[1], None), self.kernel.takes)
 
     def __repr__(self) -> str:
         return f"{self.kernel._inside(3)}.on_columns({show(self.columns)})"

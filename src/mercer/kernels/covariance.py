@@ -100,5 +100,5 @@ class Covariance(Kernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product of the values; see :meth:`Kernel.compile`."""
-        with builder.mapped(FeaturesOf(self)):
+        with builder.through(FeaturesOf(self)):
             builder.leaf("dot")

@@ -6,7 +6,7 @@ squared norm, so the same postfix program that fills tiles gives the diagonal in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,13 @@ import scipy.sparse as sp
 
 from mercer.gram.coordinates import combined
 
-from .objects import count
+from .objects import VECTORS, count
+from .tables import select
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
+    from mercer.gram.program import Mapping
     from mercer.gram.table import Table
 
     from .base import Kernel
@@ -35,6 +38,7 @@ class Diagonal:
 
     def __init__(self, X: Any) -> None:
         self._X = X
+        self._columns: tuple[int, ...] | None = None
         self._n = count(X)
         self._stack: list[np.ndarray] = []
 
@@ -46,29 +50,29 @@ class Diagonal:
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the objects to some columns, within those already chosen."""
-        outer = self._X
-        self._X = outer[:, list(index)]
+        outer = self._columns
+        self._columns = tuple(int(c) if outer is None else outer[int(c)] for c in index)
         try:
             yield
         finally:
-            self._X = outer
+            self._columns = outer
 
     @contextmanager
-    def mapped(self, mapping: Callable[[Any], Any]) -> Iterator[None]:
+    def through(self, mapping: Mapping) -> Iterator[None]:
         """Replace the objects by their images under a map."""
-        outer = self._X
-        self._X = mapping(outer)
+        outer = self._X, self._columns
+        self._X, self._columns = mapping(select(*outer, mapping.takes)), None
         try:
             yield
         finally:
-            self._X = outer
+            self._X, self._columns = outer
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
         if statistic == "dot":
-            self._stack.append(squared_norms(self._X))
+            self._stack.append(squared_norms(self._rows()))
         elif statistic in ("minimum", "harmonic"):
-            sums = np.asarray(self._X.sum(axis=1, dtype=np.float64)).reshape(-1)
+            sums = np.asarray(self._rows().sum(axis=1, dtype=np.float64)).reshape(-1)
             self._stack.append(sums if statistic == "minimum" else sums / 2)
         else:
             self.const(0.0)
@@ -77,9 +81,24 @@ class Diagonal:
         self, function: Coordinates, combination: str = "product", order: int = 0
     ) -> None:
         """Push a statistic of single coordinates of (x, x)."""
-        columns = (dense_column(self._X, j) for j in range(self._X.shape[1]))
+        X = self._rows()
+        columns = (dense_column(X, j) for j in range(X.shape[1]))
         values = combined((function.values(x, x) for x in columns), combination, order)
         self._stack.append(np.broadcast_to(values, self._n).astype(np.float64))
+
+    def mapped(self, kernel: Kernel, statistic: str) -> None:
+        """Push a pair statistic of the features of x with themselves."""
+        if statistic == "dot":
+            features = kernel.map_objects(self._objects(kernel), Vocabulary())
+            self._stack.append(squared_norms(features))
+        else:
+            self.const(0.0)
+
+    def sequence(self, kernel: Any) -> None:
+        """Push the values of sequences with themselves."""
+        values = self._own_values(kernel)
+        with np.errstate(over="ignore"):
+            self._stack.append(np.exp(values) if kernel.logarithmic else values)
 
     def matrix(self) -> None:
         """Push the diagonal of a precomputed matrix."""
@@ -92,7 +111,8 @@ class Diagonal:
 
     def python(self, kernel: Kernel) -> None:
         """Push the diagonal of a kernel written in Python."""
-        self._stack.append(np.asarray(kernel.tile_diagonal(self._X), dtype=np.float64))
+        values = kernel.tile_diagonal(self._objects(kernel))
+        self._stack.append(np.asarray(values, dtype=np.float64))
 
     def const(self, value: float) -> None:
         """Push a constant."""
@@ -158,7 +178,7 @@ class Diagonal:
 
     def add_diagonal(self, kernel: Kernel) -> None:
         """Add twice k(x, x)."""
-        self._stack[-1] = self._stack[-1] + 2.0 * kernel.diag(self._X)
+        self._stack[-1] = self._stack[-1] + 2.0 * kernel.diag(self._objects(kernel))
 
     def tanh(self) -> None:
         """Replace the top by its hyperbolic tangent."""
@@ -166,8 +186,23 @@ class Diagonal:
 
     def normalize(self, kernel: Kernel) -> None:
         """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""
-        check_nonnegative(self._stack[-1], kernel)
-        self._stack[-1] = (self._stack[-1] > 0).astype(np.float64)
+        if kernel.logarithmic:
+            positive = self._own_values(kernel) > -np.inf
+        else:
+            check_nonnegative(self._stack[-1], kernel)
+            positive = self._stack[-1] > 0
+        self._stack[-1] = positive.astype(np.float64)
+
+    def _own_values(self, kernel: Any) -> np.ndarray:
+        """Return k(x, x) of a native kernel on sequences, or its logarithm."""
+        sequences = kernel.encode(self._objects(kernel), Vocabulary())
+        return sequences.diagonal(kernel.native_form())
+
+    def _rows(self) -> Any:
+        return select(self._X, self._columns, VECTORS)
+
+    def _objects(self, kernel: Kernel) -> Any:
+        return select(self._X, self._columns, kernel.takes)
 
 
 def dense_column(X: Any, j: int) -> np.ndarray:

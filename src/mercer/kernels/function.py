@@ -195,7 +195,7 @@ class FromFeatureMap(Kernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel of the images; see :meth:`Kernel.compile`."""
-        with builder.mapped(FeaturesOf(self)):
+        with builder.through(FeaturesOf(self)):
             (Linear() if self.kernel is None else self.kernel).compile(builder)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:

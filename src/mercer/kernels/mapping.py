@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .objects import Objects
+
 
 @dataclass(frozen=True)
 class FeaturesOf:
@@ -23,6 +25,11 @@ class FeaturesOf:
     """
 
     kernel: Any
+
+    @property
+    def takes(self) -> Objects:
+        """The objects of the kernel."""
+        return self.kernel.takes
 
     def __call__(self, X: Any) -> Any:
         """Return the features of validated objects."""

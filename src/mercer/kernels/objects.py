@@ -10,12 +10,30 @@ import scipy.sparse as sp
 
 
 class Objects(NamedTuple):
-    """The kind of objects that a kernel takes."""
+    """The kind of objects that a kernel takes.
+
+    Attributes
+    ----------
+    domain : str
+        The objects in words.
+    requires_vectors : bool
+        Whether they must be rows of numbers.
+    accepts_sparse : bool
+        Whether they may be rows of a CSR matrix.
+    pairwise : bool
+        Whether the input is a kernel matrix instead of objects.
+    structured : bool
+        Whether they are no rows of numbers: strings, sets, sequences.
+    columns : bool
+        Whether the kernel chooses columns of a table itself, and needs nothing of the others.
+    """
 
     domain: str
     requires_vectors: bool = False
     accepts_sparse: bool = False
     pairwise: bool = False
+    structured: bool = False
+    columns: bool = False
 
     def join(self, other: Objects) -> Objects:
         """Return the objects that two kernels both take."""
@@ -23,17 +41,39 @@ class Objects(NamedTuple):
             return self
         if self == ANY:
             return other
+        if self.columns and other.columns:
+            return Objects(
+                self._both(other),
+                self.requires_vectors and other.requires_vectors,
+                self.accepts_sparse and other.accepts_sparse,
+                structured=self.structured or other.structured,
+                columns=True,
+            )
         if self.pairwise != other.pairwise:
             raise ValueError(
                 "a precomputed kernel matrix cannot be combined with a kernel on other objects; "
                 "evaluate both and pass the combined matrix to Precomputed()."
             )
+        if (self.structured and other._plain()) or (other.structured and self._plain()):
+            raise ValueError(
+                f"the kernels of a sum or product look at the same objects, which cannot be "
+                f"{self.domain} and {other.domain} at once; choose the columns of a table for "
+                "each: a.on_columns('text') + b.on_columns(['x', 'y'])."
+            )
         return Objects(
-            self.domain if self.domain == other.domain else f"{self.domain}; {other.domain}",
+            self._both(other),
             self.requires_vectors or other.requires_vectors,
             self.accepts_sparse and other.accepts_sparse,
             self.pairwise,
+            self.structured or other.structured,
         )
+
+    def _plain(self) -> bool:
+        """Whether the objects are whole rows, of a table or of numbers."""
+        return self.requires_vectors or self.columns
+
+    def _both(self, other: Objects) -> str:
+        return self.domain if self.domain == other.domain else f"{self.domain}; {other.domain}"
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -104,6 +144,41 @@ def as_objects(X: Any, owner: str) -> Any:
     return objects
 
 
+def as_items(X: Any, owner: str, what: str) -> list:
+    """Return a collection of structured objects as a list.
+
+    Parameters
+    ----------
+    X : list, tuple, one-dimensional array or series
+        The objects.
+    owner : str
+        The kernel, for the error message.
+    what : str
+        What it takes, for the error message.
+    """
+    if isinstance(X, list):
+        items = X
+    elif isinstance(X, tuple):
+        items = list(X)
+    elif isinstance(X, np.ndarray) and X.ndim:
+        items = X.tolist() if X.dtype.kind in "OUS" and X.ndim == 1 else list(X)
+    elif hasattr(X, "columns") or sp.issparse(X):
+        raise TypeError(
+            f"{owner} is defined on {what}; got a table ({type(X).__name__}). Choose the column "
+            f"that holds them: {owner}(...).on_columns('name')."
+        )
+    elif hasattr(X, "to_list"):  # a series of pandas or polars
+        items = X.to_list()
+    else:
+        raise TypeError(
+            f"{owner} needs a collection of {what}; got {type(X).__name__}. Put the objects into "
+            "a list."
+        )
+    if not items:
+        raise ValueError(f"{owner} got no objects; at least one is needed.")
+    return items
+
+
 def count(X: Any) -> int:
     """Return the number of objects."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
@@ -111,6 +186,8 @@ def count(X: Any) -> int:
 
 def take(X: Any, index: Any) -> Any:
     """Return the objects at a slice or at an array of indices."""
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
     if hasattr(X, "shape") or isinstance(index, slice):
         return X[index]
     return [X[i] for i in index]

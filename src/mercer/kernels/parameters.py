@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from enum import StrEnum
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -44,7 +45,7 @@ class Parametrised:
         Parameters
         ----------
         deep : bool, default=True
-            Whether to list the parameters of nested kernels too, as ``part__name``.
+            Whether to list the parameters of nested kernels and models too, as ``part__name``.
 
         Returns
         -------
@@ -55,7 +56,7 @@ class Parametrised:
         for name in self._names:
             value = getattr(self, name)
             params[name] = value
-            if deep and isinstance(value, Parametrised):
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
                 params.update((f"{name}__{key}", v) for key, v in value.get_params().items())
         return params
 
@@ -136,8 +137,8 @@ def show(value: object) -> str:
     """Return the printed form of a parameter, with NumPy numbers as plain numbers."""
     if isinstance(value, np.generic):
         value = value.item()
-    elif isinstance(value, str):
-        value = str(value)  # of an enumeration, too
+    elif isinstance(value, StrEnum):
+        value = str(value)
     elif isinstance(value, np.ndarray):
         value = value.tolist()
     elif isinstance(value, list | tuple):

@@ -249,6 +249,10 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             takes = kernel.takes
             tags.input_tags.pairwise = takes.pairwise
             tags.input_tags.sparse = takes.accepts_sparse and not takes.pairwise
+            if takes.structured:
+                tags.input_tags.string = True
+                tags.input_tags.one_d_array = not takes.columns
+                tags.input_tags.two_d_array = takes.columns
         else:
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
             tags.input_tags.sparse = not tags.input_tags.pairwise

@@ -79,12 +79,19 @@ def refuse_other_data(machine: KernelMachine, X: Any) -> None:
     elif hasattr(found, "shape"):
         same = np.array_equal(found, expected)
     else:
-        same = list(found) == list(expected)
+        same = all(map(_equal, found, expected))
     if not same:
         raise ValueError(
             "certify needs the training data, in the same order; the support vectors are not at "
             "their places in X."
         )
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Return whether two objects are equal, arrays entry by entry."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return bool(a == b)
 
 
 def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:

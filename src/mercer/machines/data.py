@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.kernels.objects import count, take
+from mercer.kernels.tables import holds_objects
 
 Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -56,7 +57,8 @@ class TrainingSet:
 def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     """Return the training objects in the form in which they are evaluated.
 
-    Sets ``n_features_in_`` and ``feature_names_in_`` where the objects are rows of numbers.
+    Sets ``n_features_in_`` and ``feature_names_in_`` where the objects are rows of numbers or of
+    a table.
     """
     takes = kernel.takes
     if takes.pairwise:
@@ -66,11 +68,13 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
             )
         X = _check_rows(machine, X, reset=True, sparse=False)
         return kernel.validate(X)
-    if takes.requires_vectors:
+    if _are_vectors(takes, X):
         return _check_rows(machine, X, reset=True, sparse=takes.accepts_sparse)
     X = kernel.validate(X)
     _forget_columns(machine)
-    if getattr(X, "ndim", 0) == 2:
+    if takes.columns:
+        validate_data(machine, X, reset=True, skip_check_array=True)
+    elif getattr(X, "ndim", 0) == 2:
         machine.n_features_in_ = X.shape[1]
     return X
 
@@ -78,8 +82,10 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
 def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     """Return objects to predict, in the form in which the training objects were."""
     takes = kernel.takes
-    if not takes.requires_vectors and not takes.pairwise:
+    if not takes.pairwise and not _are_vectors(takes, X):
         X = kernel.validate(X)
+        if takes.columns:
+            validate_data(machine, X, reset=False, skip_check_array=True)
         _check_columns(machine, X)
         return X
     trained_on_sparse = sp.issparse(machine.support_vectors_)
@@ -93,6 +99,14 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     if trained_on_sparse and not sp.issparse(X):
         X = sp.csr_matrix(X)
     return X
+
+
+def _are_vectors(takes: Any, X: Any) -> bool:
+    """Return whether objects are to be read as rows of numbers as a whole.
+
+    A kernel that chooses its columns needs nothing of the others, which may hold anything.
+    """
+    return takes.requires_vectors and not (takes.columns and holds_objects(X))
 
 
 def check_labels(machine: Any, y: Any, n_samples: int) -> NDArray[Any]:

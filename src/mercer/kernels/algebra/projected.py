@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
-from ..objects import count, take
+from ..objects import Objects, count, take
 from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Projected(Kernel):
             return
         # -u.v' - v.u' = [(u - v).(u' - v') - (u + v).(u' + v')] / 2
         for sign in (-1.0, 1.0):
-            with builder.mapped(_Terms(projection, sign)):
+            with builder.through(_Terms(projection, sign)):
                 builder.leaf("dot")
             builder.affine(-0.5 * sign, 0.0)
             builder.add()
@@ -193,6 +193,10 @@ class _Terms:
 
     def __hash__(self) -> int:
         return hash(self.projection)
+
+    @property
+    def takes(self) -> Objects:
+        return self.projection.kernel.takes
 
     def __call__(self, X: Any) -> np.ndarray:
         u = self.projection.weights(X)

@@ -107,7 +107,7 @@ class Bilinear(VectorKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product of the images; see :meth:`Kernel.compile`."""
-        with builder.mapped(FeaturesOf(self)):
+        with builder.through(FeaturesOf(self)):
             builder.leaf("dot")
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:

@@ -1,0 +1,70 @@
+// Dynamic programs on pairs of sequences: one query against a group of others, one per lane.
+//
+// The sequences of a group are interleaved, [position][lane], and filled up to the longest of them.
+// A lane computes with its own numbers only, so a value does not depend on the company it is
+// computed in. Every recursion below is symmetric in the two sequences down to the order of its
+// additions: both orders of a pair give the same bits.
+#pragma once
+#include <cstdint>
+
+namespace mercer {
+
+/// Gap-weighted subsequences. With S_p(i, j) = [s_i = t_j] D_{p-1}(i-1, j-1) and D_0 = 1,
+///   D_p(i, j) = S_p(i, j) + a (D_p(i-1, j) + D_p(i, j-1)) - a^2 D_p(i-1, j-1)
+/// sums S_p(i', j') a^{(i-i') + (j-j')} over i' <= i, j' <= j, and
+///   out = sum_p weight[p-1] sum_{ij} S_p(i, j),
+/// taken diagonal by diagonal, those of j - i = d and j - i = -d together.
+struct SubsequenceTask {
+  const double* query;  ///< m tokens
+  std::int64_t m;
+  const double* group;  ///< n x lanes tokens; a token that no query has fills short lanes
+  std::int64_t n;
+  int order;             ///< largest p
+  double decay;          ///< a
+  const double* weight;  ///< of p = 1..order
+  double* work;          ///< (order (n + 1) + m) lanes
+  double* out;           ///< lanes
+};
+
+/// Alignments of two series. With k(i, j) = w g / (2 - w g), g = exp(-gamma |s_i - t_j|^2) and
+/// w = max(0, 1 - |i - j| / band), or 1 without a band,
+///   M(i, j) = k(i, j) ((M(i-1, j) + M(i, j-1)) + M(i-1, j-1)),   M(0, 0) = 1,
+/// out is the logarithm of M at the ends of both.
+struct AlignmentTask {
+  const double* query;  ///< m x d
+  std::int64_t m;
+  const double* group;  ///< n x d x lanes
+  std::int64_t n;
+  std::int64_t d;
+  const std::int64_t* length;  ///< of each lane
+  double gamma;
+  double band;   ///< 0: none
+  double* work;  ///< (n + 1) lanes
+  double* out;   ///< lanes
+};
+
+/// Pair hidden Markov model whose insertions into the two sequences are independent. With the
+/// weight e of inserting a letter and c(a, b) of emitting a pair,
+///   G(i, j) = (c(s_i, t_j) - e(s_i) e(t_j)) G(i-1, j-1) + (e(s_i) G(i-1, j) + e(t_j) G(i, j-1)),
+/// G(0, 0) = 1, sums over all alignments of the first i and j letters; out is its logarithm at
+/// the ends of both.
+struct PairModelTask {
+  const std::int32_t* query;  ///< m letters
+  std::int64_t m;
+  const double* pair;  ///< letter x n x lanes: c(letter, t_j) - e(letter) e(t_j)
+  std::int64_t n;
+  const double* insert;        ///< e of each letter
+  const double* group_insert;  ///< n x lanes: e(t_j)
+  const std::int64_t* length;  ///< of each lane
+  double* work;                ///< (n + 1) lanes
+  double* out;                 ///< lanes
+};
+
+struct PairOps {
+  int lanes = 0;  ///< sequences in a group
+  void (*subsequence)(const SubsequenceTask& task) = nullptr;
+  void (*alignment)(const AlignmentTask& task) = nullptr;
+  void (*pair_model)(const PairModelTask& task) = nullptr;
+};
+
+}  // namespace mercer

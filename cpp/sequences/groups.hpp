@@ -1,0 +1,41 @@
+// Columns gathered into groups of as many sequences as the instruction set has lanes.
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "isa/dispatch.hpp"
+#include "sequences/pair_kernel.hpp"
+
+namespace mercer {
+
+/// Calls body(columns, lanes_used, longest) for groups of columns of similar length, which waste
+/// least when they are filled up to the longest of a group.
+template <class Body>
+void for_groups(const SequenceStore& b, Index begin, Index count, PairScratch& scratch, Body body) {
+  const Index lanes = current_isa().pairs.lanes;
+  std::vector<Index>& order = scratch.order;
+  order.resize(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), begin);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index p, Index q) { return b.length(p) < b.length(q); });
+  scratch.length.assign(static_cast<std::size_t>(lanes), 0);
+  for (Index first = 0; first < count; first += lanes) {
+    const Index used = std::min(lanes, count - first);
+    for (Index k = 0; k < lanes; ++k) scratch.length[k] = k < used ? b.length(order[first + k]) : 0;
+    body(order.data() + first, used, b.length(order[first + used - 1]));
+  }
+}
+
+/// Interleaves the tokens of a group as numbers; -2, which is no token, fills short lanes.
+inline void interleave_tokens(const SequenceStore& b, const Index* columns, Index used,
+                              Index longest, double* out) {
+  const Index lanes = current_isa().pairs.lanes;
+  for (Index k = 0; k < lanes; ++k) {
+    const Index length = k < used ? b.length(columns[k]) : 0;
+    const std::int32_t* tokens = k < used ? b.tokens(columns[k]) : nullptr;
+    for (Index j = 0; j < length; ++j) out[j * lanes + k] = static_cast<double>(tokens[j]);
+    for (Index j = length; j < longest; ++j) out[j * lanes + k] = -2.0;
+  }
+}
+
+}  // namespace mercer

@@ -1,0 +1,30 @@
+// The kernels on pairs of sequences; each stands in the file of its name.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "sequences/pair_kernel.hpp"
+
+namespace mercer {
+
+/// Sum over p of weights[p - 1] times the kernel of gap-weighted subsequences of length p.
+std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights);
+
+/// Sum over all contiguous substrings u of weights(|u|) times the product of their counts, where
+/// weights(l) = decay^(2 l) for min_length <= l <= max_length.
+std::shared_ptr<const PairKernel> make_substring(double decay, Index min_length, Index max_length);
+
+/// Equal substrings at equal positions, or at positions that differ by at most `shift`:
+/// weights[k - 1] for each of length k, divided by 1 + the distance of the positions.
+std::shared_ptr<const PairKernel> make_weighted_degree(std::vector<double> weights, Index shift);
+
+/// Logarithm of the global alignment kernel of series of points; band 0: none.
+std::shared_ptr<const PairKernel> make_global_alignment(double gamma, Index band);
+
+/// Logarithm of the probability of a pair of sequences under a pair hidden Markov model:
+/// pair(a, b), letters x letters, of emitting a pair, insert(a) of inserting a letter, and the
+/// factor `ends` that every alignment has.
+std::shared_ptr<const PairKernel> make_pair_model(Index letters, std::vector<double> pair,
+                                                  std::vector<double> insert, double ends);
+
+}  // namespace mercer

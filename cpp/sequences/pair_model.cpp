@@ -1,0 +1,112 @@
+// Probability of a pair of sequences under a pair hidden Markov model (Watkins 2000).
+#include <cmath>
+
+#include "sequences/groups.hpp"
+#include "sequences/kernels.hpp"
+
+namespace mercer {
+namespace {
+
+class PairModel final : public PairKernel {
+ public:
+  /// Weights are divided by sqrt(pair(a, a)) for every letter a, so that a sequence aligned with
+  /// itself has weight about 1 and long ones stay within the range of double; the logarithm of
+  /// the factor is added at the end.
+  PairModel(Index letters, std::vector<double> pair, std::vector<double> insert, double ends)
+      : letters_(letters),
+        pair_(std::move(pair)),
+        insert_(std::move(insert)),
+        log_ends_(std::log(ends)) {
+    std::vector<double> scale(static_cast<std::size_t>(letters), 1.0);
+    log_scale_.assign(static_cast<std::size_t>(letters), 0.0);
+    for (Index a = 0; a < letters; ++a)
+      if (pair_[a * letters + a] > 0) {
+        log_scale_[a] = 0.5 * std::log(pair_[a * letters + a]);
+        scale[a] = std::exp(log_scale_[a]);
+      }
+    for (Index a = 0; a < letters; ++a) insert_[a] /= scale[a];
+    for (Index a = 0; a < letters; ++a)
+      for (Index b = 0; b < letters; ++b) {
+        double& p = pair_[a * letters + b];
+        p = p / (scale[a] * scale[b]) - insert_[a] * insert_[b];
+      }
+  }
+
+  void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
+           double* out, PairScratch& scratch) const override {
+    const PairOps& ops = current_isa().pairs;
+    const Index m = a.length(i), lanes = ops.lanes;
+    const double scale = log_scale(a, i);
+    const std::vector<std::int32_t> letters = distinct(a, i);
+    std::vector<std::int32_t> query(static_cast<std::size_t>(m));
+    for (Index k = 0; k < m; ++k)
+      query[k] = static_cast<std::int32_t>(
+          std::lower_bound(letters.begin(), letters.end(), a.tokens(i)[k]) - letters.begin());
+    std::vector<double> insert;
+    for (std::int32_t letter : letters) insert.push_back(insert_[letter]);
+    for_groups(b, begin, count, scratch, [&](const Index* columns, Index used, Index longest) {
+      // One table of pair weights for every letter of the query, and one of insertions.
+      const Index size = longest * lanes, n_tables = static_cast<Index>(letters.size()) + 1;
+      scratch.group.require(std::max<Index>(size * n_tables, 1));
+      scratch.table.require((longest + 1) * lanes);
+      scratch.extra.require(lanes);
+      double* insertions = scratch.group.data() + size * (n_tables - 1);
+      fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions);
+      ops.pair_model({query.data(), m, scratch.group.data(), longest, insert.data(), insertions,
+                      scratch.length.data(), scratch.table.data(), scratch.extra.data()});
+      for (Index k = 0; k < used; ++k)
+        out[columns[k] - begin] = scratch.extra[k] + (scale + log_scale(b, columns[k])) + log_ends_;
+    });
+  }
+
+  bool logarithmic() const override { return true; }
+
+  double cost(double length_a, double length_b) const override {
+    const double tables = std::min(static_cast<double>(letters_), length_a);
+    return (3.0 * length_a + tables) * length_b;
+  }
+
+ private:
+  double log_scale(const SequenceStore& s, Index i) const {
+    double sum = 0;
+    for (Index k = 0; k < s.length(i); ++k) sum += log_scale_[s.tokens(i)[k]];
+    return sum;
+  }
+
+  static std::vector<std::int32_t> distinct(const SequenceStore& s, Index i) {
+    std::vector<std::int32_t> letters(s.tokens(i), s.tokens(i) + s.length(i));
+    std::sort(letters.begin(), letters.end());
+    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+    return letters;
+  }
+
+  void fill_tables(const SequenceStore& b, const Index* columns, Index used, Index longest,
+                   const std::vector<std::int32_t>& letters, double* pairs,
+                   double* insertions) const {
+    const Index lanes = current_isa().pairs.lanes, size = longest * lanes;
+    for (Index k = 0; k < lanes; ++k) {
+      const Index length = k < used ? b.length(columns[k]) : 0;
+      for (Index j = 0; j < longest; ++j) {
+        const Index at = j * lanes + k;
+        const Index letter = j < length ? b.tokens(columns[k])[j] : -1;
+        insertions[at] = letter < 0 ? 0.0 : insert_[letter];
+        for (std::size_t c = 0; c < letters.size(); ++c)
+          pairs[static_cast<Index>(c) * size + at] =
+              letter < 0 ? 0.0 : pair_[letters[c] * letters_ + letter];
+      }
+    }
+  }
+
+  Index letters_;
+  std::vector<double> pair_, insert_, log_scale_;
+  double log_ends_;
+};
+
+}  // namespace
+
+std::shared_ptr<const PairKernel> make_pair_model(Index letters, std::vector<double> pair,
+                                                  std::vector<double> insert, double ends) {
+  return std::make_shared<PairModel>(letters, std::move(pair), std::move(insert), ends);
+}
+
+}  // namespace mercer

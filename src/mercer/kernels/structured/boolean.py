@@ -1,0 +1,101 @@
+"""Kernels on truth values: how many conjunctions two assignments both satisfy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..base import Kernel
+from ..definiteness import PD, PSD, Definiteness
+from ..objects import VECTORS, as_vectors
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
+
+_BOOLEAN = VECTORS._replace(domain="Boolean vectors: rows of 0 and 1, dense or sparse")
+_LARGEST_EXPONENT = 1000  # 2 to this power is still a float
+
+
+class Boolean(Kernel):
+    r"""The number of conjunctions of variables that two Boolean vectors both satisfy.
+
+    .. math:: k(x, z) = 2^{x \cdot z} - 1 \quad \text{or} \quad 2^{s(x, z)} - 1
+
+    with x . z the number of variables that are true in both and s(x, z) the number of variables
+    that agree. The first counts conjunctions of variables (monotone), the second those of
+    variables and negations; a linear function of these features is a disjunctive normal form
+    (R. Khardon, D. Roth and R. Servedio, 2001). Positive semidefinite, as dot products of the
+    features that stand for the conjunctions. The second is positive definite: without the -1 its
+    matrix over all vectors of n variables is a Kronecker product of n matrices [[2, 1], [1, 2]],
+    whose eigenvalues are at least 1, and the constant vector has the eigenvalue 3^n > 2^n.
+
+    Parameters
+    ----------
+    monotone : bool, default=True
+        Whether conjunctions are of variables only, or of variables and their negations.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Boolean
+    >>> Boolean()([[1, 1, 0, 1]], [[1, 0, 0, 1]])
+    array([[3.]])
+    >>> Boolean(monotone=False)([[1, 1, 0, 1]], [[1, 0, 0, 1]])
+    array([[7.]])
+    """
+
+    _objects = _BOOLEAN
+
+    def __init__(self, monotone: bool = True) -> None:
+        self.monotone = monotone
+        self._check()
+
+    def _check(self) -> None:
+        if not isinstance(self.monotone, bool | np.bool_):
+            raise TypeError(f"monotone must be True or False; got {self.monotone!r}.")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite with negations; without, the zero vector satisfies nothing."""
+        return PSD if self.monotone else PD
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` as rows of 0 and 1; see :meth:`Kernel.validate`."""
+        X = as_vectors(X, type(self).__name__)
+        self._require_boolean(X)
+        if against is not None and X.shape[1] != against.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} variables, but is compared with vectors of "
+                f"{against.shape[1]} variables."
+            )
+        return X
+
+    def _require_boolean(self, X: Any) -> None:
+        name = type(self).__name__
+        values = X.data if sp.issparse(X) else X
+        if not ((values == 0) | (values == 1)).all():
+            raise ValueError(f"{name} is defined on rows of 0 and 1; X has other numbers.")
+        if X.shape[1] > _LARGEST_EXPONENT:
+            raise ValueError(
+                f"{name} counts up to 2^n conjunctions of n variables, which for n = {X.shape[1]} "
+                f"is larger than a float can hold; use at most {_LARGEST_EXPONENT}."
+            )
+
+    def compile(self, builder: Builder) -> None:
+        """Push 2^(what is common) - 1; see :meth:`Kernel.compile`."""
+        builder.mapped(self, "dot")
+        builder.affine(math.log(2.0), 0.0)
+        builder.exp()
+        builder.affine(1.0, -1.0)
+
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the variables, with their negations; see :meth:`Kernel.map_objects`."""
+        self._require_boolean(X)
+        if self.monotone:
+            return X
+        X = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return np.hstack([X, 1 - X])

@@ -1,0 +1,131 @@
+"""Kernels on multisets: sets whose elements are counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..base import Kernel
+from ..definiteness import PD, PSD, Definiteness
+from ..diagonal import squared_norms
+from ..objects import Objects
+from ..vocabulary import Vocabulary
+from .hashables import as_collections, counts
+from .sets import refuse_overflow
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+MODES = ("minimum", "product", "multisets", "subsets")
+
+
+class Multiset(Kernel):
+    r"""What two multisets have in common.
+
+    With :math:`a_v` and :math:`b_v` the numbers of copies of the element v, `mode` chooses
+
+    - ``"minimum"``: :math:`\sum_v \min(a_v, b_v)`, the size of the intersection;
+    - ``"product"``: :math:`\sum_v a_v b_v`, the dot product of the counts;
+    - ``"multisets"``: :math:`\prod_v (1 + \min(a_v, b_v))`, the number of multisets contained in
+      both, which on sets is :class:`SetPower`;
+    - ``"subsets"``: :math:`\prod_v (1 + a_v b_v)`, over all sets S of elements the sum of the
+      number of ways to pick S from A times that from B.
+
+    The first two are dot products, hence positive semidefinite: :math:`\min(a, b)` is the dot
+    product of the indicators of 1 <= a, 2 <= a, ... The third is positive definite, a product
+    over the elements of min(s, t) at s = 1 + a, t = 1 + b, the positive definite covariance of a
+    random walk; the fourth is positive semidefinite, a product of dot products of (1, a).
+    The empty multiset has the value 0 with all others in the first two modes, 1 in the others.
+
+    Parameters
+    ----------
+    mode : {"minimum", "product", "multisets", "subsets"}, default="minimum"
+        The formula.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from mercer.kernels import Multiset
+    >>> Multiset("multisets")([Counter(a=2, b=1)], [["a", "b", "b"], []])
+    array([[4., 1.]])
+    """
+
+    _objects: ClassVar[Objects] = Objects(
+        "multisets: Counters, lists of hashable elements, or sets", structured=True
+    )
+
+    def __init__(self, mode: str = "minimum") -> None:
+        self.mode = mode
+        self._check()
+
+    def _check(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}; got {self.mode!r}.")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite for mode "multisets", else positive semidefinite."""
+        return PD if self.mode == "multisets" else PSD
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` if it is a list of multisets; see :meth:`Kernel.validate`."""
+        return as_collections(X, type(self).__name__)
+
+    def compile(self, builder: Builder) -> None:
+        """Push the dot product of counts or copies, or its exponential."""
+        if self.mode == "subsets":
+            builder.python(self)
+            return
+        builder.mapped(self, "dot")
+        if self.mode == "multisets":
+            builder.exp()
+
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return counts, or one feature for every copy; see :meth:`Kernel.map_objects`.
+
+        The j-th copy of an element carries the square root of log(1 + j) - log(j) for
+        "multisets", so that those of the common copies sum to log(1 + min(a, b)).
+        """
+        if self.mode == "product":
+            return vocabulary.counts(counts(x) for x in X)
+        features = vocabulary.counts(self._copies(x) for x in X)
+        if self.mode == "multisets":
+            refuse_overflow(squared_norms(features), type(self).__name__)
+        return features
+
+    def _copies(self, x: Any) -> dict[Hashable, float]:
+        return {
+            (v, j): 1.0 if self.mode == "minimum" else math.sqrt(math.log1p(1.0 / j))
+            for v, number in counts(x).items()
+            for j in range(1, number + 1)
+        }
+
+    def tile(self, A: Any, B: Any) -> np.ndarray:
+        """Return the products over common elements; see :meth:`Kernel.tile`."""
+        rows = Vocabulary().counts([counts(x) for x in (*A, *B)]).tocsc()
+        values = np.ones((len(A), len(B)))
+        for v in range(rows.shape[1]):
+            entries = slice(rows.indptr[v], rows.indptr[v + 1])
+            index, number = rows.indices[entries], rows.data[entries]
+            left = index < len(A)
+            if left.any() and not left.all():
+                at = np.ix_(index[left], index[~left] - len(A))
+                with np.errstate(over="ignore"):  # refused below
+                    values[at] *= 1.0 + np.outer(number[left], number[~left])
+        return _finite(values)
+
+    def tile_diagonal(self, A: Any) -> np.ndarray:
+        """Return the products of 1 + a^2; see :meth:`Kernel.tile_diagonal`."""
+        return _finite(np.array([math.prod(1.0 + n * n for n in counts(x).values()) for x in A]))
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "Multiset: a product over common elements is larger than a float can hold; use "
+            "mode='minimum' or mode='product'."
+        )
+    return values

@@ -1,0 +1,135 @@
+"""A vector kernel over features that are computed from objects of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+
+from ..algebra.operands import require_kernel
+from ..base import Kernel
+from ..definiteness import Definiteness, on_subset_of_columns
+from ..vectors import Linear
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
+
+
+class OverFeatures(Kernel):
+    r"""Base of the kernels that look at their objects through a map to vectors.
+
+    .. math:: k(x, z) = k_0(\phi(x), \phi(z))
+
+    A subclass gives the map, `features`, and has the kernel :math:`k_0` among its parameters as
+    ``kernel``, where None stands for the dot product. As definite as :math:`k_0`, except that
+    different objects may have the same features, which loses strictness.
+    """
+
+    kernel: Kernel | None
+
+    def features(self, X: Any) -> np.ndarray:
+        """Return the vectors of objects; one row depends on one object only.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+
+        Returns
+        -------
+        array or CSR array of shape (n_X, n_features)
+            The vectors.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define its features.")
+
+    def _check(self) -> None:
+        if self.kernel is None:
+            return
+        name = type(self).__name__
+        require_kernel(self.kernel, "kernel", name)
+        takes = self.kernel.takes
+        if takes.pairwise or takes.structured or takes.columns:
+            raise ValueError(
+                f"the kernel of {name} must be a kernel on whole vectors; {self.kernel!r} is "
+                f"defined on {takes.domain}."
+            )
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """That of the kernel on vectors, without strictness."""
+        return on_subset_of_columns(self._vector_kernel.definiteness)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the kernel on vectors is bound."""
+        return self._vector_kernel.is_bound
+
+    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        self._check()
+        ready = self._ready(X, weight)
+        if ready.kernel is None or ready.kernel.is_bound:
+            return ready
+        return ready._with(kernel=ready.kernel._bound(ready.features(X), weight, None))
+
+    def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
+        """Return a copy whose features depend on no more data."""
+        return self._with()
+
+    def compile(self, builder: Builder) -> None:
+        """Push the kernel on vectors, with leaves on the features; see :meth:`Kernel.compile`."""
+        self._require_bound("on pairs of objects")
+        self._vector_kernel.compile(_OnFeatures(builder, self))  # type: ignore[arg-type]
+
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features; see :meth:`Kernel.map_objects`."""
+        return self.features(X)
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the features of the kernel on vectors; see :meth:`Kernel.feature_map`."""
+        self._require_bound("as explicit features")
+        return self._vector_kernel.feature_map(self.features(self.validate(X)))
+
+    def tile(self, A: Any, B: Any) -> np.ndarray:
+        """Return the values of a kernel on vectors that is written in Python."""
+        return self._vector_kernel.tile(self.features(A), self.features(B))
+
+    def tile_diagonal(self, A: Any) -> np.ndarray:
+        """Return k(x, x) of a kernel on vectors that is written in Python."""
+        return self._vector_kernel.tile_diagonal(self.features(A))
+
+    @property
+    def _vector_kernel(self) -> Kernel:
+        return Linear() if self.kernel is None else self.kernel
+
+    def _parts(self) -> list[Kernel]:
+        return []  # the kernel on vectors does not take the same objects
+
+
+class _OnFeatures:
+    """A program builder for the inner kernel, which turns what it says of vectors to objects."""
+
+    def __init__(self, builder: Any, owner: OverFeatures) -> None:
+        self._builder = builder
+        self._owner = owner
+
+    def leaf(self, statistic: str) -> None:
+        self._builder.mapped(self._owner._with(kernel=None), statistic)
+
+    def columns(self, index: Sequence[int]) -> NoReturn:
+        raise ValueError(
+            f"the kernel of {type(self._owner).__name__} must look at all features; it selects "
+            f"{list(index)}."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        instruction = getattr(self._builder, name)
+
+        def turned(*arguments: Any) -> Any:
+            return instruction(
+                *(self._owner._with(kernel=a) if isinstance(a, Kernel) else a for a in arguments)
+            )
+
+        return turned

@@ -1,0 +1,226 @@
+"""Sequences of tokens: what kernels on strings take, and how they become numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mercer import _native
+
+from ..base import Kernel
+from ..objects import Objects, as_items
+from ..vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Builder
+
+WHAT = "sequences: str, bytes, lists or tuples of tokens"
+SEQUENCES = Objects(WHAT, structured=True)
+
+
+class Tokens(NamedTuple):
+    """Sequences one after another: tokens as numbers, and where each sequence begins and ends."""
+
+    token: np.ndarray
+    start: np.ndarray
+
+    def add_to(self, store: Any, norm: np.ndarray | None) -> None:
+        """Append the sequences to native objects."""
+        store.tokens(self.token, self.start, norm)
+
+    def diagonal(self, form: tuple[Any, ...]) -> np.ndarray:
+        """Return k(x, x), or its logarithm, of a native kernel."""
+        return _native.token_diagonal(form, self.token, self.start)
+
+
+class SequenceKernel(Kernel):
+    """Base class of the kernels on sequences of tokens.
+
+    A subclass either maps sequences to explicit features (`map_objects`) or states a native
+    evaluator of pairs (`native_form`).
+
+    Examples
+    --------
+    >>> from mercer.kernels import SequenceKernel
+    >>> class SameStart(SequenceKernel):
+    ...     def compile(self, builder):
+    ...         builder.mapped(self, "dot")
+    ...
+    ...     def map_objects(self, X, vocabulary):
+    ...         return vocabulary.counts(x[:1] for x in X)
+    >>> SameStart()(["tree", "trunk", "leaf"])
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    """
+
+    _objects = SEQUENCES
+
+    def validate(self, X: Any, against: Any = None) -> list:
+        """Return `X` as a list of sequences of one kind; see :meth:`Kernel.validate`."""
+        return as_sequences(X, type(self).__name__)
+
+    def compile(self, builder: Builder) -> None:
+        """Push the values of pairs of sequences; see :meth:`Kernel.compile`."""
+        builder.sequence(self)
+
+    def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
+        """Return validated sequences as numbers; -1 for tokens that have no column."""
+        return encoded(X, vocabulary)
+
+    def native_form(self) -> tuple[Any, ...]:
+        """Return the name and the parameters of the native evaluator of pairs."""
+        raise NotImplementedError(f"{type(self).__name__} has no native evaluator of pairs.")
+
+
+def as_sequences(X: Any, owner: str) -> list:
+    """Return a collection of sequences as a list, all of them strings, bytes or token lists.
+
+    Parameters
+    ----------
+    X : list, tuple, array or series
+        The sequences. A two-dimensional array is one sequence of tokens in each row.
+    owner : str
+        The kernel, for error messages.
+    """
+    items = as_items(X, owner, WHAT)
+    kind = _kind(items[0])
+    if kind is str and all(type(x) is str for x in items):
+        return items
+    for i, x in enumerate(items):
+        own = _kind(x)
+        if own is None:
+            hint = " A missing value? Drop or fill it." if _is_missing(x) else ""
+            raise TypeError(
+                f"{owner} is defined on {WHAT}; object {i} is {x!r} of type {type(x).__name__}."
+                f"{hint}"
+            )
+        if own is not kind:
+            raise TypeError(
+                f"{owner} needs sequences of one kind; object 0 is of type "
+                f"{type(items[0]).__name__}, object {i} of type {type(x).__name__}."
+            )
+        if own is list:
+            _check_tokens(x, i, owner)
+    return items
+
+
+def encoded(X: list, vocabulary: Vocabulary) -> Tokens:
+    """Return validated sequences as numbers.
+
+    Characters are their code points and bytes themselves, whatever the company. Other tokens are
+    numbered by the vocabulary; those it does not know are -1, which agrees with no token.
+
+    Parameters
+    ----------
+    X : list
+        Validated sequences.
+    vocabulary : Vocabulary
+        Numbers the tokens.
+    """
+    kind = _kind(X[0])
+    known = vocabulary.memory.setdefault("kind", kind)
+    if known is not kind:
+        raise TypeError(
+            f"sequences of type {_NAMES[kind]} cannot be compared with sequences of type "
+            f"{_NAMES[known]}."
+        )
+    if kind is str:
+        text = "".join(X).encode("utf-32-le", "surrogatepass")
+        token = np.frombuffer(text, dtype="<i4").astype(np.int32, copy=False)
+    elif kind is bytes:
+        token = np.frombuffer(b"".join(X), dtype=np.uint8).astype(np.int32)
+    else:
+        column = vocabulary.column
+        plain = (x.tolist() if isinstance(x, np.ndarray) else x for x in X)
+        token = np.fromiter((column(t) for x in plain for t in x), dtype=np.int32)
+    return Tokens(token, offsets(X))
+
+
+def offsets(X: list) -> np.ndarray:
+    """Return where each sequence begins, and where the last one ends."""
+    start = np.zeros(len(X) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, X), dtype=np.int64, count=len(X)), out=start[1:])
+    return start
+
+
+def alphabet_of(X: list) -> list:
+    """Return the distinct tokens of validated sequences, sorted where they can be."""
+    kind = _kind(X[0])
+    if kind is str:
+        return sorted(set("".join(X)))
+    if kind is bytes:
+        return sorted(set(b"".join(X)))
+    tokens = dict.fromkeys(t for x in X for t in (x.tolist() if hasattr(x, "tolist") else x))
+    try:
+        return sorted(tokens)  # type: ignore[type-var]
+    except TypeError:
+        return list(tokens)
+
+
+def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
+    """Return validated sequences as positions in an alphabet, -1 for tokens outside it."""
+    if _kind(X[0]) is list:
+        vocabulary = Vocabulary()
+        for letter in alphabet:
+            vocabulary.column(letter)
+        vocabulary.fix()
+        return encoded(X, vocabulary)
+    tokens = encoded(X, Vocabulary())
+    codes = [ord(a) if isinstance(a, str) else int(a) for a in alphabet]  # type: ignore[call-overload]
+    order = np.argsort(codes)
+    found = np.searchsorted(np.asarray(codes)[order], tokens.token)
+    nearest = order[np.minimum(found, len(codes) - 1)]
+    known = np.asarray(codes)[nearest] == tokens.token
+    return Tokens(np.where(known, nearest, -1).astype(np.int32), tokens.start)
+
+
+def check_alphabet(alphabet: Any, owner: str) -> None:
+    """Refuse an alphabet that is no sequence of at least one distinct token."""
+    if alphabet is None:
+        return
+    if not isinstance(alphabet, str | bytes | list | tuple) or len(alphabet) == 0:
+        raise TypeError(
+            f"alphabet of {owner} must be a string, bytes or a list of tokens; got {alphabet!r}."
+        )
+    if len(set(alphabet)) < len(alphabet):
+        raise ValueError(f"alphabet of {owner} must hold every token once; got {alphabet!r}.")
+
+
+_NAMES: dict[Any, str] = {str: "str", bytes: "bytes", list: "list of tokens"}
+
+
+def _kind(x: Any) -> type | None:
+    """Return the kind of a sequence: str, bytes or list (of tokens); None for anything else."""
+    if isinstance(x, str):
+        return str
+    if isinstance(x, bytes | bytearray):
+        return bytes
+    if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim == 1):
+        return list
+    return None
+
+
+def _check_tokens(x: Any, i: int, owner: str) -> None:
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iub":
+        return
+    for token in x.tolist() if isinstance(x, np.ndarray) else x:
+        if isinstance(token, float | np.floating):
+            raise TypeError(
+                f"{owner} compares tokens, which are equal or not; object {i} holds the real "
+                f"number {token!r}. For series of numbers use GlobalAlignment, for vectors a "
+                "kernel such as RBF."
+            )
+        try:
+            hash(token)
+        except TypeError:
+            raise TypeError(
+                f"the tokens of {owner} must be hashable; object {i} holds a "
+                f"{type(token).__name__}. Use tuples instead of lists, frozensets instead of sets."
+            ) from None
+
+
+def _is_missing(x: Any) -> bool:
+    return x is None or (isinstance(x, float) and np.isnan(x)) or type(x).__name__ == "NAType"

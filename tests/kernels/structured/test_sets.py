@@ -1,0 +1,225 @@
+"""Kernels on sets and multisets against their definitions."""
+
+import math
+from collections import Counter
+from itertools import chain, combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import cross_val_score
+
+from mercer import SVC
+from mercer.kernels import Jaccard, Multiset, SetIntersection, SetPower, normalize
+
+from .agreement import agrees
+
+sets = st.lists(st.frozensets(st.sampled_from("abcde")), min_size=1, max_size=8)
+bags = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=7)
+WEIGHTS = {"a": 0.3, "b": 2.0, "c": 0.7}
+
+
+def measure(items):
+    return sum(WEIGHTS.get(v, 1.0) for v in items)
+
+
+def subsets(items):
+    return chain.from_iterable(combinations(sorted(items), k) for k in range(len(items) + 1))
+
+
+# -------------------------------------------------------------------------- sets
+
+
+@pytest.mark.spec("HO-09")
+@settings(max_examples=40, deadline=None)
+@given(sets)
+def test_set_power_counts_the_common_subsets(X):
+    def common(a, b):
+        return len(set(subsets(a)) & set(subsets(b)))
+
+    agrees(SetPower(), X, common)
+    agrees(SetPower(base=1.7, weights=WEIGHTS), X, lambda a, b: 1.7 ** measure(a & b))
+
+
+@pytest.mark.spec("HO-09")
+def test_set_power_over_all_subsets_of_three_elements():
+    X = [frozenset(s) for s in subsets("abc")]
+    K = SetPower()(X)
+    assert SetPower()([set("abc")], [set("bcd")]) == 4
+    assert np.linalg.det(K) == pytest.approx(1.0)
+    assert np.linalg.eigvalsh(K)[0] == pytest.approx(0.055728, abs=1e-6)
+    assert SetPower().definiteness == "positive definite"
+
+
+@settings(max_examples=40, deadline=None)
+@given(sets)
+def test_intersections_and_jaccard(X):
+    agrees(SetIntersection(), X, lambda a, b: len(a & b))
+    agrees(SetIntersection(WEIGHTS), X, lambda a, b: measure(a & b))
+    agrees(Jaccard(), X, lambda a, b: len(a & b) / len(a | b) if a | b else 1.0)
+    agrees(Jaccard(WEIGHTS), X, lambda a, b: measure(a & b) / measure(a | b) if a | b else 1.0)
+
+
+def test_jaccard_is_strictly_positive_definite_on_distinct_sets():
+    X = [frozenset(s) for s in subsets("abcd")]
+    for kernel in (Jaccard(), Jaccard(WEIGHTS)):
+        assert kernel.definiteness == "positive definite"
+        assert np.linalg.eigvalsh(kernel(X))[0] > 1e-3
+
+
+def test_weights_of_zero_lose_strictness():
+    for kernel in (SetPower(weights={"a": 0}), Jaccard({"a": 0}), SetPower(base=1)):
+        assert kernel.definiteness == "positive semidefinite"
+    np.testing.assert_array_equal(Jaccard({"a": 0})([{"a"}, set(), {"a", "b"}])[0], [1, 1, 0])
+    np.testing.assert_array_equal(SetPower(base=1)([{"a"}, {"b"}]), np.ones((2, 2)))
+
+
+def test_the_empty_set_has_its_value():
+    X = [set(), {"a"}, set()]
+    np.testing.assert_array_equal(SetPower()(X), [[1, 1, 1], [1, 2, 1], [1, 1, 1]])
+    np.testing.assert_array_equal(SetIntersection()(X), np.diag([0.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(Jaccard()(X), [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
+    np.testing.assert_array_equal(Multiset()([[], ["a"]]), [[0, 0], [0, 1]])
+    np.testing.assert_array_equal(Multiset("subsets")([[], ["a"]]), [[1, 1], [1, 2]])
+    np.testing.assert_array_equal(Multiset("multisets")([[]]), [[1]])
+
+
+def test_every_way_to_write_a_set():
+    expected = SetPower()([{1, 2}, {2, 3}, {2}])
+    for X in (
+        [frozenset({1, 2}), {2, 3}, {2}],
+        [[1, 2], (2, 3), [2, 2]],
+        [Counter([1, 1, 2]), Counter({2: 1, 3: 4, 1: 0}), {2: 7}.keys() | set()],
+        [np.array([1, 2]), np.array([3, 2]), np.array([2])],
+        pd.Series([{1, 2}, {2, 3}, {2}]),
+        ([1, 2], [2, 3], [2, 2]),
+        np.array([[1, 2], [2, 3], [2, 2]]),
+    ):
+        np.testing.assert_array_equal(SetPower()(X), expected)
+
+
+# -------------------------------------------------------------------------- multisets
+
+DEFINITIONS = {
+    "minimum": lambda a, b: (Counter(a) & Counter(b)).total(),
+    "product": lambda a, b: sum(n * Counter(b)[v] for v, n in Counter(a).items()),
+    "multisets": lambda a, b: math.prod(1 + n for n in (Counter(a) & Counter(b)).values()),
+    "subsets": lambda a, b: math.prod(1 + n * Counter(b)[v] for v, n in Counter(a).items()),
+}
+
+
+@pytest.mark.spec("HO-10")
+@pytest.mark.parametrize("mode", DEFINITIONS)
+@settings(max_examples=25, deadline=None)
+@given(X=bags)
+def test_multiset_kernels(mode, X):
+    agrees(Multiset(mode), X, DEFINITIONS[mode])
+
+
+@pytest.mark.spec("HO-10")
+def test_common_multisets_are_counted():
+    kernel = Multiset("multisets")
+    assert kernel([list("aab")], [list("abb")])[0, 0] == pytest.approx(4, rel=1e-14)
+    assert kernel.diag([list("aab")])[0] == pytest.approx(6, rel=1e-14)
+    X = [Counter(a=i, b=j) for i, j in product(range(3), repeat=2)]
+    assert np.linalg.eigvalsh(kernel(X))[0] == pytest.approx(0.094851, abs=1e-6)
+    assert kernel.definiteness == "positive definite"
+
+
+@pytest.mark.spec("HO-10")
+@settings(max_examples=25, deadline=None)
+@given(sets)
+def test_on_sets_the_multiset_kernels_are_the_set_kernels(X):
+    np.testing.assert_allclose(Multiset("multisets")(X), SetPower()(X), rtol=1e-13)
+    np.testing.assert_allclose(Multiset("subsets")(X), SetPower()(X), rtol=1e-13)
+    np.testing.assert_array_equal(Multiset()(X), SetIntersection()(X))
+    np.testing.assert_array_equal(Jaccard(multisets=True)(X), Jaccard()(X))
+
+
+@settings(max_examples=25, deadline=None)
+@given(bags)
+def test_jaccard_of_multisets(X):
+    def ratio(a, b):
+        a, b = Counter(a), Counter(b)
+        return (a & b).total() / (a | b).total() if a | b else 1.0
+
+    agrees(Jaccard(multisets=True), X, ratio)
+
+
+# -------------------------------------------------------------------------- in use, and misuse
+
+
+@pytest.mark.parametrize(
+    "kernel", [SetPower(), SetIntersection(), Jaccard(), Multiset(), Multiset("subsets")]
+)
+def test_a_machine_learns_from_sets(kernel):
+    rng = np.random.default_rng(1)
+    X = [set(np.flatnonzero(rng.random(8) < 0.5).tolist()) for _ in range(60)]
+    y = [3 in x for x in X]
+    model = SVC(kernel=normalize(kernel), C=100.0).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert model.score(X, y) == 1.0
+    np.testing.assert_array_equal(model.decision_function(X[:5]), model.decision_function(X)[:5])
+    assert cross_val_score(SVC(kernel=normalize(kernel), C=100.0), X, y, cv=3).mean() > 0.8
+
+
+KERNELS = [SetPower(), SetIntersection(), Jaccard(), Multiset()]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (["abc"], TypeError, r"object 0 is of type str.*set\(x\) for characters"),
+        ([{"a"}, 3], TypeError, "object 1 is of type int"),
+        ([{"a"}, None], TypeError, "object 1 is None"),
+        ([[["a"]]], TypeError, "object 0 .* has an unhashable element"),
+        ([[{"a": 1}]], TypeError, "unhashable element"),
+        ([Counter(a=-1)], ValueError, "counts 'a' -1 times"),
+        ([{"a": 0.5}], ValueError, "counts 'a' 0.5 times"),
+        ([{"a": 10**9}], ValueError, "at most 1000000"),
+        ({"a"}, TypeError, "Put the objects into"),
+        ("abc", TypeError, "Put the objects into"),
+        ([], ValueError, "got no objects"),
+        (np.zeros((2, 2, 2)), ValueError, "array of shape"),
+        (pd.DataFrame({"a": [1]}), TypeError, "Choose the column"),
+    ],
+)
+def test_what_is_no_set_is_refused(kernel, X, error, message):
+    with pytest.raises(error, match=message):
+        kernel(X)
+
+
+def test_parameters_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="base must be a finite number of at least 1"):
+        SetPower(base=0.5)
+    with pytest.raises(TypeError, match="base must be a real number"):
+        SetPower(base="2")
+    with pytest.raises(ValueError, match="the weight of 'a' must be"):
+        SetIntersection({"a": -1})
+    with pytest.raises(TypeError, match="weights must be a mapping"):
+        Jaccard([1.0])
+    with pytest.raises(ValueError, match="mode must be one of minimum"):
+        Multiset("union")
+    kernel = SetPower()
+    with pytest.raises(ValueError, match="base"):
+        kernel.set_params(base=0)
+    assert kernel.base == 2.0
+
+
+def test_values_too_large_for_a_float_are_refused():
+    large = [set(range(2000))]
+    for kernel in (SetPower(), Multiset("multisets")):
+        with pytest.raises(ValueError, match="larger than a float can hold"):
+            kernel(large)
+    with pytest.raises(ValueError, match="larger than a float can hold"):
+        Multiset("subsets")(large)
+    assert SetPower(base=1.2)(large)[0, 0] == pytest.approx(1.2**2000, rel=1e-10)
+
+
+def test_a_column_of_sets_beside_numbers():
+    frame = pd.DataFrame({"tags": [{"a"}, {"a", "b"}, set()], "n": [1.0, 2.0, 3.0]})
+    kernel = SetPower().on_columns("tags").bind(frame)
+    np.testing.assert_array_equal(kernel(frame), SetPower()(frame["tags"].tolist()))
