@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -263,6 +264,11 @@ class Signals {
   bool raised_ = false;
 };
 
+[[noreturn]] void raise_interrupt() {
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw nb::python_error();
+}
+
 template <class T>
 nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<Index>> rows,
                                   int n_jobs) {
@@ -275,6 +281,8 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   T* out;
   auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
   const Index* ids = rows ? rows->data() : nullptr;
+  Signals signals;
+  std::atomic<bool> interrupted{false};
   {
     nb::gil_scoped_release release;
     const Index block = e.block();
@@ -299,12 +307,15 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
         e.prepare(w.query, q.data(), static_cast<int>(nq));
         for (Index c = 0; c < m; c += width) {
           const Index count = std::min(width, m - c);
+          if (worker == 0 && signals()) interrupted.store(true);
+          if (interrupted.load(std::memory_order_relaxed)) return;
           e.tile(w.query, c, count, w.tile.data(), width);
           for (Index r = 0; r < nq; ++r)
             std::copy_n(w.tile.data() + r * width, count, out + (from + r) * m + c);
         }
       });
   }
+  if (interrupted.load()) raise_interrupt();
   return result;
 }
 
@@ -332,10 +343,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list segments, int n_jobs) {
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
     e.product(parsed, out, cols, threads, [&] { return interrupted = signals(); });
   }
-  if (interrupted) {
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw nb::python_error();
-  }
+  if (interrupted) raise_interrupt();
   return nb::cast(result);
 }
 

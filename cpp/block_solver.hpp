@@ -71,6 +71,7 @@ class BlockSolver {
         shrink();
       }
       select(violation);
+      if (limits_.interrupted()) continue;
       const Index steps = solve_block(violation);
       sol_.n_iter += steps;
       ++sol_.outer;
@@ -208,7 +209,7 @@ class BlockSolver {
     const auto b = full_kernel_.b().take(support.data(), m);
     std::vector<double> out(rows.size());
     full_kernel_.on(a, b)->product({{0, m, 1, 0, coef.data()}}, out.data(), 1, threads_,
-                                   settings_.interrupted);
+                                   [&] { return limits_.impatient(); });
     for (std::size_t k = 0; k < rows.size(); ++k) sol_.values[rows[k]] = out[k];
     kernel_values_ += n * m;
   }
@@ -350,6 +351,7 @@ class BlockSolver {
     const Index block = std::min<Index>(kernel->block(), rows_at_once);
     const Index blocks = (fresh + block - 1) / block;
     parallel_for(threads_, blocks, [&](Index b, int worker) {
+      if (worker == 0 && limits_.interrupted()) return;
       Query<T>& q = scratch_[worker].query;
       const Index from = b * block, count = std::min(block, fresh - from);
       Buffer<T>& tile = scratch_[worker].tile;
@@ -404,14 +406,18 @@ class BlockSolver {
     for (std::size_t c = 0; c < changed_.size(); ++c) {
       const Index k = changed_[c], i = active_[k];
       change += 0.5 * delta_[c] * values_[k] - full_.phi(i, beta_[k]);
-      beta_[k] = t.beta[member_[k]];
-      change += full_.phi(i, beta_[k]);
+      change += full_.phi(i, t.beta[member_[k]]);
     }
-    if (settings_.objective_floor > -infinite) before_ = values_;
-    apply_rows();
+    before_ = values_;
+    if (!apply_rows()) {  // interrupted: the step has not been taken
+      values_ = before_;
+      return 0;
+    }
     for (std::size_t c = 0; c < changed_.size(); ++c) {
-      change += 0.5 * delta_[c] * values_[changed_[c]];
-      refresh(changed_[c]);
+      const Index k = changed_[c];
+      change += 0.5 * delta_[c] * values_[k];
+      beta_[k] = t.beta[member_[k]];
+      refresh(k);
     }
     objective_ += change;
     if (settings_.objective_floor > -infinite) extrapolate();
@@ -443,9 +449,11 @@ class BlockSolver {
   }
 
   /// values += sum over changed_ of delta * row, rows from the cache or computed on the way.
-  void apply_rows() {
+  /// Returns false, with values half changed, when the user interrupts it.
+  bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
-    if (m == 0) return;
+    if (m == 0) return true;
+    std::atomic<bool> left{false};
     const std::uint64_t fence = cache_.now();
     row_.assign(static_cast<std::size_t>(m), nullptr);
     missing_.clear();
@@ -474,6 +482,8 @@ class BlockSolver {
       std::vector<Index> ids(static_cast<std::size_t>(block));
       Index next_home = 0;
       for (std::size_t b = 0; b < missing_.size(); b += static_cast<std::size_t>(block)) {
+        if (worker == 0 && limits_.interrupted()) left.store(true);
+        if (left.load(std::memory_order_relaxed)) return;
         const Index nq = std::min<Index>(block, static_cast<Index>(missing_.size() - b));
         for (Index r = 0; r < nq; ++r) ids[r] = changed_[missing_[b + r]];
         kernel_->prepare(w.query, ids.data(), static_cast<int>(nq));
@@ -488,7 +498,9 @@ class BlockSolver {
       ops<T>().axpy_rows(values_.data() + from, rows.data(), delta_.data(), static_cast<int>(m),
                          count);
     });
+    if (left.load()) return false;
     kernel_values_ += static_cast<Index>(missing_.size()) * n;
+    return true;
   }
 
   // ---- reporting

@@ -1,5 +1,6 @@
 #include "decomposition.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "block_solver.hpp"
@@ -27,6 +28,15 @@ void check(const Problem& p, const std::vector<double>& start) {
 }
 
 }  // namespace
+
+Solution untouched(const Problem& p, const std::vector<double>& start) {
+  Solution sol;
+  sol.beta = start.empty() ? std::vector<double>(p.lower.size(), 0.0) : start;
+  sol.values.assign(p.lower.size(), start.empty() ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+  sol.status = Status::interrupted;
+  summarise(p, sol);
+  return sol;
+}
 
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "isa/dispatch.hpp"
@@ -375,8 +376,11 @@ void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
                            int threads, const std::function<bool()>& interrupted) const {
   const Ops<T>& o = ops<T>();
   const Index n = rows(), m = cols();
-  std::fill_n(out, n * out_cols, 0.0);
-  if (n == 0 || m == 0) return;
+  if (n == 0 || m == 0) {
+    std::fill_n(out, n * out_cols, 0.0);
+    return;
+  }
+  std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
   if (!native_) threads = 1;
   const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
   Index acc_cols = 0;
@@ -394,12 +398,12 @@ void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
   const Index tasks = (n + per_task - 1) / per_task;
   std::vector<ProductScratch<T>> scratch(static_cast<std::size_t>(std::max(threads, 1)));
   std::atomic<bool> stopped{false};
+  const auto leave = [&](int worker) {
+    if (worker == 0 && interrupted && interrupted()) stopped.store(true);
+    return stopped.load(std::memory_order_relaxed);
+  };
   parallel_for(threads, tasks, [&](Index task, int worker) {
-    if (stopped.load(std::memory_order_relaxed)) return;
-    if (worker == 0 && interrupted && interrupted()) {
-      stopped.store(true);
-      return;
-    }
+    if (leave(worker)) return;
     ProductScratch<T>& w = scratch[worker];
     const Index first = task * per_task, last = std::min(n, first + per_task);
     w.tile.require(std::min<Index>(block_, last - first) * width);
@@ -414,6 +418,7 @@ void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
     }
     for (Index c = 0; c < m; c += width) {
       const Index count = std::min(width, m - c);
+      if (leave(worker)) return;
       for (int b = 0; b < blocks; ++b) {
         Query<T>& q = w.query[b];
         tile(q, c, count, w.tile.data(), width);
@@ -425,6 +430,7 @@ void Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
       for (std::size_t s = 0; s < segments.size(); ++s) {
         const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;
         double* to = out + r * out_cols + segments[s].offset;
+        std::fill_n(to, segments[s].cols, 0.0);
         if (coefficients[s].single) {
           for (int k = 0; k < panel_; ++k) to[0] += acc[k];
         } else {

@@ -75,7 +75,9 @@ class Evaluator {
   /// k(b_j, b_j) for all columns.
   void diag(T* out) const;
 
-  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten.
+  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. Leaves off as
+  /// soon as `interrupted` (asked now and then from the calling thread) is true; rows that were
+  /// not reached are NaN then.
   void product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
                const std::function<bool()>& interrupted) const;
 

@@ -21,7 +21,9 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
   std::vector<Workspace<T>> workspace(static_cast<std::size_t>(std::max(threads, 1)));
   const auto one = [&](Index k, const Settings& s, int worker) {
     const SubProblem& p = problems[k];
-    if (p.rows.empty()) {
+    if (stop.load(std::memory_order_relaxed)) {
+      out[k] = untouched(p.problem, p.start);
+    } else if (p.rows.empty()) {
       out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], limit);
     } else {
       const std::shared_ptr<const Objects<T>> view =

@@ -85,6 +85,7 @@ class WholeSolver {
         previous = sol.violation;
         continue;
       }
+      if (limits_.interrupted()) continue;
       const bool long_run = sol.n_iter - checked >= burst;
       if (long_run) checked = sol.n_iter;
       if (long_run && polishes(sol)) {
@@ -157,6 +158,7 @@ class WholeSolver {
   /// The row of a slot. Where several rows cost little more than one (sparse or wide data), the
   /// rows that violate optimality most come along: they are likely to be asked for next.
   const T* fetch(Index slot) {
+    limits_.interrupted();  // the inner loop looks at the flag that this sets
     wanted_.assign(1, slot);
     if (batch_ > 1) add_violators();
     const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
@@ -297,6 +299,10 @@ class WholeSolver {
     for (Index i = 0; i < p_.size(); ++i) {
       if (sol.beta[i] == 0) continue;
       const Index s = slot_[i];
+      if (!slots_.task.rows[s] && limits_.impatient()) {
+        std::fill(sol.values.begin(), sol.values.end(), std::numeric_limits<double>::quiet_NaN());
+        return;
+      }
       rows.push_back(slots_.task.rows[s] ? slots_.task.rows[s] : fetch(s));
       coef.push_back(sol.beta[i]);
     }

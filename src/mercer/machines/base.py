@@ -98,7 +98,12 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             X, gram, scheme, formulation, settings, s, kept, n_total, tasks, solutions, outcomes
         )
         conclusion.refuse_infeasible(self, fitting)
-        self._keep(fitting, kernel, y, weight)
+        try:
+            self._keep(fitting, kernel, y, weight)
+        except KeyboardInterrupt:
+            # The model is there, and only its proof was interrupted.
+            fitting.interrupt()
+            self._keep(fitting, kernel, y, weight)
         return fitting
 
     def _kernel_dtype(self, formulation: Formulation) -> str:

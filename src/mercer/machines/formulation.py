@@ -159,6 +159,10 @@ class Formulation(ABC):
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
 
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return f0 = K beta on the rows of the task from the values of the solver's variables."""
+        return values
+
     def objective_floor(self, y: Array | None, gram: Any) -> float:
         """Return the value of the dual objective below which the task is infeasible."""
         return -np.inf

@@ -93,6 +93,11 @@ class HardMargin(Formulation):
         beta = outcome.beta * ((2.0 if self.fit_intercept else 1.0) / sums)
         return beta if self.fit_intercept else task.y * beta
 
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return the values in the units of the model."""
+        scale = outcome.rho if outcome.rho > 0.0 else 1.0
+        return (values if self.fit_intercept else task.y * values) / scale
+
     def measures(
         self,
         tasks: Sequence[Task],

@@ -96,6 +96,10 @@ class NuClassification(Formulation):
         beta = outcome.beta * _scale(outcome)
         return beta if self.fit_intercept else task.y * beta
 
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return the values in the units of the model."""
+        return (values if self.fit_intercept else task.y * values) / _scale(outcome)
+
     def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
         """Return primal, dual and violation in units of the weights, the excess in the model's."""
         scale, y = _scale(outcome), task.y
@@ -227,6 +231,10 @@ class NuRegression(Formulation):
         """Return both halves; a sum that a tube of width 0 left open is shared by all rows."""
         positive, negative = np.maximum(outcome.beta, 0.0), np.maximum(-outcome.beta, 0.0)
         return np.concatenate([positive, -negative if self.fit_intercept else negative])
+
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return the values of the first half, whose sign is +."""
+        return values[: len(task.y)]
 
     def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""

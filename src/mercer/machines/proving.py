@@ -3,6 +3,9 @@
 A model trained on float32 kernel values is checked on float64 values where that is cheap beside
 the fit, or where rounding could be as large as the tolerance. One that then violates its
 tolerance is refined on float64 values, from where it stands.
+
+A fit that the user interrupts is not kept waiting: its proof is made of the values that the solver
+had at hand.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from mercer.machines.formulation import Formulation, Measure, Outcome, Task, fea
 from mercer.machines.multiclass import Scheme
 from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Certificate, Settings
+from mercer.solvers.certificate import SOLVER_VALUES
 
 Array = NDArray[np.float64]
 
@@ -50,12 +54,21 @@ class Fitting:
     tasks: list[Task]
     solutions: list[Any]
     outcomes: list[Outcome]
+    signalled: bool = False
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user interrupted the solver, other than by a callback."""
+        """Whether the user interrupted the fit, other than by a callback."""
         asked = getattr(self.settings.callback, "stopped", False)
-        return not asked and any(s.status == "interrupted" for s in self.solutions)
+        return self.signalled or (
+            not asked and any(s.status == "interrupted" for s in self.solutions)
+        )
+
+    def interrupt(self) -> None:
+        """Take note of an interrupt that the solver did not see."""
+        self.signalled = True
+        for solution in self.solutions:
+            solution.status = "interrupted"
 
     def matrix(self) -> Array:
         """Return the coefficients of all tasks in the layout of ``dual_coef_``, over all rows."""
@@ -75,27 +88,51 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
 
     The fitting is changed where the model had to be refined.
     """
-    matrix = fitting.matrix()
-    precision = checking_precision(fitting, matrix)
-    measures = _measures(fitting, matrix, precision, n_jobs)
+    precision = checking_precision(fitting, fitting.matrix())
+    matrix, measures, checked_in = _checked(fitting, precision, n_jobs)
     if precision == fitting.gram.dtype or not _refinable(fitting, measures):
-        return matrix, measures, precision
+        return matrix, measures, checked_in
+    _refine(fitting, precision)
+    return _checked(fitting, precision, n_jobs)
+
+
+def _refine(fitting: Fitting, precision: str) -> None:
+    """Go on from the model on kernel values of another precision."""
     gram = Gram(fitting.gram.kernel, fitting.X, precision)
     starts: list[Array | None] = [
         feasible(task, fitting.formulation.variables(task, outcome))
         for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
     ]
     before = fitting.solutions
-    fitting.gram = gram
-    fitting.solutions, fitting.outcomes = solve_tasks(
+    refined, outcomes = solve_tasks(
         fitting.formulation, fitting.tasks, gram, fitting.X, fitting.settings, starts
     )
-    for old, new in zip(before, fitting.solutions, strict=True):
+    for old, new in zip(before, refined, strict=True):
         new.n_iter += old.n_iter
         new.n_kernel_values += old.n_kernel_values
         new.seconds += old.seconds
+    fitting.gram, fitting.solutions, fitting.outcomes = gram, refined, outcomes
+
+
+def _checked(
+    fitting: Fitting, precision: str, n_jobs: int | None
+) -> tuple[Array, list[Measure], str]:
+    if fitting.interrupted:
+        return _as_solved(fitting)
     matrix = fitting.matrix()
     return matrix, _measures(fitting, matrix, precision, n_jobs), precision
+
+
+def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
+    """Return what `prove` returns from the values that the solver left, NaN where it has none."""
+    formulation, tasks, outcomes = fitting.formulation, fitting.tasks, fitting.outcomes
+    values = [
+        formulation.solver_values(task, outcome, solution.values)
+        for task, outcome, solution in zip(tasks, outcomes, fitting.solutions, strict=True)
+    ]
+    measures = formulation.measures(tasks, outcomes, values, fitting.largest)
+    lowest = min(solution.precision for solution in fitting.solutions)
+    return fitting.matrix(), measures, f"{lowest}, {SOLVER_VALUES}"
 
 
 def checking_precision(fitting: Fitting, matrix: Array) -> str:

@@ -100,11 +100,14 @@ def _finish_stalled(
         for k in stalled:  # not even double precision reaches this tolerance
             solutions[k].status = "iteration_limit"
         return
+    try:
+        double = Gram(gram.kernel, gram.X, "float64")
+    except KeyboardInterrupt:
+        for k in stalled:
+            solutions[k].status = "interrupted"
+        return
     again = solve_many(
-        [problems[k] for k in stalled],
-        Gram(gram.kernel, gram.X, "float64"),
-        settings,
-        [solutions[k].beta for k in stalled],
+        [problems[k] for k in stalled], double, settings, [solutions[k].beta for k in stalled]
     )
     for k, better in zip(stalled, again, strict=True):
         better.n_iter += solutions[k].n_iter
@@ -136,9 +139,7 @@ def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
         values=d["values"],
         multiplier=np.array(d["multiplier"], dtype=np.float64),
         multiplier_range=np.array(d["multiplier_range"], dtype=np.float64).reshape(-1, 2),
-        status="stationary"
-        if d["negative_curvature"] and d["status"] == "optimal"
-        else d["status"],
+        status=status,
         kkt_violation=d["violation"],
         objective=d["objective"],
         relative_gap=d["relative_gap"],
