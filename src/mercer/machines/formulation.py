@@ -115,6 +115,9 @@ class Formulation(ABC):
     signed_gram = False
     """Whether the variables are all positive and the signs belong into the kernel matrix."""
 
+    price = 1.0
+    """What a unit of weight costs: coefficients grow with it, and with the weight of their row."""
+
     @abstractmethod
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem for targets `y` with weights on the given rows."""
@@ -192,6 +195,7 @@ class LossFormulation(Formulation):
     def __init__(self, loss: Loss, C: float, fit_intercept: bool = True) -> None:
         self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
         self.hard = np.inf == C
+        self.price = C
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem: the dual terms of the loss and, with an intercept, one equality."""

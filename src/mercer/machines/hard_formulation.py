@@ -50,6 +50,7 @@ class HardMargin(Formulation):
     """
 
     C = np.inf
+    price = np.inf
     hard = True
     attempts = 8
 

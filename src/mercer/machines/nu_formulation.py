@@ -192,6 +192,7 @@ class NuRegression(Formulation):
 
     def __init__(self, C: float, nu: float, fit_intercept: bool = True) -> None:
         self.C, self.nu, self.fit_intercept = C, nu, fit_intercept
+        self.price = C
         self.signed_gram = not fit_intercept
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
