@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "decomposition.hpp"
@@ -108,6 +109,18 @@ class ObjectsBuilder {
     add(pack_sparse<T, U, I>(value.data(), column.data(), start.data(), n, d), n);
   }
 
+  /// The store of another set of the same objects.
+  void share(const ObjectsBuilder& other, int leaf) {
+    if (other.objects->n != objects->n) throw nb::value_error("a store of other objects");
+    objects->stores.push_back(other.objects->stores.at(static_cast<size_t>(leaf)));
+  }
+
+  /// From now on the objects know their positions.
+  void number() {
+    objects->id.resize(static_cast<size_t>(objects->n));
+    std::iota(objects->id.begin(), objects->id.end(), Index(0));
+  }
+
   void index(Array1<Index> id) { add(IndexStore{to_vector(id)}, static_cast<Index>(id.shape(0))); }
 
   void aux(Array1<double> a) {
@@ -198,6 +211,8 @@ LeafSource<T> parse_source(nb::handle h) {
   nb::tuple t = nb::cast<nb::tuple>(h);
   const auto name = nb::cast<std::string>(t[0]);
   LeafSource<T> s;
+  if (t.size() == 2 && name != "matrix")
+    s.cache = nb::cast<std::shared_ptr<StatisticCache<T>>>(t[1]);
   if (name == "dot")
     s.stat = Stat::dot;
   else if (name == "sqdist")
@@ -470,8 +485,16 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
 }
 
 template <class T>
-void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_name) {
+void bind_type(nb::module_& m, const char* objects_name, const char* statistics_name,
+               const char* evaluator_name) {
   using Builder = ObjectsBuilder<T>;
+  nb::class_<StatisticCache<T>>(m, statistics_name)
+      .def(nb::new_([](Index n, double bytes) {
+             if (n < 0 || !(bytes >= 0)) throw nb::value_error("a negative size");
+             return std::make_shared<StatisticCache<T>>(n, bytes);
+           }),
+           "n"_a, "bytes"_a)
+      .def_prop_ro("rows", &StatisticCache<T>::rows);
   nb::class_<Builder>(m, objects_name)
       .def(nb::init<Index>(), "n"_a)
       .def("dense", &Builder::template dense<float>, "x"_a.noconvert(), "centre"_a = nb::none())
@@ -487,6 +510,8 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
       .def("sparse", &Builder::template sparse<double, std::int64_t>, "value"_a.noconvert(),
            "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
       .def("index", &Builder::index, "id"_a)
+      .def("share", &Builder::share, "other"_a, "leaf"_a)
+      .def("number", &Builder::number)
       .def("aux", &Builder::aux, "values"_a)
       .def("take",
            [](const Builder& b, Array1<Index> index) {
@@ -510,6 +535,11 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
              const Builder& b) {
             std::vector<LeafSource<T>> parsed;
             for (nb::handle h : sources) parsed.push_back(parse_source<T>(h));
+            for (const LeafSource<T>& source : parsed)
+              for (const auto& objects : {a.objects, b.objects})
+                for (const Index i : objects->id)
+                  if (source.cache && i >= source.cache->size())
+                    throw nb::index_error("statistics are kept for fewer objects");
             Program program = parse_program(code, static_cast<int>(parsed.size()), n_aux);
             new (self) Evaluator<T>(std::move(program), std::move(parsed), a.objects, b.objects);
           },
@@ -552,6 +582,6 @@ NB_MODULE(_native, m) {
   m.def("get_num_threads", &num_threads);
   m.def("set_num_threads", &set_num_threads);
   m.def("usable_cpus", &usable_cpus);
-  bind_type<float>(m, "Objects32", "Evaluator32");
-  bind_type<double>(m, "Objects64", "Evaluator64");
+  bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32");
+  bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64");
 }

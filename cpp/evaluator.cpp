@@ -126,6 +126,44 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
   }
 }
 
+/// The tile of a statistic that is kept: rows that are known are copied, the others computed.
+template <class T>
+void Evaluator<T>::kept_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
+                             Index stride) const {
+  StatisticCache<T>& cache = *sources_[leaf].cache;
+  const Index* columns = b_->id.data() + begin;
+  std::vector<int> missing;
+  for (int r = 0; r < q.n; ++r) {
+    T* row = cache.row(a_->id[q.rows[r]]);
+    if (!row || !cache.read(row, columns, count, out + r * stride)) missing.push_back(r);
+  }
+  if (missing.empty()) return;
+  const auto* dense = std::get_if<DenseStore<T>>(b_->stores[leaf].get());
+  if (!dense || static_cast<int>(missing.size()) == q.n) {
+    leaf_tile(leaf, q, begin, count, out, stride);
+  } else {
+    const Index width = round_up(count, panel_), d = dense->d;
+    q.some_rows.require(query_block * std::max<Index>(d, 1));
+    q.some_values.require(query_block * width);
+    for (std::size_t first = 0; first < missing.size(); first += query_block) {
+      const int rows = static_cast<int>(std::min<std::size_t>(query_block, missing.size() - first));
+      for (int k = 0; k < rows; ++k) {
+        const int r = missing[first + k];
+        const T* from =
+            q.dense[leaf].data() + (r / query_block) * query_block * d + r % query_block;
+        for (Index c = 0; c < d; ++c) q.some_rows[c * query_block + k] = from[c * query_block];
+      }
+      ops<T>().stat[static_cast<int>(sources_[leaf].stat)](q.some_rows.data(), rows,
+                                                           dense->panel_of(begin), width / panel_,
+                                                           d, q.some_values.data(), width);
+      for (int k = 0; k < rows; ++k)
+        std::copy_n(q.some_values.data() + k * width, count, out + missing[first + k] * stride);
+    }
+  }
+  for (const int r : missing)
+    if (T* row = cache.row(a_->id[q.rows[r]])) cache.write(row, columns, count, out + r * stride);
+}
+
 template <class T>
 void Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
                              Index stride) const {
@@ -196,7 +234,10 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
       switch (i.op) {
         case Op::leaf:
           ++top;
-          leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top));
+          if (sources_[i.index].cache && !a_->id.empty() && !b_->id.empty())
+            kept_tile(i.index, q, begin + at, n, level(top), stride_of(top));
+          else
+            leaf_tile(i.index, q, begin + at, n, level(top), stride_of(top));
           break;
         case Op::constant:
           ++top;

@@ -9,6 +9,7 @@
 
 #include "objects.hpp"
 #include "program.hpp"
+#include "statistic_cache.hpp"
 
 namespace mercer {
 
@@ -16,6 +17,8 @@ namespace mercer {
 template <class T>
 struct LeafSource {
   Stat stat = Stat::dot;
+  /// Values of the statistic that are kept, for objects that know their position in it; or null.
+  std::shared_ptr<StatisticCache<T>> cache;
   /// Symmetric matrix of the caller (row-major with strides), or empty.
   const void* matrix = nullptr;
   bool matrix_single = false;
@@ -37,6 +40,7 @@ struct Query {
   std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
   Buffer<T> sparse_out;
+  Buffer<T> some_rows, some_values;  ///< the rows of a tile that the cache does not know
 };
 
 /// One block of columns of a product: out[:, offset + c] = K[:, begin:end] v[:, c].
@@ -82,6 +86,7 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
+  void kept_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
 
   Program program_;

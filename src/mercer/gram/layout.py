@@ -37,6 +37,7 @@ SPARSE_COLUMNS = 64
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
+_STATISTICS = {"float32": _native.Statistics32, "float64": _native.Statistics64}
 
 
 @dataclass
@@ -60,7 +61,9 @@ class Layout:
     sparse: bool
     centres: list[np.ndarray | None]
 
-    def prepare(self, X: Any, ids: np.ndarray | None = None) -> Any:
+    def prepare(
+        self, X: Any, ids: np.ndarray | None = None, known: tuple[Layout, Any] | None = None
+    ) -> Any:
         """Return the native form of the objects.
 
         Parameters
@@ -69,12 +72,16 @@ class Layout:
             Validated objects.
         ids : ndarray of int64, optional
             Positions that stand for the objects in matrix and Python leaves.
+        known : (Layout, native objects), optional
+            Another layout of the same objects; what it has in common with this one is shared.
         """
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
-        store = _STORES[self.dtype](len(ids))
+        store: Any = _STORES[self.dtype](len(ids))
         for leaf, centre in zip(self.program.leaves, self.centres, strict=True):
-            if leaf.kind in ("matrix", "python"):
+            if known is not None and self._shares(leaf, known[0]):
+                store.share(known[1], known[0].program.leaves.index(leaf))
+            elif leaf.kind in ("matrix", "python"):
                 store.index(ids)
             elif self.sparse and sp.issparse(X):
                 _add_sparse(store, sp.csr_array(select(X, leaf.columns)))
@@ -86,13 +93,52 @@ class Layout:
             store.aux(_inverse_norms(kernel, select(X, columns)))
         return store
 
-    def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
+    def _shares(self, leaf: Leaf, other: Layout) -> bool:
+        """Return whether another layout stores a leaf in the same way."""
+        return (
+            leaf in other.program.leaves
+            and (self.dtype, self.sparse) == (other.dtype, other.sparse)
+            and leaf.kind not in ("matrix", "python")
+        )
+
+    def statistics(
+        self, n: int, megabytes: float, known: tuple[Layout, dict[Leaf, Any]] | None = None
+    ) -> dict[Leaf, Any]:
+        """Return a store of values for each pair statistic of the program.
+
+        Parameters
+        ----------
+        n : int
+            Number of objects.
+        megabytes : float
+            Budget for all of them together.
+        known : (Layout, stores), optional
+            Those of another kernel on the same objects, which are shared.
+        """
+        leaves = [x for x in self.program.leaves if x.kind not in ("matrix", "python")]
+        kept = {}
+        for leaf in leaves:
+            if known is not None and self._shares(leaf, known[0]):
+                kept[leaf] = known[1][leaf]
+            else:
+                kept[leaf] = _STATISTICS[self.dtype](n, megabytes * 2**20 / len(leaves))
+        return kept
+
+    def evaluator(
+        self, a: Any, b: Any, X: Any, Z: Any, statistics: dict[Leaf, Any] | None = None
+    ) -> Any:
         """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
         sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
+        if statistics is not None:
+            for k, leaf in enumerate(self.program.leaves):
+                if leaf in statistics:
+                    sources[k] = (*sources[k], statistics[leaf])
         return _EVALUATORS[self.dtype](self.program.code, sources, len(self.program.scales), a, b)
 
 
-def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
+def choose_layout(
+    kernel: Any, X: Any, dtype: str, known: tuple[Layout, Any] | None = None
+) -> tuple[Layout, Any]:
     """Return the layout for objects `X` and their native form.
 
     Parameters
@@ -104,6 +150,8 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
     dtype : {"auto", "float32", "float64"}
         "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64
         for small problems and everywhere else.
+    known : (Layout, native objects), optional
+        What was chosen for another kernel on the same objects.
     """
     program = compile_kernel(kernel)
     if dtype == "auto" and (
@@ -118,14 +166,14 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
             single.centres = [_centre(leaf, X) for leaf in program.leaves]
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres)
-                store = compressed.prepare(X)
+                store = compressed.prepare(X, known=known)
                 if _accurate(program, store, True, X.shape[1]):
                     return compressed, store
-        store = single.prepare(X)
+        store = single.prepare(X, known=known)
         if dtype == "float32" or _accurate(program, store, sparse, X.shape[1] if sparse else 0):
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves))
-    return double, double.prepare(X)
+    return double, double.prepare(X, known=known)
 
 
 def select(X: Any, columns: tuple[int, ...] | None) -> Any:
