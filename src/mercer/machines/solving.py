@@ -18,12 +18,16 @@ from mercer.machines.formulation import Formulation, Outcome, Task
 from mercer.machines.hard_formulation import HardTube
 from mercer.machines.settling import settle
 from mercer.solvers import Settings, solve, solve_many
+from mercer.solvers.hard_tube import solve_hard_tube
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
+
+_FIRST_ROUNDS, _LAST_ROUNDS = 2, 10
+"""Rounds of pair steps in a hard tube, each twice as long as the one before."""
 
 _SMALL = 1000
 """Up to so many rows the whole kernel matrix costs less than packing some of the rows again."""
@@ -87,7 +91,7 @@ def solve_tasks(
     else:
         grams = [gram] * len(tasks)
         if isinstance(formulation, HardTube):
-            solutions = [_in_rounds(formulation, tasks[0], gram, settings, starts[0])]
+            solutions = [_in_hard_tube(formulation, tasks[0], gram, settings, starts[0])]
         elif len(tasks) == 1:
             solutions = [solve(tasks[0].problem, gram, settings, start=starts[0])]
         else:
@@ -120,9 +124,7 @@ def _tightened(
         settings = replace(settings, tol=tol)
         more = solve(task.problem, gram, settings, start=solution.beta)
         settle([task], [more])
-        more.n_iter += solution.n_iter
-        more.n_kernel_values += solution.n_kernel_values
-        more.seconds += solution.seconds
+        _together(more, solution)
         if more.status == "iteration_limit" and settings.max_iter < 0:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
             more.status = solution.status
@@ -133,32 +135,78 @@ def _tightened(
     return solution, outcome
 
 
-def _in_rounds(
+def _in_hard_tube(
     formulation: HardTube, task: Task, gram: Gram, settings: Settings, start: Array | None
 ) -> Any:
-    """Solve a problem that may be unbounded, looking after every round whether it is."""
-    limit = formulation.largest_norm(task.y, gram)
-    left = settings.max_iter if settings.max_iter >= 0 else np.iinfo(np.int64).max
+    """Solve a problem that may be unbounded.
+
+    A few rounds of pair steps do for most; one that resists them is handed to an interior point
+    method, and what rounding spoils there, or what is too large for it, to more rounds.
+    """
     deadline = None if settings.time_limit is None else perf_counter() + settings.time_limit
-    chunk, n_iter, n_values, seconds = 1000 + 10 * len(task.y), 0, 0, 0.0
-    while True:
-        if deadline is not None:
-            settings = replace(settings, time_limit=max(deadline - perf_counter(), 1e-3))
-        solution = solve(
-            task.problem, gram, replace(settings, max_iter=int(min(chunk, left))), start=start
-        )
-        n_iter += solution.n_iter
-        n_values += solution.n_kernel_values
-        seconds += solution.seconds
-        left -= solution.n_iter
-        chunk *= 2
-        scale, bound = formulation.scaled(task, solution.beta, solution.values)
+    solution = _in_rounds(formulation, task, gram, settings, start, _FIRST_ROUNDS)
+    settings = _what_is_left(settings, solution, deadline)
+    if _ended(solution, settings):
+        return solution
+    limit = formulation.largest_norm(task.y, gram)
+    inner = solve_hard_tube(task.problem, gram, settings, limit)
+    if inner is not None:
+        solution = _together(inner, solution)
+        if solution.status != "iteration_limit":
+            return solution
+        settings = _what_is_left(settings, inner, deadline)
+    more = _in_rounds(formulation, task, gram, settings, solution.beta, _LAST_ROUNDS)
+    if more.status == "iteration_limit" and more.kkt_violation > solution.kkt_violation:
+        return _together(solution, more)
+    return _together(more, solution)
+
+
+def _in_rounds(
+    formulation: HardTube,
+    task: Task,
+    gram: Gram,
+    settings: Settings,
+    start: Array | None,
+    rounds: int,
+) -> Any:
+    """Take pair steps, looking after every round whether the problem is unbounded."""
+    limit = formulation.largest_norm(task.y, gram)
+    deadline = None if settings.time_limit is None else perf_counter() + settings.time_limit
+    chunk, solution = 1000 + 10 * len(task.y), None
+    for _ in range(rounds):
+        left = chunk if settings.max_iter < 0 else min(chunk, settings.max_iter)
+        found = solve(task.problem, gram, replace(settings, max_iter=left), start=start)
+        scale, bound = formulation.scaled(task, found.beta, found.values)
         if bound > limit:
-            solution.status = "infeasible"
-        if solution.status != "iteration_limit" or left <= 0:
+            found.status = "infeasible"
+        settings = _what_is_left(settings, found, deadline)
+        solution = found if solution is None else _together(found, solution)
+        if _ended(found, settings):
             break
-        start = scale * solution.beta
-    solution.n_iter, solution.n_kernel_values, solution.seconds = n_iter, n_values, seconds
+        start = scale * found.beta
+        chunk *= 2
+    return solution
+
+
+def _ended(solution: Any, settings: Settings) -> bool:
+    """Return whether nothing is left to do, or no steps are left to do it with."""
+    return solution.status != "iteration_limit" or settings.max_iter == 0
+
+
+def _what_is_left(settings: Settings, done: Any, deadline: float | None) -> Settings:
+    """Return the settings with the limits that remain after some work."""
+    if deadline is not None:
+        settings = replace(settings, time_limit=max(deadline - perf_counter(), 1e-3))
+    if settings.max_iter >= 0:
+        settings = replace(settings, max_iter=max(settings.max_iter - done.n_iter, 0))
+    return settings
+
+
+def _together(solution: Any, other: Any) -> Any:
+    """Return a solution to whose work that of another one is added."""
+    solution.n_iter += other.n_iter
+    solution.n_kernel_values += other.n_kernel_values
+    solution.seconds += other.seconds
     return solution
 
 
