@@ -159,6 +159,21 @@ class Gram:
         other._set(kernel, self._whole)
         return other if self._index is None else other.take(self._index)
 
+    def in_precision(self, dtype: str) -> Gram:
+        """Return the matrix in another precision, itself where it has it.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}
+            Precision of the kernel values.
+
+        Returns
+        -------
+        Gram
+            The matrix.
+        """
+        return self if dtype == self.dtype else Gram(self.kernel, self.X, dtype, self._cache_size)
+
     @property
     def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
         """The objects."""

@@ -28,8 +28,12 @@ from mercer.solvers.certificate import SOLVER_VALUES
 
 Array = NDArray[np.float64]
 
-_NEGLIGIBLE = 1e-14
-"""A coefficient this small beside the largest one is rounding, and set to 0."""
+_NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
+"""A coefficient this small beside the largest one, and whose part of a decision value is this
+small beside the tolerance, is rounding, and set to 0."""
+
+_REACHED = 1.01
+"""A violation this many times the tolerance still counts as within it."""
 
 _CHEAP = 10
 """A float64 value costs about twice what a float32 one does: a tenth of the values of the fit,
@@ -75,6 +79,8 @@ class Fitting:
         matrix = self.scheme.stack([outcome.beta for outcome in self.outcomes])
         size = np.abs(matrix)
         rounding = (size > 0.0) & (size <= _NEGLIGIBLE * size.max())
+        if rounding.any():  # and no decision value sees it
+            rounding &= size * self.largest <= _UNSEEN * self.settings.tol
         return np.where(rounding, 0.0, matrix) if rounding.any() else matrix
 
     @property
@@ -89,16 +95,22 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
     The fitting is changed where the model had to be refined.
     """
     precision = checking_precision(fitting, fitting.matrix())
-    matrix, measures, checked_in = _checked(fitting, precision, n_jobs)
-    if precision == fitting.gram.dtype or not _refinable(fitting, measures):
-        return matrix, measures, checked_in
-    _refine(fitting, precision)
-    return _checked(fitting, precision, n_jobs)
+    proof = _checked(fitting, precision, n_jobs)
+    if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
+        _refine(fitting, precision)
+        proof = _checked(fitting, precision, n_jobs)
+    matrix, measures, _ = proof
+    # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
+    rounding = _single_rounding(matrix) if precision == "float32" else 0.0
+    for solution, measure in zip(fitting.solutions, measures, strict=True):
+        if solution.status == "optimal" and _excess(fitting.settings, measure) > rounding:
+            solution.status = "iteration_limit"  # the solver was wrong about its own values
+    return proof
 
 
 def _refine(fitting: Fitting, precision: str) -> None:
     """Go on from the model on kernel values of another precision."""
-    gram = Gram(fitting.gram.kernel, fitting.X, precision)
+    gram = fitting.gram.in_precision(precision)
     starts: list[Array | None] = [
         feasible(task, fitting.formulation.variables(task, outcome))
         for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
@@ -108,9 +120,7 @@ def _refine(fitting: Fitting, precision: str) -> None:
         fitting.formulation, fitting.tasks, gram, fitting.X, fitting.settings, starts
     )
     for old, new in zip(before, refined, strict=True):
-        new.n_iter += old.n_iter
-        new.n_kernel_values += old.n_kernel_values
-        new.seconds += old.seconds
+        new.after(old)
     fitting.gram, fitting.solutions, fitting.outcomes = gram, refined, outcomes
 
 
@@ -143,9 +153,15 @@ def checking_precision(fitting: Fitting, matrix: Array) -> str:
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
     if _CHEAP * n_support * fitting.gram.n <= spent:
         return "float64"
-    # Rounding errors of independent values add up like the root of the sum of squares.
-    rounding = _SINGLE_ERROR * max(float(np.linalg.norm(row)) for row in matrix)
-    return "float64" if rounding > fitting.settings.tol else "float32"
+    return "float64" if _single_rounding(matrix) > fitting.settings.tol else "float32"
+
+
+def _single_rounding(matrix: Array) -> float:
+    """Return what the errors of float32 kernel values make of a decision value.
+
+    Those of independent values add up like the root of the sum of squares.
+    """
+    return _SINGLE_ERROR * max(float(np.linalg.norm(row)) for row in matrix)
 
 
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
@@ -156,12 +172,16 @@ def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | Non
 
 def _refinable(fitting: Fitting, measures: list[Measure]) -> bool:
     """Return whether a model that was meant to be within its tolerance is not."""
-    settings = fitting.settings
     if any(solution.status != "optimal" for solution in fitting.solutions):
         return False
+    return any(_excess(fitting.settings, measure) > 0.0 for measure in measures)
+
+
+def _excess(settings: Settings, measure: Measure) -> float:
+    """Return by how much a model misses the tolerance that was asked for."""
     if settings.gap_tol is not None:
-        return any(m.values.relative_gap > settings.gap_tol for m in measures)
-    return any(m.violation > settings.tol for m in measures)
+        return measure.values.relative_gap - _REACHED * settings.gap_tol
+    return measure.violation - _REACHED * settings.tol
 
 
 def certificates(

@@ -18,7 +18,7 @@ from mercer.machines.formulation import Formulation, Outcome, Task
 from mercer.machines.hard_formulation import HardTube
 from mercer.machines.settling import settle
 from mercer.solvers import Settings, solve, solve_many
-from mercer.solvers.hard_tube import solve_hard_tube
+from mercer.solvers.feature_interior_point import solve_in_features
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -96,7 +96,7 @@ def solve_tasks(
             solutions = [solve(tasks[0].problem, gram, settings, start=starts[0])]
         else:
             solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
-    settle(tasks, solutions)
+    settle(tasks, solutions, gram, settings.tol)
     outcomes = [formulation.outcome(t, s) for t, s in zip(tasks, solutions, strict=True)]
     for i, task in enumerate(tasks):
         solutions[i], outcomes[i] = _tightened(
@@ -123,8 +123,8 @@ def _tightened(
             break
         settings = replace(settings, tol=tol)
         more = solve(task.problem, gram, settings, start=solution.beta)
-        settle([task], [more])
-        _together(more, solution)
+        settle([task], [more], gram, settings.tol)
+        more.after(solution)
         if more.status == "iteration_limit" and settings.max_iter < 0:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
             more.status = solution.status
@@ -141,24 +141,27 @@ def _in_hard_tube(
     """Solve a problem that may be unbounded.
 
     A few rounds of pair steps do for most; one that resists them is handed to an interior point
-    method, and what rounding spoils there, or what is too large for it, to more rounds.
+    method, and more rounds see to the last digits, or to what is too large for it.
     """
-    deadline = None if settings.time_limit is None else perf_counter() + settings.time_limit
+    begin = perf_counter()
     solution = _in_rounds(formulation, task, gram, settings, start, _FIRST_ROUNDS)
-    settings = _what_is_left(settings, solution, deadline)
-    if _ended(solution, settings):
+    if solution.status != "iteration_limit" or 0 <= settings.max_iter <= solution.n_iter:
         return solution
+    left = settings.after(solution.n_iter, perf_counter() - begin)
     limit = formulation.largest_norm(task.y, gram)
-    inner = solve_hard_tube(task.problem, gram, settings, limit)
-    if inner is not None:
-        solution = _together(inner, solution)
-        if solution.status != "iteration_limit":
-            return solution
-        settings = _what_is_left(settings, inner, deadline)
-    more = _in_rounds(formulation, task, gram, settings, solution.beta, _LAST_ROUNDS)
-    if more.status == "iteration_limit" and more.kkt_violation > solution.kkt_violation:
-        return _together(solution, more)
-    return _together(more, solution)
+    totals = np.zeros(int(formulation.fit_intercept))
+    found = solve_in_features(task.problem, gram, left, totals, largest_norm=limit)
+    if found is None:
+        more = _in_rounds(formulation, task, gram, left, solution.beta, _LAST_ROUNDS)
+        return more.after(solution)
+    solution.n_iter += found.n_iter
+    left = settings.after(solution.n_iter, perf_counter() - begin)
+    if found.status in ("infeasible", "time_limit", "interrupted"):
+        more = _in_rounds(formulation, task, gram, replace(left, max_iter=0), found.beta, 1)
+        more.status = found.status
+    else:
+        more = _in_rounds(formulation, task, gram, left, found.beta, _LAST_ROUNDS)
+    return more.after(solution)
 
 
 def _in_rounds(
@@ -171,42 +174,18 @@ def _in_rounds(
 ) -> Any:
     """Take pair steps, looking after every round whether the problem is unbounded."""
     limit = formulation.largest_norm(task.y, gram)
-    deadline = None if settings.time_limit is None else perf_counter() + settings.time_limit
     chunk, solution = 1000 + 10 * len(task.y), None
     for _ in range(rounds):
-        left = chunk if settings.max_iter < 0 else min(chunk, settings.max_iter)
-        found = solve(task.problem, gram, replace(settings, max_iter=left), start=start)
+        found = solve(task.problem, gram, settings.at_most(chunk), start=start)
         scale, bound = formulation.scaled(task, found.beta, found.values)
         if bound > limit:
             found.status = "infeasible"
-        settings = _what_is_left(settings, found, deadline)
-        solution = found if solution is None else _together(found, solution)
-        if _ended(found, settings):
+        settings = settings.after(found.n_iter, found.seconds)
+        solution = found if solution is None else found.after(solution)
+        if found.status != "iteration_limit" or settings.max_iter == 0:
             break
         start = scale * found.beta
         chunk *= 2
-    return solution
-
-
-def _ended(solution: Any, settings: Settings) -> bool:
-    """Return whether nothing is left to do, or no steps are left to do it with."""
-    return solution.status != "iteration_limit" or settings.max_iter == 0
-
-
-def _what_is_left(settings: Settings, done: Any, deadline: float | None) -> Settings:
-    """Return the settings with the limits that remain after some work."""
-    if deadline is not None:
-        settings = replace(settings, time_limit=max(deadline - perf_counter(), 1e-3))
-    if settings.max_iter >= 0:
-        settings = replace(settings, max_iter=max(settings.max_iter - done.n_iter, 0))
-    return settings
-
-
-def _together(solution: Any, other: Any) -> Any:
-    """Return a solution to whose work that of another one is added."""
-    solution.n_iter += other.n_iter
-    solution.n_kernel_values += other.n_kernel_values
-    solution.seconds += other.seconds
     return solution
 
 

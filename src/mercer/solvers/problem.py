@@ -18,7 +18,7 @@ where beta_i can rise and (K beta)_i + phi_i'(beta_i - 0) <= m_g where it can fa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -118,6 +118,30 @@ class Settings:
     objective_floor: float = -inf
     callback: Callable[..., Any] | None = None
 
+    def after(self, n_iter: int, seconds: float) -> Settings:
+        """Return the settings with the limits that some work leaves, and reports that add up.
+
+        Parameters
+        ----------
+        n_iter : int
+            Pair updates done.
+        seconds : float
+            Time spent.
+        """
+        changes: dict[str, Any] = {}
+        if self.time_limit is not None:
+            changes["time_limit"] = max(self.time_limit - seconds, 1e-3)
+        if self.max_iter >= 0:
+            changes["max_iter"] = max(self.max_iter - n_iter, 0)
+        if self.callback is not None:
+            listener = self.callback
+            changes["callback"] = lambda k, *rest: listener(n_iter + k, *rest)
+        return replace(self, **changes)
+
+    def at_most(self, steps: int) -> Settings:
+        """Return settings that allow `steps` updates, or as many as these where they are fewer."""
+        return self if 0 <= self.max_iter <= steps else replace(self, max_iter=steps)
+
 
 @dataclass
 class Solution:
@@ -163,6 +187,14 @@ class Solution:
     cache_hits: int = 0
     cache_misses: int = 0
     negative_curvature: bool = False
+
+    def after(self, other: Solution) -> Solution:
+        """Return this solution with the work of another one, from which it started, added."""
+        for name in ("n_iter", "n_kernel_values", "seconds", "n_outer", "cache_hits"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.cache_misses += other.cache_misses
+        self.negative_curvature |= other.negative_curvature
+        return self
 
 
 def _doubles(a: np.ndarray) -> np.ndarray:
