@@ -6,8 +6,9 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ SINGLE_ERROR = 1.2e-6
 SPARSE_ERROR = 1.9e-6
 SPARSE_ROUNDINGS = (10.0, 5.0)
 NARROW = 256
+# Single precision that a user insists on is commented on beyond this multiple of the error.
+COARSE = 100.0
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
@@ -167,10 +170,13 @@ def choose_layout(
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres)
                 store = compressed.prepare(X, known=known)
-                if _accurate(program, store, True, X.shape[1]):
+                if _coarseness(program, store, True, X.shape[1]) <= 1.0:
                     return compressed, store
         store = single.prepare(X, known=known)
-        if dtype == "float32" or _accurate(program, store, sparse, X.shape[1] if sparse else 0):
+        coarseness = _coarseness(program, store, sparse, X.shape[1] if sparse else 0)
+        if dtype == "float32" and sparse:
+            _warn_of_errors(program, coarseness)
+        if dtype == "float32" or coarseness <= 1.0:
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves))
     return double, double.prepare(X, known=known)
@@ -181,43 +187,58 @@ def select(X: Any, columns: tuple[int, ...] | None) -> Any:
     return X if columns is None else X[:, list(columns)]
 
 
-def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
-    """Return whether single precision keeps kernel values within 2e-6.
+def _coarseness(program: Program, store: Any, sparse: bool, columns: int) -> float:
+    """Return the error of kernel values in single precision, as a multiple of the allowed one.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
     max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
     times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
     relative to the norms, not to the distance.
     """
-    eps = 2.0**-24
+    eps, worst = 2.0**-24, 0.0
     for k, leaf in enumerate(program.leaves):
         if leaf.kind in ("matrix", "python"):
-            return False
+            return inf
         radius, rounding = store.radius(k), store.rounding(k)
         width = program.widths.get(k)
-        if leaf.kind == "sqdist" and width is not None:
+        if leaf.kind == "sqdist" and width is not None and sparse:
             roundings = SPARSE_ROUNDINGS[columns > NARROW]
-            if sparse and roundings * eps * width * radius**2 > SPARSE_ERROR:
-                return False
-            if not sparse and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
-                return False
+            part = roundings * eps * width * radius**2 / SPARSE_ERROR
+        elif leaf.kind == "sqdist" and width is not None:
+            part = 1.72 * sqrt(width) * rounding / SINGLE_ERROR
         elif leaf.kind == "l1" and width is not None:
-            if 4 * width * max(rounding, eps * radius) > SINGLE_ERROR:
-                return False
-        elif radius**2 > SINGLE_SCALE:
-            return False
-    return True
+            part = 4 * width * max(rounding, eps * radius) / SINGLE_ERROR
+        else:
+            part = radius**2 / SINGLE_SCALE
+        worst = max(worst, part)
+    return worst
+
+
+def _warn_of_errors(program: Program, coarseness: float) -> None:
+    """Warn of single precision that was asked for where sparse rows need more."""
+    if coarseness > COARSE and program.bounded:
+        warnings.warn(
+            f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} on "
+            "these sparse rows, which cannot be centred and lie far from the origin for the width "
+            'of the kernel. Use dtype="auto" or "float64".',
+            stacklevel=5,
+        )
 
 
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
-    """Return a point near the rows when they lie far from the origin, else None."""
+    """Return a point near the rows when they lie far from the origin, else None.
+
+    Medians and the median deviations from them, of a sample: one far row does not move them.
+    """
     if leaf.kind not in ("sqdist", "l1"):
         return None
-    rows = select(X[:: max(1, len(X) // 256)], leaf.columns).astype(np.float64)
-    mean = rows.mean(axis=0)
-    if np.all(np.abs(mean) <= 2 * rows.std(axis=0)):
+    wanted = 256 if X.shape[1] <= 128 else 64
+    rows = select(X[:: max(1, len(X) // wanted)], leaf.columns).astype(np.float64)
+    middle = np.sort(rows, axis=0)[len(rows) // 2]
+    deviation = np.sort(np.abs(rows - middle), axis=0)[len(rows) // 2]
+    if np.all(np.abs(middle) <= 3 * deviation):
         return None
-    return np.ascontiguousarray(mean)
+    return np.ascontiguousarray(middle)
 
 
 def _mostly_zero(X: Any, program: Program) -> bool:
