@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
+from mercer.kernels.diagonal import check_nonnegative
 
 from .program import Leaf, Program, compile_kernel
 
@@ -218,9 +219,9 @@ def _warn_of_errors(program: Program, coarseness: float) -> None:
     """Warn of single precision that was asked for where sparse rows need more."""
     if coarseness > COARSE and program.bounded:
         warnings.warn(
-            f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} on "
-            "these sparse rows, which cannot be centred and lie far from the origin for the width "
-            'of the kernel. Use dtype="auto" or "float64".',
+            f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} "
+            "on these sparse rows, which cannot be centred and lie far from the origin for the "
+            'width of the kernel. Use dtype="auto" or "float64".',
             stacklevel=5,
         )
 
@@ -272,11 +273,7 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
 
 def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
     diagonal = kernel.diag(X)
-    if np.any(diagonal < 0):
-        raise ValueError(
-            f"normalize({kernel!r}): k(x, x) is negative for object {int(np.argmin(diagonal))} "
-            f"({float(diagonal.min()):.6g}); only a kernel with a non-negative diagonal has norms."
-        )
+    check_nonnegative(diagonal, kernel)
     scale = np.zeros_like(diagonal)
     np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)
     return scale

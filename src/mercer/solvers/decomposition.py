@@ -192,6 +192,15 @@ def _gave_up(solution: Solution, settings: Settings) -> bool:
 
 
 def _native_settings(s: Settings) -> dict[str, Any]:
+    numbers = {
+        "tol": s.tol,
+        "gap_tol": s.gap_tol or 0.0,
+        "time_limit": s.time_limit or 0.0,
+        "cache_size": s.cache_size,
+    }
+    for name, number in numbers.items():
+        if not float(number) >= 0.0:
+            raise ValueError(f"{name} must be a number >= 0; got {number!r}.")
     return {
         "tol": float(s.tol),
         "gap_tol": float(s.gap_tol or 0.0),

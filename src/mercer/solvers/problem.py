@@ -57,10 +57,10 @@ class Problem:
 
     def native(self, start: np.ndarray | None) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
-        zero = np.zeros(len(self.lower))
+        zero = np.zeros(np.shape(self.lower))
         left = _doubles(self.slope_left)
         curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
-        group = None if self.group is None else np.ascontiguousarray(self.group, dtype=np.int64)
+        group = _indices(self.group)
         if group is not None and group.min(initial=0) < 0:
             raise ValueError("no such group: group must hold 0 or 1.")
         return {
@@ -73,7 +73,7 @@ class Problem:
             "kink": zero if self.kink is None else _doubles(self.kink),
             "groups": 0 if group is None else int(group.max(initial=0)) + 1,
             "group": group,
-            "rows": None if self.rows is None else np.ascontiguousarray(self.rows, dtype=np.int64),
+            "rows": _indices(self.rows),
             "start": None if start is None else _doubles(start),
         }
 
@@ -198,4 +198,17 @@ class Solution:
 
 
 def _doubles(a: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(a, dtype=np.float64)
+    a = np.ascontiguousarray(a, dtype=np.float64)
+    if a.ndim != 1:
+        raise ValueError(
+            f"the arrays of a problem have one entry for each variable; got one of shape {a.shape}."
+        )
+    return a
+
+
+def _indices(a: np.ndarray | None) -> np.ndarray | None:
+    if a is None:
+        return None
+    if np.ndim(a) != 1:
+        raise ValueError(f"group and rows have one entry for each variable; got {np.shape(a)}.")
+    return np.ascontiguousarray(a, dtype=np.int64)
