@@ -161,6 +161,11 @@ class WholeSolver {
     limits_.interrupted();  // the inner loop looks at the flag that this sets
     wanted_.assign(1, slot);
     if (batch_ > 1) add_violators();
+    fetch_wanted();
+    return slots_.task.rows[slot];
+  }
+
+  void fetch_wanted() {
     const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
     slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(count));
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
@@ -168,7 +173,6 @@ class WholeSolver {
     slot_kernel_->tile(query_, 0, size, rows, stride_);
     for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
     misses_ += count;
-    return slots_.task.rows[slot];
   }
 
   void add_violators() {
@@ -294,16 +298,15 @@ class WholeSolver {
   /// values = K beta, afresh and in float64, for the solution and the slots.
   void rebuild(Solution& sol) {
     const Index size = slots_.task.size;
+    if (!fetch_support(sol)) {
+      std::fill(sol.values.begin(), sol.values.end(), std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
     std::vector<const T*> rows;
     std::vector<double> coef;
     for (Index i = 0; i < p_.size(); ++i) {
       if (sol.beta[i] == 0) continue;
-      const Index s = slot_[i];
-      if (!slots_.task.rows[s] && limits_.impatient()) {
-        std::fill(sol.values.begin(), sol.values.end(), std::numeric_limits<double>::quiet_NaN());
-        return;
-      }
-      rows.push_back(slots_.task.rows[s] ? slots_.task.rows[s] : fetch(s));
+      rows.push_back(slots_.task.rows[slot_[i]]);
       coef.push_back(sol.beta[i]);
     }
     std::vector<double> f(static_cast<std::size_t>(size), 0.0);
@@ -312,6 +315,21 @@ class WholeSolver {
       sol.values[i] = f[slot_[i]];
       slots_.task.values[slot_[i]] = static_cast<T>(f[slot_[i]]);
     }
+  }
+
+  /// The rows of all variables that are not zero, several at a time; false when interrupted.
+  bool fetch_support(const Solution& sol) {
+    const auto most = static_cast<std::size_t>(std::min<Index>(slot_kernel_->block(), 32));
+    wanted_.clear();
+    for (Index i = 0; i < p_.size(); ++i) {
+      if (sol.beta[i] != 0 && !slots_.task.rows[slot_[i]]) wanted_.push_back(slot_[i]);
+      if (wanted_.size() == most || (i + 1 == p_.size() && !wanted_.empty())) {
+        if (limits_.impatient()) return false;
+        fetch_wanted();
+        wanted_.clear();
+      }
+    }
+    return true;
   }
 
   bool polishes(const Solution& sol) const {

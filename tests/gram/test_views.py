@@ -52,6 +52,22 @@ def test_a_view_has_the_values_of_the_whole(X: Any, kernel: Kernel, cache_size: 
     assert view.matmul(v) == pytest.approx(view.tile().astype(np.float64) @ v, rel=1e-9, abs=1e-9)
 
 
+@each_objects
+@each_kernel
+def test_a_block_times_vectors(X: Any, kernel: Kernel) -> None:
+    gram = Gram(kernel, X)
+    whole = gram.tile().astype(np.float64)
+    rows, cols = SOME[:50], SOME[20:200]
+    V = rng.normal(size=(180, 3))
+    expected = whole[np.ix_(rows, cols)] @ V
+    assert gram.matmul(V, rows=rows, cols=cols) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert gram.matmul(V, cols=cols)[rows] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    everything = rng.normal(size=N)
+    assert np.array_equal(gram.matmul(everything, rows=rows), gram.matmul(everything)[rows])
+    with pytest.raises(ValueError, match="must have 180 rows"):
+        gram.matmul(V[:7], rows=rows, cols=cols)
+
+
 def test_a_mask_is_an_index() -> None:
     gram = Gram(RBF(0.1), DENSE)
     mask = np.zeros(N, dtype=bool)

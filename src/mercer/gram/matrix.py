@@ -206,9 +206,25 @@ class Gram:
         block = self._evaluator.tile(_index(rows), native_jobs(n_jobs))
         return block if cols is None else block[:, np.asarray(cols)]
 
-    def matmul(self, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return K @ V in float64 without storing K."""
-        return _product(self._evaluator, V, self.n, n_jobs)
+    def matmul(
+        self, V: np.ndarray, n_jobs: int | None = None, rows: Any = None, cols: Any = None
+    ) -> np.ndarray:
+        """Return K @ V in float64 without storing K.
+
+        Parameters
+        ----------
+        V : array of shape (n,) or (n, m)
+            Vectors, with an entry for each of the chosen columns.
+        n_jobs : int, optional
+            Threads.
+        rows, cols : array of int, optional
+            The rows and columns of K that take part; default: all.
+        """
+        if rows is None and cols is None:
+            return _product(self._evaluator, V, self.n, n_jobs)
+        a, b = (self._objects if i is None else self._objects.take(_index(i)) for i in (rows, cols))
+        block = self._layout.evaluator(a, b, self._all, self._all, self._statistics)
+        return _product(block, V, int(b.n), n_jobs)
 
 
 class Prepared:

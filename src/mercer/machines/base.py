@@ -22,15 +22,17 @@ from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
 from mercer.machines.proving import Fitting, certificates, prove
 from mercer.machines.record import TrainingRecord
-from mercer.machines.solving import TrainingKernel, settings_for, solve_tasks
+from mercer.machines.solving import (
+    FINE_GAP,
+    FINE_TOL,
+    TrainingKernel,
+    settings_for,
+    solve_tasks,
+)
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.solvers import Certificate
 
 Array = NDArray[np.float64]
-
-
-_FINE_TOL, _FINE_GAP = 1e-5, 1e-6
-"""Tolerances on violation and relative gap below which float32 kernel values are too coarse."""
 
 
 class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
@@ -111,7 +113,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
 
         Hard constraints and tolerances near the error of float32 values need float64.
         """
-        fine = self.tol < _FINE_TOL if self.gap_tol is None else self.gap_tol < _FINE_GAP
+        fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
         return "float64" if formulation.hard or (fine and self.dtype == "auto") else self.dtype
 
     def _keep(

@@ -23,6 +23,9 @@ from mercer.solvers.feature_interior_point import solve_in_features
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+FINE_TOL, FINE_GAP = 1e-5, 1e-6
+"""Tolerances on violation and relative gap below which float32 kernel values are too coarse."""
+
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
 
@@ -80,6 +83,10 @@ def solve_tasks(
     """
     if starts is None:
         starts = [task.start for task in tasks]
+    if gram.dtype == "float32":
+        # What float32 values cannot resolve is left to the proof, which goes on in float64.
+        gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)
+        settings = replace(settings, tol=max(settings.tol, FINE_TOL), gap_tol=gap_tol)
     wanted = settings.tol
     settings = replace(settings, tol=formulation.first_tolerance(wanted, gram))
     if formulation.signed_gram:
@@ -245,12 +252,14 @@ class TrainingKernel:
         n = self.gram.n
         if len(columns) == 0:
             return np.zeros((n if rows is None else len(rows), V.shape[1]))
-        if rows is None and self.dtype == self.gram.dtype and (n <= _SMALL or 2 * len(columns) > n):
-            # The rows are packed already; a few zero coefficients cost less than packing again.
+        if self.dtype != self.gram.dtype:
+            return self.prepared(columns).matmul(self._rows(rows), V, self.n_jobs)
+        if rows is None and (n <= _SMALL or 2 * len(columns) > n):
+            # A few zero coefficients cost less than picking out the rows.
             full = np.zeros((n, V.shape[1]))
             full[columns] = V
             return self.gram.matmul(full, self.n_jobs)
-        return self.prepared(columns).matmul(self._rows(rows), V, self.n_jobs)
+        return self.gram.matmul(V, self.n_jobs, rows, columns)
 
     def full_product(self, V: Array) -> Array:
         """Return K @ V, where V has a row for every training row."""
