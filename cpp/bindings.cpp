@@ -7,9 +7,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "decomposition.hpp"
@@ -155,6 +157,18 @@ class ObjectsBuilder {
     add(sequence_store(value.data(), value.shape(0), start, static_cast<Index>(value.shape(1)),
                        norm),
         static_cast<Index>(start.shape(0)) - 1);
+  }
+
+  /// The store of another set of the same objects.
+  void share(const ObjectsBuilder& other, int leaf) {
+    if (other.objects->n != objects->n) throw nb::value_error("a store of other objects");
+    objects->stores.push_back(other.objects->stores.at(static_cast<size_t>(leaf)));
+  }
+
+  /// From now on the objects know their positions.
+  void number() {
+    objects->id.resize(static_cast<size_t>(objects->n));
+    std::iota(objects->id.begin(), objects->id.end(), Index(0));
   }
 
   void index(Array1<Index> id) { add(IndexStore{to_vector(id)}, static_cast<Index>(id.shape(0))); }
@@ -354,6 +368,8 @@ LeafSource<T> parse_source(nb::handle h) {
   nb::tuple t = nb::cast<nb::tuple>(h);
   const auto name = nb::cast<std::string>(t[0]);
   LeafSource<T> s;
+  if (t.size() == 2 && name != "matrix")
+    s.cache = nb::cast<std::shared_ptr<StatisticCache<T>>>(t[1]);
   if (name == "dot")
     s.stat = Stat::dot;
   else if (name == "sqdist")
@@ -469,8 +485,6 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
     std::vector<Scratch> scratch(static_cast<size_t>(threads));
     if (m > 0)
       parallel_for(threads, blocks, [&](Index b, int worker) {
-        if (worker == 0 && signals()) interrupted = true;
-        if (interrupted) return;
         Scratch& w = scratch[worker];
         w.tile.require(std::min(block, n) * width);
         const Index from = b * block, nq = std::min(block, n - from);
@@ -479,6 +493,8 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
         e.prepare(w.query, q.data(), static_cast<int>(nq));
         for (Index c = symmetric ? from / e.panel() * e.panel() : 0; c < m; c += width) {
           const Index count = std::min(width, m - c);
+          if (worker == 0 && signals()) interrupted = true;
+          if (interrupted) return;
           e.tile(w.query, c, count, w.tile.data(), width);
           const Index skip = symmetric ? std::max<Index>(from - c, 0) : 0;
           for (Index r = 0; r < nq; ++r)
@@ -639,8 +655,16 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
 }
 
 template <class T>
-void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_name) {
+void bind_type(nb::module_& m, const char* objects_name, const char* statistics_name,
+               const char* evaluator_name) {
   using Builder = ObjectsBuilder<T>;
+  nb::class_<StatisticCache<T>>(m, statistics_name)
+      .def(nb::new_([](Index n, double bytes) {
+             if (n < 0 || !(bytes >= 0)) throw nb::value_error("a negative size");
+             return std::make_shared<StatisticCache<T>>(n, bytes);
+           }),
+           "n"_a, "bytes"_a)
+      .def_prop_ro("rows", &StatisticCache<T>::rows);
   nb::class_<Builder>(m, objects_name)
       .def(nb::init<Index>(), "n"_a)
       .def("dense", &Builder::template dense<float>, "x"_a.noconvert(), "centre"_a = nb::none())
@@ -660,6 +684,8 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
            "norm"_a = nb::none())
       .def("points", &Builder::points, "value"_a.noconvert(), "start"_a.noconvert(),
            "norm"_a = nb::none())
+      .def("share", &Builder::share, "other"_a, "leaf"_a)
+      .def("number", &Builder::number)
       .def("aux", &Builder::aux, "values"_a)
       .def("take",
            [](const Builder& b, Array1<Index> index) {
@@ -683,6 +709,11 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
              const Builder& b) {
             std::vector<LeafSource<T>> parsed;
             for (nb::handle h : sources) parsed.push_back(parse_source<T>(h));
+            for (const LeafSource<T>& source : parsed)
+              for (const auto& objects : {a.objects, b.objects})
+                for (const Index i : objects->id)
+                  if (source.cache && i >= source.cache->size())
+                    throw nb::index_error("statistics are kept for fewer objects");
             Program program = parse_program(code, static_cast<int>(parsed.size()), n_aux);
             new (self) Evaluator<T>(std::move(program), std::move(parsed), a.objects, b.objects);
           },
@@ -813,8 +844,8 @@ NB_MODULE(_native, m) {
           },
           "token"_a.noconvert(), "start"_a.noconvert(), "grow"_a)
       .def_prop_ro("columns", &GramTable::columns);
-  bind_type<float>(m, "Objects32", "Evaluator32");
-  bind_type<double>(m, "Objects64", "Evaluator64");
+  bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32");
+  bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64");
   m.def("hidden_markov_gradients", &hidden_markov_gradients_of, "symbols"_a.noconvert(),
         "start"_a.noconvert(), "initial"_a.noconvert(), "transition"_a.noconvert(),
         "emission"_a.noconvert(), "n_jobs"_a = 0);

@@ -71,6 +71,7 @@ class BlockSolver {
         shrink();
       }
       select(violation);
+      if (limits_.interrupted()) continue;
       const Index steps = solve_block(violation);
       sol_.n_iter += steps;
       ++sol_.outer;
@@ -217,8 +218,14 @@ class BlockSolver {
       const auto b = full_kernel_.b().take(support.data(), m);
       const auto kernel = full_kernel_.on(full_kernel_.a(), b);
       if (!kernel->product({{0, m, 1, 0, coef.data()}}, fresh.data(), 1, threads_,
-                           settings_.interrupted))
+                           [&] { return limits_.impatient(); })) {
+        // What was not reached has no value, unless the solver kept one up to date.
+        std::vector<char> is_active(static_cast<std::size_t>(n), 0);
+        for (Index i : active_) is_active[i] = 1;
+        for (Index i = 0; i < n; ++i)
+          if (!is_active[i]) sol_.values[i] = fresh[i];
         return false;
+      }
     }
     sol_.values = std::move(fresh);
     sol_.fresh = true;
@@ -354,6 +361,7 @@ class BlockSolver {
     const Index block = std::min<Index>(kernel->block(), rows_at_once);
     const Index blocks = (fresh + block - 1) / block;
     parallel_for(threads_, blocks, [&](Index b, int worker) {
+      if (worker == 0 && limits_.interrupted()) return;
       if (scratch_[worker].query.empty()) scratch_[worker].query.resize(1);
       Query<T>& q = scratch_[worker].query[0];
       const Index from = b * block, count = std::min(block, fresh - from);
@@ -409,14 +417,18 @@ class BlockSolver {
     for (std::size_t c = 0; c < changed_.size(); ++c) {
       const Index k = changed_[c], i = active_[k];
       change += 0.5 * delta_[c] * values_[k] - full_.phi(i, beta_[k]);
-      beta_[k] = t.beta[member_[k]];
-      change += full_.phi(i, beta_[k]);
+      change += full_.phi(i, t.beta[member_[k]]);
     }
-    if (settings_.objective_floor > -infinite) before_ = values_;
-    apply_rows();
+    before_ = values_;
+    if (!apply_rows()) {  // interrupted: the step has not been taken
+      values_ = before_;
+      return 0;
+    }
     for (std::size_t c = 0; c < changed_.size(); ++c) {
-      change += 0.5 * delta_[c] * values_[changed_[c]];
-      refresh(changed_[c]);
+      const Index k = changed_[c];
+      change += 0.5 * delta_[c] * values_[k];
+      beta_[k] = t.beta[member_[k]];
+      refresh(k);
     }
     objective_ += change;
     if (settings_.objective_floor > -infinite) extrapolate();
@@ -448,10 +460,12 @@ class BlockSolver {
   }
 
   /// values += sum over changed_ of delta * row, rows from the cache or computed on the way.
-  void apply_rows() {
+  /// Returns false, with values half changed, when the user interrupts it.
+  bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
-    if (m == 0) return;
+    if (m == 0) return true;
     sol_.fresh = false;
+    std::atomic<bool> left{false};
     const std::uint64_t fence = cache_.now();
     row_.assign(static_cast<std::size_t>(m), nullptr);
     missing_.clear();
@@ -465,14 +479,17 @@ class BlockSolver {
     const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
     parallel_for(threads_, (n + width - 1) / width, [&](Index task, int worker) {
       const Index from = task * width;
-      apply_columns(scratch_[worker], from, std::min(width, n - from));
+      apply_columns(scratch_[worker], from, std::min(width, n - from), worker == 0, left);
     });
+    if (left.load()) return false;
     kernel_values_ += static_cast<Index>(missing_.size()) * n;
+    return true;
   }
 
   /// The part of apply_rows for the columns [from, from + count). Rows are added in the order of
   /// changed_, whether they come from the cache or not, so the cache leaves no trace in the sums.
-  void apply_columns(Scratch& w, Index from, Index count) {
+  /// The thread that listens tells the others to leave when the user interrupts.
+  void apply_columns(Scratch& w, Index from, Index count, bool listens, std::atomic<bool>& left) {
     const Index m = static_cast<Index>(changed_.size());
     const Index missing = static_cast<Index>(missing_.size());
     const Index block = std::min<Index>(kernel_->block(), rows_at_once);
@@ -492,6 +509,8 @@ class BlockSolver {
       for (Index c = 0; c < m; ++c) w.row[c] = row_[c] ? row_[c] + from + at : nullptr;
       Index done = 0;
       for (Index b = 0; b < blocks; ++b) {
+        if (listens && limits_.interrupted()) left.store(true);
+        if (left.load(std::memory_order_relaxed)) return;
         const Index first = b * block, rows = std::min(block, missing - first);
         Query<T>& query = w.query[narrow ? b : 0];
         if (!narrow || at == 0) {

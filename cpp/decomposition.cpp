@@ -1,5 +1,7 @@
 #include "decomposition.hpp"
 
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "block_solver.hpp"
@@ -18,7 +20,15 @@ void check(const Problem& p, const std::vector<double>& start) {
   if (!start.empty() && start.size() != n)
     throw std::invalid_argument("start has the wrong length");
   for (std::size_t i = 0; i < n; ++i) {
-    if (!(p.lower[i] <= p.upper[i])) throw std::invalid_argument("lower exceeds upper");
+    if (!(p.lower[i] <= p.upper[i]))
+      throw std::invalid_argument("lower exceeds upper, or one of them is NaN");
+    if (!std::isfinite(p.slope_left[i]) || !std::isfinite(p.slope_right[i]) ||
+        !std::isfinite(p.kink[i]))
+      throw std::invalid_argument("slopes and kinks must be finite");
+    if (!(p.curv_left[i] >= 0) || !(p.curv_right[i] >= 0) || !(p.slope_left[i] <= p.slope_right[i]))
+      throw std::invalid_argument(
+          "the costs are not convex: curvatures must be at least 0, and the slope on the left of a "
+          "kink at most that on its right");
     if (p.groups && (p.group[i] < 0 || p.group[i] >= p.groups))
       throw std::invalid_argument("no such group");
     if (!start.empty() && !(start[i] >= p.lower[i] && start[i] <= p.upper[i]))
@@ -27,6 +37,15 @@ void check(const Problem& p, const std::vector<double>& start) {
 }
 
 }  // namespace
+
+Solution untouched(const Problem& p, const std::vector<double>& start) {
+  Solution sol;
+  sol.beta = start.empty() ? std::vector<double>(p.lower.size(), 0.0) : start;
+  sol.values.assign(p.lower.size(), start.empty() ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+  sol.status = Status::interrupted;
+  summarise(p, sol);
+  return sol;
+}
 
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,

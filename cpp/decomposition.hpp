@@ -36,11 +36,15 @@ inline constexpr Index whole_alone = 2048;
 inline constexpr Index whole_of_many = 4096;
 
 /// Solves `problem` on the objects of `kernel` (both sides the same set, one per variable) from
-/// the feasible point `start` (empty: zero). Another thread may end the solver through `stop`.
+/// the feasible point `start` (empty: zero). Another thread may end the solver through `stop`; the
+/// solution is then the best point so far, and values that could not be computed in time are NaN.
 /// Problems of up to `whole_size` variables are solved without a working set and without threads.
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
                const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace,
                Index whole_size = whole_alone);
+
+/// The solution of a problem that an interrupt came before: its start.
+Solution untouched(const Problem& problem, const std::vector<double>& start);
 
 }  // namespace mercer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "isa/dispatch.hpp"
@@ -156,6 +157,44 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
   }
 }
 
+/// The tile of a statistic that is kept: rows that are known are copied, the others computed.
+template <class T>
+void Evaluator<T>::kept_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
+                             Index stride) const {
+  StatisticCache<T>& cache = *sources_[leaf].cache;
+  const Index* columns = b_->id.data() + begin;
+  std::vector<int> missing;
+  for (int r = 0; r < q.n; ++r) {
+    T* row = cache.row(a_->id[q.rows[r]]);
+    if (!row || !cache.read(row, columns, count, out + r * stride)) missing.push_back(r);
+  }
+  if (missing.empty()) return;
+  const auto* dense = std::get_if<DenseStore<T>>(b_->stores[leaf].get());
+  if (!dense || static_cast<int>(missing.size()) == q.n) {
+    leaf_tile(leaf, q, begin, count, out, stride, nullptr);
+  } else {
+    const Index width = round_up(count, panel_), d = dense->d;
+    q.some_rows.require(query_block * std::max<Index>(d, 1));
+    q.some_values.require(query_block * width);
+    for (std::size_t first = 0; first < missing.size(); first += query_block) {
+      const int rows = static_cast<int>(std::min<std::size_t>(query_block, missing.size() - first));
+      for (int k = 0; k < rows; ++k) {
+        const int r = missing[first + k];
+        const T* from =
+            q.dense[leaf].data() + (r / query_block) * query_block * d + r % query_block;
+        for (Index c = 0; c < d; ++c) q.some_rows[c * query_block + k] = from[c * query_block];
+      }
+      ops<T>().stat[static_cast<int>(sources_[leaf].stat)](q.some_rows.data(), rows,
+                                                           dense->panel_of(begin), width / panel_,
+                                                           d, q.some_values.data(), width);
+      for (int k = 0; k < rows; ++k)
+        std::copy_n(q.some_values.data() + k * width, count, out + missing[first + k] * stride);
+    }
+  }
+  for (const int r : missing)
+    if (T* row = cache.row(a_->id[q.rows[r]])) cache.write(row, columns, count, out + r * stride);
+}
+
 template <class T>
 bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
                              const Instruction* next) const {
@@ -244,12 +283,17 @@ bool Evaluator<T>::leaf_use(std::size_t pc, Query<T>& q, Index begin, Index coun
                             Index stride, Index kept_stride) const {
   const Instruction& i = program_.code[pc];
   const int leaf = i.index;
+  const bool remembered = sources_[leaf].cache && !a_->id.empty() && !b_->id.empty();
   if (uses_[leaf] == 1) {
+    if (remembered) return kept_tile(leaf, q, begin, count, out, stride), false;
     const bool last = pc + 1 == program_.code.size();
     return leaf_tile(leaf, q, begin, count, out, stride, last ? nullptr : &program_.code[pc + 1]);
   }
   T* kept = q.kept[leaf].data();
-  if (i.a == 0) leaf_tile(leaf, q, begin, count, kept, kept_stride, nullptr);
+  if (i.a == 0 && remembered)
+    kept_tile(leaf, q, begin, count, kept, kept_stride);
+  else if (i.a == 0)
+    leaf_tile(leaf, q, begin, count, kept, kept_stride, nullptr);
   for (int r = 0; r < q.n; ++r) std::copy_n(kept + r * kept_stride, count, out + r * stride);
   return false;
 }
@@ -520,8 +564,11 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
                            int threads, const std::function<bool()>& interrupted) const {
   const Ops<T>& o = ops<T>();
   const Index n = rows(), m = cols();
-  std::fill_n(out, n * out_cols, 0.0);
-  if (n == 0 || m == 0) return true;
+  if (n == 0 || m == 0) {
+    std::fill_n(out, n * out_cols, 0.0);
+    return true;
+  }
+  std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
   if (!native_) threads = 1;
   const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
   Index acc_cols = 0;
@@ -539,12 +586,12 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
   const Index tasks = (n + per_task - 1) / per_task;
   std::vector<ProductScratch<T>> scratch(static_cast<std::size_t>(std::max(threads, 1)));
   std::atomic<bool> stopped{false};
+  const auto leave = [&](int worker) {
+    if (worker == 0 && interrupted && interrupted()) stopped.store(true);
+    return stopped.load(std::memory_order_relaxed);
+  };
   parallel_for(threads, tasks, [&](Index task, int worker) {
-    if (stopped.load(std::memory_order_relaxed)) return;
-    if (worker == 0 && interrupted && interrupted()) {
-      stopped.store(true);
-      return;
-    }
+    if (leave(worker)) return;
     ProductScratch<T>& w = scratch[worker];
     const Index first = task * per_task, last = std::min(n, first + per_task);
     w.tile.require(std::min<Index>(block_, last - first) * width);
@@ -559,6 +606,7 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
     }
     for (Index c = 0; c < m; c += width) {
       const Index count = std::min(width, m - c);
+      if (leave(worker)) return;
       for (int b = 0; b < blocks; ++b) {
         Query<T>& q = w.query[b];
         tile(q, c, count, w.tile.data(), width);
@@ -570,6 +618,7 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
       for (std::size_t s = 0; s < segments.size(); ++s) {
         const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;
         double* to = out + r * out_cols + segments[s].offset;
+        std::fill_n(to, segments[s].cols, 0.0);
         if (coefficients[s].single) {
           for (int k = 0; k < panel_; ++k) to[0] += acc[k];
         } else {

@@ -11,6 +11,7 @@
 #include "objects.hpp"
 #include "program.hpp"
 #include "sequences/pair_kernel.hpp"
+#include "statistic_cache.hpp"
 
 namespace mercer {
 
@@ -20,6 +21,8 @@ struct LeafSource {
   Stat stat = Stat::dot;
   /// A function of single coordinates instead of `stat`, or null.
   std::shared_ptr<const CoordinateLeaf<T>> coordinates;
+  /// Values of the statistic that are kept, for objects that know their position in it; or null.
+  std::shared_ptr<StatisticCache<T>> cache;
   /// Symmetric matrix of the caller (row-major with strides), or empty.
   const void* matrix = nullptr;
   bool matrix_single = false;
@@ -45,6 +48,7 @@ struct Query {
   std::vector<Buffer<T>> kept;                     ///< per leaf: its tile, where it is used again
   Buffer<T> sparse_out;
   PairScratch pair;
+  Buffer<T> some_rows, some_values;  ///< the rows of a tile that the cache does not know
 };
 
 /// One block of columns of a product: out[:, offset + c] = K[:, begin:end] v[:, c].
@@ -88,8 +92,9 @@ class Evaluator {
   /// k(b_j, b_j) for all columns.
   void diag(T* out) const;
 
-  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. False when it
-  /// was interrupted, and out is of no use.
+  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. Leaves off as
+  /// soon as `interrupted` (asked now and then from the calling thread) is true; rows that were
+  /// not reached are NaN then, and the answer is false.
   bool product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
                const std::function<bool()>& interrupted) const;
 
@@ -98,6 +103,7 @@ class Evaluator {
   /// it is done as well.
   bool leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out, Index stride,
                 Index kept_stride) const;
+  void kept_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   bool leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
                  const Instruction* next) const;
   /// Runs an instruction that replaces n values by a function of each.

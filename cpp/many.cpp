@@ -41,7 +41,9 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
     workspace[worker].shared = shared.get();
     if (shared && p.problem.size() <= limit)
       workspace[worker].segments = shared->segments(p.rows.empty() ? everything : p.rows);
-    if (p.rows.empty()) {
+    if (stop.load(std::memory_order_relaxed)) {
+      out[k] = untouched(p.problem, p.start);
+    } else if (p.rows.empty()) {
       out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], limit);
     } else {
       const std::shared_ptr<const Objects<T>> view =

@@ -260,6 +260,8 @@ std::shared_ptr<Objects<T>> Objects<T>::take(const Index* index, Index count) co
     for (Index i = 0; i < count; ++i) b[i] = a[index[i]];
     out->aux.push_back(std::move(b));
   }
+  if (!id.empty())
+    for (Index i = 0; i < count; ++i) out->id.push_back(id[index[i]]);
   return out;
 }
 

@@ -74,6 +74,7 @@ class Objects {
   Index n = 0;
   std::vector<std::shared_ptr<const Store<T>>> stores;
   std::vector<Buffer<T>> aux;
+  std::vector<Index> id;  ///< positions in the set whose statistics are kept; empty: none are
 
   /// The objects at these positions, in this order.
   std::shared_ptr<Objects<T>> take(const Index* index, Index count) const;

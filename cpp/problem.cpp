@@ -40,6 +40,9 @@ void summarise(const Problem& p, Solution& sol) {
   for (Index i = 0; i < p.size(); ++i) {
     const int g = p.groups ? p.group[i] : 0;
     const double b = sol.beta[i], f = sol.values[i];
+    quad += b * f;
+    linear += p.phi(i, b);
+    if (std::isnan(f)) continue;  // nobody had the time to compute it
     const bool rises = b<p.upper[i], falls = b> p.lower[i];
     const double up = f + p.slope_up(i, b), down = f + p.slope_down(i, b);
     if (rises) lo[g] = std::min(lo[g], up);
@@ -48,8 +51,6 @@ void summarise(const Problem& p, Solution& sol) {
       sum[g] += up, ++free[g];
     else if (rises && falls && p.slope_left[i] == p.slope_right[i])
       sum[g] += up, ++free[g];
-    quad += b * f;
-    linear += p.phi(i, b);
   }
   sol.violation = 0;
   for (int g = 0; g < groups; ++g) {
@@ -68,6 +69,7 @@ void summarise(const Problem& p, Solution& sol) {
     else
       sol.multiplier[g] = low ? hi[g] : (high ? lo[g] : 0.0);
   }
+  if (std::isnan(quad)) sol.violation = quad;
   sol.objective = 0.5 * quad + linear;
   const Gap g = duality_gap(p, sol.beta.data(), sol.values.data(), sol.multiplier);
   sol.gap = g.gap;

@@ -96,7 +96,8 @@ struct Gap {
 };
 Gap duality_gap(const Problem& p, const double* beta, const double* values, const double* m);
 
-/// Multipliers, their intervals, violation, objective and gap of sol.beta and sol.values.
+/// Multipliers, their intervals, violation, objective and gap of sol.beta and sol.values. Where
+/// values are NaN (an interrupt left them out) multipliers come from the others, the rest is NaN.
 void summarise(const Problem& p, Solution& sol);
 
 }  // namespace mercer

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -34,16 +35,24 @@ class Limits {
  public:
   Limits(const Settings& s, std::atomic<bool>* stop) : s_(s), stop_(stop) {}
 
+  /// Whether the user wants the solver to end; for the calling thread, cheap enough to be asked
+  /// every millisecond.
+  bool interrupted() {
+    if (s_.interrupted && !stop_->load(std::memory_order_relaxed) && s_.interrupted())
+      stop_->store(true);
+    if (!stop_->load(std::memory_order_relaxed)) return false;
+    if (!noticed_) noticed_ = seconds();
+    return true;
+  }
+  /// The same, for work that makes the result whole: a moment after an interrupt is left for it.
+  bool impatient() { return interrupted() && seconds() > *noticed_ + grace; }
+
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
   /// True when the solver must stop; says why.
   bool reached(Index n_iter, Status* why) {
-    if (stop_->load(std::memory_order_relaxed)) return *why = Status::interrupted, true;
-    if (s_.interrupted && s_.interrupted()) {
-      stop_->store(true);
-      return *why = Status::interrupted, true;
-    }
+    if (interrupted()) return *why = Status::interrupted, true;
     if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
     if (s_.time_limit > 0 && seconds() > s_.time_limit) return *why = Status::time_limit, true;
     return false;
@@ -54,8 +63,11 @@ class Limits {
   const std::atomic<bool>* flag() const { return stop_; }
 
  private:
+  static constexpr double grace = 0.1;
+
   const Settings& s_;
   std::atomic<bool>* stop_;
+  std::optional<double> noticed_;  ///< seconds() of the interrupt
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

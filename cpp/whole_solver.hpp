@@ -88,6 +88,7 @@ class WholeSolver {
         previous = sol.violation;
         continue;
       }
+      if (limits_.interrupted()) continue;
       const bool long_run = sol.n_iter - checked >= burst;
       if (long_run) checked = sol.n_iter;
       if (long_run && polishes(sol)) {
@@ -172,15 +173,26 @@ class WholeSolver {
   /// rows of the same part that violate optimality most come along: they are likely to be asked for
   /// next.
   const T* fetch(Index slot) {
+    limits_.interrupted();  // the inner loop looks at the flag that this sets
     wanted_.assign(1, slot);
     if (batch_ > 1) add_violators();
+    fetch_wanted();
+    return slots_.task.rows[slot];
+  }
+
+  void fetch_wanted() {
     const Index count = static_cast<Index>(wanted_.size());
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
     T* rows = matrix_.data() + misses_ * stride_;
-    compute(rows);
+    for (Index r = 0; r < count;) {
+      const PartSegment* own = segment_of(wanted_[r]);
+      Index end = r + 1;
+      while (end < count && segment_of(wanted_[end]) == own) ++end;
+      compute(wanted_.data() + r, end - r, own, rows + r * stride_);
+      r = end;
+    }
     for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
     misses_ += count;
-    return slots_.task.rows[slot];
   }
 
   const PartSegment* segment_of(Index slot) const {
@@ -189,12 +201,10 @@ class WholeSolver {
     return nullptr;
   }
 
-  /// The wanted rows, which all belong to one segment or to none; over that segment they are shared
-  /// with other problems.
-  void compute(T* rows) {
-    const Index* slots = wanted_.data();
-    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    const PartSegment* own = segment_of(slots[0]);
+  /// Rows of slots that all belong to the segment `own` or to none; over that segment they are
+  /// shared with other problems.
+  void compute(const Index* slots, Index count, const PartSegment* own, T* rows) {
+    const Index size = slots_.task.size;
     const auto columns = [&](Index from, Index to) {
       const Index begin = from / slot_kernel_->panel() * slot_kernel_->panel();
       if (from >= to) return;
@@ -355,12 +365,15 @@ class WholeSolver {
   /// values = K beta, afresh and in float64, for the solution and the slots.
   void rebuild(Solution& sol) {
     const Index size = slots_.task.size;
+    if (!fetch_support(sol)) {
+      std::fill(sol.values.begin(), sol.values.end(), std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
     std::vector<const T*> rows;
     std::vector<double> coef;
     for (Index i = 0; i < p_.size(); ++i) {
       if (sol.beta[i] == 0) continue;
-      const Index s = slot_[i];
-      rows.push_back(slots_.task.rows[s] ? slots_.task.rows[s] : fetch(s));
+      rows.push_back(slots_.task.rows[slot_[i]]);
       coef.push_back(sol.beta[i]);
     }
     std::vector<double> f(static_cast<std::size_t>(size), 0.0);
@@ -370,6 +383,21 @@ class WholeSolver {
       slots_.task.values[slot_[i]] = static_cast<T>(f[slot_[i]]);
     }
     sol.fresh = true;
+  }
+
+  /// The rows of all variables that are not zero, several at a time; false when interrupted.
+  bool fetch_support(const Solution& sol) {
+    const auto most = static_cast<std::size_t>(std::min<Index>(slot_kernel_->block(), 32));
+    wanted_.clear();
+    for (Index i = 0; i < p_.size(); ++i) {
+      if (sol.beta[i] != 0 && !slots_.task.rows[slot_[i]]) wanted_.push_back(slot_[i]);
+      if (wanted_.size() == most || (i + 1 == p_.size() && !wanted_.empty())) {
+        if (limits_.impatient()) return false;
+        fetch_wanted();
+        wanted_.clear();
+      }
+    }
+    return true;
   }
 
   bool polishes(const Solution& sol) const {

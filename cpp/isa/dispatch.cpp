@@ -32,21 +32,22 @@ const std::vector<Isa>& table() {
   return t;
 }
 
-const Isa* find(const std::string& name) {
-  for (const Isa& isa : table())
+/// The path of this name; `asked` says in the error who wants it.
+const Isa* find(const std::string& asked, const std::string& name) {
+  std::string paths;
+  for (const Isa& isa : table()) {
     if (name == isa.name) return &isa;
-  return nullptr;
+    paths += (paths.empty() ? "" : ", ") + std::string(isa.name);
+  }
+  throw std::invalid_argument(asked + name +
+                              ": no such instruction set on this processor, which has " + paths);
 }
 
 std::atomic<const Isa*>& chosen() {
   static std::atomic<const Isa*> c = [] {
     const char* wish = std::getenv("MERCER_ISA");
     if (!wish || !*wish) return &table().back();
-    const Isa* isa = find(wish);
-    if (!isa)
-      throw std::invalid_argument("MERCER_ISA=" + std::string(wish) +
-                                  ": this processor cannot run it, or there is no such path");
-    return isa;
+    return find("MERCER_ISA=", wish);
   }();
   return c;
 }
@@ -64,9 +65,7 @@ std::vector<std::string> available_isas() {
 }
 
 void set_isa(const std::string& name) {
-  const Isa* isa = find(name);
-  if (!isa) throw std::invalid_argument("instruction set '" + name + "' cannot run here");
-  chosen().store(isa, std::memory_order_release);
+  chosen().store(find("", name), std::memory_order_release);
 }
 
 }  // namespace mercer

@@ -1,4 +1,5 @@
 // Programs over dense and sparse rows against direct evaluation.
+#include <numeric>
 #include <random>
 
 #include "evaluator.hpp"
@@ -110,8 +111,53 @@ void check_symmetric_bits(bool sparse) {
   }
 }
 
+/// Values that are kept are read, and kept where they are not known yet.
+template <class T>
+void check_kept_statistics(bool sparse) {
+  const Rows a = random_rows(70, 40, sparse ? 0.3 : 1.0, 6);
+  Program p;
+  p.n_leaves = 1;
+  p.code = {{Op::leaf, 0, 0, 0}};
+  LeafSource<T> source;
+  source.stat = Stat::sqdist;
+  const auto o = objects_of<T>(a, sparse);
+  const Evaluator<T> direct(p, {source}, o, o);
+  o->id.resize(70);
+  std::iota(o->id.begin(), o->id.end(), Index(0));
+  // Compressed rows are computed together: one that finds no room has them all computed.
+  const Index room = sparse ? 12 : 9;
+  source.cache =
+      std::make_shared<StatisticCache<T>>(70, (static_cast<double>(room) + 0.5) * 70 * sizeof(T));
+  const Evaluator<T> keeping(p, {source}, o, o);
+  const Index third = 3, fourth = 4;
+  const T wrong = -1;
+  source.cache->write(source.cache->row(3), &fourth, 1, &wrong);
+  const Index rows[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+  Buffer<T> one(12 * 128), two(12 * 128), again(12 * 128);
+  Query<T> q;
+  direct.prepare(q, rows, 12);
+  direct.tile(q, 0, 70, one.data(), 128);
+  keeping.prepare(q, rows, 12);
+  // Row 3 lacks all values but one, so that all of them are computed.
+  keeping.tile(q, 0, 70, two.data(), 128);
+  for (Index k = 0; k < 12; ++k)
+    for (Index j = 0; j < 70; ++j) CHECK(one[k * 128 + j] == two[k * 128 + j]);
+  CHECK(source.cache->rows() == room);
+  source.cache->write(source.cache->row(3), &fourth, 1, &wrong);
+  keeping.tile(q, 0, 70, again.data(), 128);
+  for (Index k = 0; k < 12; ++k)
+    for (Index j = 0; j < 70; ++j)
+      CHECK(again[k * 128 + j] == (rows[k] == third && j == fourth ? wrong : one[k * 128 + j]));
+}
+
 }  // namespace
 
+TEST(statistics_are_kept) {
+  for (bool sparse : {false, true}) {
+    check_kept_statistics<float>(sparse);
+    check_kept_statistics<double>(sparse);
+  }
+}
 TEST(programs_on_dense_and_sparse_rows) {
   for (Stat stat : {Stat::dot, Stat::sqdist, Stat::l1})
     for (bool sparse : {false, true}) {

@@ -16,7 +16,15 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
-    from mercer.machines import SVC, SVR, NotSeparableError, NuSVC, NuSVR, OneClassSVM
+    from mercer.machines import (
+        SVC,
+        SVR,
+        NotSeparableError,
+        NuSVC,
+        NuSVR,
+        OneClassSVM,
+        virtual_support_vectors,
+    )
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
@@ -30,6 +38,7 @@ _DOOR = {
     "SVC": "mercer.machines",
     "SVR": "mercer.machines",
     "show_config": "mercer.configuration",
+    "virtual_support_vectors": "mercer.machines",
 }
 
 __all__ = [
@@ -43,6 +52,7 @@ __all__ = [
     "OneClassSVM",
     "__version__",
     "show_config",
+    "virtual_support_vectors",
 ]
 
 

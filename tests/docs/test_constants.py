@@ -1,8 +1,12 @@
 """The conversion table of docs/from-sklearn.md: every text's problem, solved as the text prints it.
 
 Each problem is given to a general solver in the primal, slacks written out, with the constants of
-the text; mercer gets the constants of the table. The two must find the same function.
+the text; mercer gets those that the last column of the table makes of them. The two must find the
+same function, and a line that no test asks for is missed.
 """
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +15,26 @@ from scipy.optimize import minimize
 from mercer import SVC, SVR, NuSVC, NuSVR
 from mercer.data import lfd_toy
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-sklearn.md"
 TIGHT = {"kernel": "linear", "tol": 1e-9}
+
+
+def table():
+    """Return the last column of the table by its second one, which is different in every line."""
+    lines = re.findall(r"^\|(.*)\|(.*)\|(.*)\|$", PAGE.read_text(), re.MULTILINE)
+    columns = [(problem.strip(), code.strip()) for _, problem, code in lines]
+    return dict(columns[columns.index(("problem as printed", "in mercer")) + 2 :])
+
+
+def in_mercer(problem, **constants):
+    """Return the parameters that the table gives for a problem, one dict for each way to say it."""
+    ways = []
+    for code in re.findall(r"`([^`]*=[^`]*)`", table()[problem]):
+        names = {"NuSVC": dict, "NuSVR": dict, "dict": dict} | constants
+        ways.append(eval(code if "(" in code.split("=")[0] else f"dict({code})", names))
+    return ways
+
+
 # SLSQP's 8: no step improves any more, which is how it ends when asked for all digits.
 CONVERGED = (0, 8)
 
@@ -85,8 +108,12 @@ def test_one_norm_primal_without_the_half_has_a_box_of_half_its_constant(classes
     X, y = classes
     C = 0.8
     literal = classifier(X, y, lambda xi: C * xi.sum(), half=False)
-    assert_same(SVC(C=C / 2, **TIGHT).fit(X, y), literal)
-    same_box = SVC(C=C, **TIGHT).fit(X, y)
+    (params,) = in_mercer("‖w‖² + C Σ ξ (the primal)", C=C)
+    assert_same(SVC(**params, **TIGHT).fit(X, y), literal)
+    (params,) = in_mercer("box 0 ≤ α ≤ C (the dual printed with it)", C=C)
+    same_box = SVC(**params, **TIGHT).fit(X, y)
+    alpha = _box_dual(X @ X.T, y, C)
+    assert same_box.coef_.ravel() == pytest.approx(X.T @ (alpha * y), abs=2e-4)
     assert np.abs(same_box.coef_.ravel() - literal[0]).max() > 0.01
 
 
@@ -95,8 +122,10 @@ def test_two_norm_primal_without_the_half_is_half_its_constant(classes):
     X, y = classes
     C = 0.8
     plane = classifier(X, y, lambda xi: C * xi @ xi, half=False)
-    model = SVC(C=C / 2, penalty_norm=2, **TIGHT).fit(X, y)
-    assert_same(model, plane)
+    (params,) = in_mercer("‖w‖² + C Σ ξ², diagonal shift 1/C", C=C)
+    assert_same(SVC(**params, **TIGHT).fit(X, y), plane)
+    shifted = _box_dual(X @ X.T + np.eye(len(y)) / C, y, None)
+    assert X.T @ (shifted * y) == pytest.approx(plane[0], abs=2e-4)
 
 
 @pytest.mark.spec("CS-0.11", "CS-6.26")
@@ -104,17 +133,32 @@ def test_both_norms_without_the_half_are_half_their_constants(classes):
     X, y = classes
     C1, C2 = 0.7, 2.0
     plane = classifier(X, y, lambda xi: C1 * xi.sum() + C2 * xi @ xi, half=False)
-    assert_same(SVC(C=C1 / 2, C2=C2 / 2, **TIGHT).fit(X, y), plane)
+    (params,) = in_mercer("‖w‖² + C₁ Σ ξ + C₂ Σ ξ²", C1=C1, C2=C2)
+    assert_same(SVC(**params, **TIGHT).fit(X, y), plane)
 
 
 @pytest.mark.spec("CS-0.11")
 def test_tubes_of_the_first_text(targets):
     X, y = targets
     quadratic = regressor(X, y, lambda xi: 3.0 * xi @ xi, 0.2, half=False)
-    squared = SVR(loss="squared_epsilon_insensitive", C=1.5, epsilon=0.2, **TIGHT).fit(X, y)
-    assert_same(squared, quadratic)
+    (params,) = in_mercer("‖w‖² + C Σ (ξ² + ξ̂²)", C=3.0)
+    assert_same(SVR(**params, epsilon=0.2, **TIGHT).fit(X, y), quadratic)
     linear = regressor(X, y, lambda xi: 0.4 * xi.sum(), 0.2, half=True)
-    assert_same(SVR(C=0.4, epsilon=0.2, **TIGHT).fit(X, y), linear)
+    (params,) = in_mercer("1/2 ‖w‖² + C Σ (ξ + ξ̂)", C=0.4)
+    assert_same(SVR(**params, epsilon=0.2, **TIGHT).fit(X, y), linear)
+
+
+@pytest.mark.spec("SS-18", "SM-1.04")
+def test_the_constant_of_most_texts(classes, targets):
+    X, y = classes
+    plane = classifier(X, y, lambda xi: 0.6 * xi.sum(), half=True)
+    (params,) = in_mercer("1/2 ‖w‖² + C Σ ξ", C=0.6)
+    assert_same(SVC(**params, **TIGHT).fit(X, y), plane)
+    (params,) = in_mercer("1/2 ‖w‖² + C Σ ξ (machine and tube)", C=0.6)
+    assert_same(SVC(**params, **TIGHT).fit(X, y), plane)
+    X, y = targets
+    line = regressor(X, y, lambda xi: 0.6 * xi.sum(), 0.2, half=True)
+    assert_same(SVR(**params, epsilon=0.2, **TIGHT).fit(X, y), line)
 
 
 @pytest.mark.spec("LFD-64")
@@ -123,8 +167,10 @@ def test_lambda_times_norm_plus_mean_hinge(classes):
     lam = 0.1
     # 1/2 ||w||^2 + sum xi / (2 lambda l) is lambda ||w||^2 + mean(xi) divided by 2 lambda.
     plane = classifier(X, y, lambda xi: xi.mean() / (2 * lam), half=True)
-    assert_same(SVC(lam=lam, **TIGHT).fit(X, y), plane)
-    assert_same(SVC(C=1 / (2 * lam * len(y)), **TIGHT).fit(X, y), plane)
+    ways = in_mercer("λ ‖w‖² + (1/l) Σ ξ", **{"λ": lam, "l": len(y)})
+    assert [set(params) for params in ways] == [{"lam"}, {"C"}]
+    for params in ways:
+        assert_same(SVC(**params, **TIGHT).fit(X, y), plane)
 
 
 @pytest.mark.spec("LFD-64", "LFD-63")
@@ -144,7 +190,8 @@ def test_lambda_on_the_toy_set():
 def test_powers_of_the_slack(classes, k):
     X, y = classes
     plane = classifier(X, y, lambda xi: 0.6 * (xi**k).sum(), half=True)
-    assert_same(SVC(C=0.6, penalty_norm=k, **TIGHT).fit(X, y), plane)
+    (params,) = in_mercer("1/2 ‖w‖² + C Σ ξ^k, k = 1 or 2", C=0.6, k=k)
+    assert_same(SVC(**params, **TIGHT).fit(X, y), plane)
 
 
 @pytest.mark.spec("HO-50")
@@ -178,7 +225,8 @@ def test_adaptive_tube_with_an_average_of_slacks(targets):
         ],
         np.concatenate([np.zeros(4), np.abs(y) + 1]),
     )
-    model = NuSVR(nu=nu, C=C / n, **TIGHT).fit(X, y)
+    (params,) = in_mercer("1/2 ‖w‖² + C (ν ε + (1/l) Σ (ξ + ξ*))", **{"ν": nu, "C": C, "l": n})
+    model = NuSVR(**params, **TIGHT).fit(X, y)
     assert_same(model, (v[:2], v[2]))
 
 
@@ -191,10 +239,32 @@ def test_nu_machine_with_multipliers_that_sum_to_one(classes):
     free = (alpha > 1e-6) & (alpha < 1 / (nu * len(y)) - 1e-6)
     rho = (f[free & (y > 0)].mean() - f[free & (y < 0)].mean()) / 2
 
-    model = NuSVC(nu=nu, **TIGHT).fit(X, y)
+    (params,) = in_mercer("α ≤ 1/(ν l), Σ α = 1", **{"ν": nu})
+    model = NuSVC(**params, **TIGHT).fit(X, y)
     assert model.rho_ == pytest.approx(nu * len(y) * rho, rel=1e-4)
     # The decision function is divided by rho, which takes every scale out of it.
     assert model.coef_.ravel() == pytest.approx(X.T @ (alpha * y) / rho, abs=2e-4)
+
+
+def test_every_line_of_the_table_is_asked_for():
+    asked = re.findall(r'in_mercer\(\s*"(.*?)"', Path(__file__).read_text())
+    assert sorted(asked) == sorted(table())
+
+
+def _box_dual(K, y, C):
+    """The dual of the soft margin with the box [0, C], of the hard margin without one."""
+    n = len(y)
+    result = minimize(
+        lambda a: 0.5 * (a * y) @ K @ (a * y) - a.sum(),
+        np.full(n, 0.1),
+        jac=lambda a: y * (K @ (a * y)) - 1,
+        method="SLSQP",
+        bounds=[(0, C)] * n,
+        constraints=[{"type": "eq", "fun": lambda a: a @ y}],
+        options={"ftol": 1e-15, "maxiter": 2000},
+    )
+    assert result.status in CONVERGED, result.message
+    return result.x
 
 
 def _nu_dual(K, y, nu):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mercer import SVC
 from mercer.gram import Gram, Prepared
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial
 
@@ -96,6 +98,20 @@ def test_sparse_rows_that_single_precision_cannot_hold_are_doubles(name: str) ->
         assert largest_error(X, gamma, "auto") <= LARGEST_ERROR
 
 
+def test_single_precision_that_does_not_suffice_is_commented_on() -> None:
+    far = sp.csr_matrix(standardised() + 1e4)
+    with pytest.warns(UserWarning, match=r'may be wrong by 1.*dtype="auto"'):
+        Gram(RBF(0.1), far, "float32")
+    with pytest.warns(UserWarning, match="may be wrong by"):
+        SVC(gamma=0.1, dtype="float32").fit(far, np.arange(N) % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Gram(RBF(0.1), far)
+        Gram(RBF(0.1), standardised() + 1e4, "float32")
+        Gram(RBF(0.1), sp.csr_matrix(standardised()), "float32")
+        Gram(Linear(), far, "float32")  # its values are as large, and no less accurate
+
+
 @pytest.mark.parametrize(("columns", "entries"), [(10, 10), (100, 30), (1200, 100), (1200, 1000)])
 def test_error_of_sparse_rows_at_the_edge_of_single_precision(columns: int, entries: int) -> None:
     # Positive entries and near-duplicates: sums of one sign whose difference matters. The width
@@ -114,6 +130,23 @@ def test_error_of_sparse_rows_at_the_edge_of_single_precision(columns: int, entr
     ]
     for gamma in taken:
         assert largest_error(compressed, gamma, "auto") <= LARGEST_ERROR
+
+
+def test_one_far_row_does_not_spoil_the_others() -> None:
+    X = standardised() + 1e4
+    X[0] = 1e9
+    rows = list(range(1, N, 37))
+    for kernel, exact in (
+        (RBF(0.1), gaussian(X, 0.1, rows)),
+        (Laplacian(0.05), np.exp(-0.05 * np.abs(X[rows][:, None] - X).sum(axis=2))),
+    ):
+        values = Gram(kernel, X, "float32").tile(rows)
+        assert np.abs(values - exact).max() <= LARGEST_ERROR
+
+
+def test_columns_of_two_values_are_packed_exactly() -> None:
+    X = np.where(np.random.default_rng(0).random((N, 20)) < 0.7, 7.0, 3.0)
+    assert largest_error(X, 0.01, "float32") <= 1e-7
 
 
 def test_laplacian_values() -> None:

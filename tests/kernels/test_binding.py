@@ -87,12 +87,21 @@ def test_the_variance_of_many_blocks_is_the_variance_of_all():
         (np.array([[1.0, np.nan]]), "not finite"),
         (np.array([[1e200, -1e200]]), "too large"),
         (np.array([[1e-160, -1e-160]]), "overflows"),
+        (np.array([[1e-200, -1e-200]]), "differ by no more than 2e-200"),
+        (sp.csr_matrix([[1e-200, 0.0]]), "differ by no more than 1e-200"),
     ],
 )
 def test_data_without_a_scale_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         RBF().bind(bad)
     assert RBF("auto").bind(bad).gamma == 0.5
+
+
+@pytest.mark.parametrize(
+    "constant", [np.full((3, 2), 1e-200), np.zeros((3, 2)), sp.csr_matrix((3, 2))]
+)
+def test_constant_data_have_no_scale_and_get_one(constant):
+    assert RBF().bind(constant).gamma == 1.0
 
 
 def test_weights_must_not_sum_to_zero():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+import mercer
 from mercer.kernels import (
     RBF,
     FromFeatureMap,
@@ -279,6 +280,12 @@ def test_a_diagonal_shift_moves_every_eigenvalue():
     assert np.linalg.cond(shifted) < np.linalg.cond(K)
     assert shifted[0, 10] == K[0, 10] == 1.0
     assert shifted[0, 0] == 1.0 + 1 / C
+    # The machine with the squared slack is the hard margin of the shifted matrix (mercer's C is
+    # half of the book's), also for the duplicate, which has the opposite label here.
+    y = np.append(np.where(np.arange(len(X)) % 2 == 0, 1, -1), -1)
+    soft = mercer.SVC(kernel=RBF(0.2), penalty_norm=2, C=C / 2, tol=1e-9).fit(A, y)
+    hard = mercer.SVC(kernel="precomputed", C=np.inf, tol=1e-9).fit(shifted, y)
+    assert soft.alpha_ == pytest.approx(hard.alpha_, abs=1e-6)
 
 
 @pytest.mark.spec("CS-0.03")

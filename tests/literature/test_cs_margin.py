@@ -21,8 +21,7 @@ from mercer.geometry import (
 from mercer.gram import Gram
 from mercer.kernels import RBF, Definiteness, Linear
 from mercer.machines.certification import hard_margin_values
-from mercer.solvers import Problem, Settings, solve
-from mercer.solvers.matrices import hard_margin_primal_matrices, svm_dual_matrices
+from mercer.solvers import Problem, Settings, hard_margin_primal_matrices, solve, svm_dual_matrices
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     QUADRATIC,

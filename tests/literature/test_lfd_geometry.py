@@ -21,7 +21,7 @@ from mercer.geometry import (
     signed_distance,
     training_set_margin,
 )
-from mercer.solvers.matrices import hard_margin_primal_matrices
+from mercer.solvers import hard_margin_primal_matrices
 from tests.literature.problems import quadratic_program, separated, signed
 
 HARD: dict[str, Any] = {"kernel": "linear", "C": np.inf, "tol": 1e-9}

@@ -13,10 +13,12 @@ from mercer.data import lfd_problem_8_13, lfd_toy, xor
 from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Linear
-from mercer.solvers import Problem, Settings, solve
-from mercer.solvers.matrices import (
+from mercer.solvers import (
+    Problem,
+    Settings,
     hard_margin_lagrangian,
     hard_margin_primal_matrices,
+    solve,
     svm_dual_matrices,
 )
 from tests.literature.problems import (

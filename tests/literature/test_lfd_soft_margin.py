@@ -11,7 +11,7 @@ from mercer import SVC
 from mercer.data import lfd_toy, xor
 from mercer.geometry import hard_margin_threshold
 from mercer.losses import Hinge, ZeroOne
-from mercer.solvers.matrices import svm_dual_matrices
+from mercer.solvers import svm_dual_matrices
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     EXACT,

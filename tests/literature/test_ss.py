@@ -15,8 +15,7 @@ from mercer.data import lfd_toy, noisy_sinc, rings, xor
 from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Linear
 from mercer.losses import EpsilonInsensitive, ZeroOne
-from mercer.machines import InfeasibleNuError
-from mercer.machines.virtual import virtual_support_vectors
+from mercer.machines import InfeasibleNuError, virtual_support_vectors
 from mercer.solvers import Problem, Settings, solve
 
 Array = NDArray[np.float64]

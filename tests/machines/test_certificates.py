@@ -216,3 +216,23 @@ def test_combination_takes_the_worst():
         Certificate("fine", 0.0, 0.0, 0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="at least one"):
         Certificate.combine([])
+
+
+@pytest.mark.parametrize("goal", [{"tol": 1e-8}, {"gap_tol": 1e-7}], ids=str)
+@pytest.mark.parametrize("machine", [SVC, NuSVC, SVR, NuSVR, OneClassSVM])
+def test_what_float32_cannot_resolve_is_refined(machine, goal):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4))
+    y = X[:, 0] + 0.5 * rng.normal(size=1500)
+    target = None if machine is OneClassSVM else y > 0 if machine in (SVC, NuSVC) else y
+    model = machine(gamma=0.5, dtype="float32", **goal).fit(X, target)
+    proof = model.certificate_
+    assert proof.status == "optimal"
+    assert proof.precision == "float64"
+    if "tol" in goal:
+        assert proof.kkt_violation <= 1.01 * goal["tol"]
+    else:
+        assert proof.relative_gap <= 1.01 * goal["gap_tol"]
+    # Single precision is left when it ends, not pushed to where it stalls.
+    double = machine(gamma=0.5, dtype="float64", **goal).fit(X, target)
+    assert proof.n_iter <= 5 * double.certificate_.n_iter

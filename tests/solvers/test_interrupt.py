@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
+import numpy as np
 import pytest
+
+from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.machines import proving
 
 PROGRAM = """
 import os, signal, threading, time, warnings
 import numpy as np
-from mercer import SVC, SVR, NuSVR, OneClassSVM
+import scipy.sparse as sp
+from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import RBF, FromFunction
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
@@ -66,7 +72,19 @@ PYTHON = """
 X, y = noise(3000)
 def f(A, B):
     return np.exp(-0.3 * ((A[:, None] - B) ** 2).sum(axis=2))
-report(SVC(kernel=FromFunction(f), C=1e7, tol=1e-6), X, y)
+report(SVC(kernel=FromFunction(f), C=1e7, tol=1e-6), X, y, 1.5)
+"""
+
+# Rows are long here, and one step of the solver takes a second.
+WIDE = """
+X, y = rng.normal(size=(6000, 784)).astype(np.float32), rng.integers(0, 6, 6000)
+report(SVC(kernel=RBF(0.001), C=10.0), X, y > 2)
+report(SVC(kernel=RBF(0.001), C=10.0, dtype="float64"), X, y > 2)
+report(SVC(kernel=RBF(0.001), C=10.0), X, y, 0.2)
+n, d = 20_000, 1_000_000
+entries = rng.random(100 * n), (np.repeat(np.arange(n), 100), rng.integers(0, d, 100 * n))
+X = sp.csr_matrix(entries, shape=(n, d))
+report(SVC(kernel=RBF(0.01), C=10.0), X, rng.integers(0, 2, n), 0.6)
 """
 
 
@@ -96,6 +114,100 @@ def test_an_interrupt_keeps_the_model(code: str, fits: int) -> None:
         assert float(usable) == 1
         assert float(reaction) < 0.5
 
+
+def test_wide_data_do_not_keep_the_user_waiting() -> None:
+    lines = run(WIDE)
+    assert len(lines) == 4
+    for line in lines:
+        status, reaction, _ = line.split()
+        assert status == "interrupted"
+        assert float(reaction) < 0.5
+
+
+# ------------------------------------------------------------------ the proof
+
+
+def interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+MACHINES = [
+    SVC(C=3.0),
+    SVC(penalty_norm=2),
+    SVC(C=np.inf, gamma=20.0),
+    SVC(C=np.inf, gamma=20.0, fit_intercept=False),
+    SVC(multiclass="ovr"),
+    NuSVC(nu=0.4),
+    NuSVC(nu=0.4, fit_intercept=False),
+    SVR(C=3.0),
+    SVR(C=3.0, fit_intercept=False),
+    NuSVR(C=3.0),
+    NuSVR(C=3.0, fit_intercept=False),
+    OneClassSVM(nu=0.3),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_an_interrupted_proof_keeps_the_model(
+    machine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = X[:, 0] + rng.normal(size=90) if "SVR" in str(machine) else rng.integers(0, 3, 90)
+    target = None if isinstance(machine, OneClassSVM) else y
+    whole = machine.fit(X, target).certificate_
+    coef, intercept = machine.dual_coef_, machine.intercept_
+    with monkeypatch.context() as patch:
+        patch.setattr(proving, "_measures", interrupt)
+        with pytest.raises(KeyboardInterrupt, match="holds the best model so far"):
+            machine.fit(X, target)
+    assert np.array_equal(machine.dual_coef_, coef)
+    assert np.array_equal(machine.intercept_, intercept)
+    proof = machine.certificate_
+    assert proof.status == "interrupted"
+    assert proof.precision == "float64, by the solver"
+    assert "checked in float64, by the solver" in str(proof)
+    # The same numbers as from the model itself.
+    assert proof.primal == pytest.approx(whole.primal, rel=1e-8)
+    assert proof.dual == pytest.approx(whole.dual, rel=1e-8)
+    assert proof.kkt_violation == pytest.approx(whole.kkt_violation, abs=1e-8)
+    assert machine.certify(X, target).precision == "float64"
+    machine.fit(X, target)
+    assert machine.certificate_.status == whole.status
+
+
+def test_an_interrupt_while_the_model_is_refined(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 3)), rng.integers(0, 2, 1200)
+    monkeypatch.setattr(proving, "checking_precision", lambda *_: "float64")
+    monkeypatch.setattr(proving, "_refinable", lambda fitting, _: not fitting.interrupted)
+    monkeypatch.setattr(proving, "solve_tasks", interrupt)
+    model = SVC()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.certificate_.precision == "float32, by the solver"
+    assert model.certificate_.relative_gap < 0.01
+    assert model.score(X, y) > 0.5
+
+
+UNKNOWN = """
+X, y = rng.normal(size=(6000, 784)).astype(np.float32), rng.integers(0, 5, 6000)
+model = NuSVC(kernel=RBF(0.001), nu=0.2)
+report(model, X, y, 0.2)
+print(np.isnan([c.gap for c in model.certificates_]).any(), "unknown" in model.point_status_)
+proof = model.certify(X[:], y)
+print(proof.status, np.isfinite(proof.gap))
+"""
+
+
+def test_what_an_interrupt_left_out_is_unknown_and_can_be_asked_for() -> None:
+    first, unknown, proof = run(UNKNOWN)
+    assert first.startswith("interrupted")
+    assert unknown == "True True"
+    assert proof == "interrupted True"
+
+
+# ------------------------------------------------------------------ afterwards
 
 LATER = """
 X, y = noise(6000)

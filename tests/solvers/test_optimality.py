@@ -282,6 +282,13 @@ def test_problems_that_do_not_fit_are_refused() -> None:
         "lower exceeds upper": {"lower": good.upper, "upper": good.lower},
         "group has the wrong length": {"group": zeros(3)},
         "no such group": {"group": np.full(20, -1)},
+        r"got one of shape \(20, 1\)": {"lower": good.lower[:, None]},
+        "one of them is NaN": {"upper": np.full(20, np.nan)},
+        "slopes and kinks must be finite": {"slope_left": np.full(20, np.nan)},
+        "slopes and kinks must be finite.*": {"kink": np.full(20, np.inf)},
+        "not convex": {"curv_left": np.full(20, -1.0)},
+        "not convex.*left": {"slope_right": good.slope_left - 1},
+        "one entry for each variable": {"group": np.zeros((20, 1))},
     }
     for message, change in bad.items():
         with pytest.raises(ValueError, match=message):
@@ -313,6 +320,15 @@ def test_three_equalities_are_refused() -> None:
     )
     assert run.returncode == 0
     assert "two" in run.stdout
+
+
+@pytest.mark.parametrize("name", ["tol", "gap_tol", "time_limit", "cache_size"])
+@pytest.mark.parametrize("value", [float("nan"), -1.0])
+def test_settings_that_are_no_sizes_are_refused(name: str, value: float) -> None:
+    X, y, _ = data(20)
+    problem = loss_problem(Hinge(), y, np.ones(20), bias=True)
+    with pytest.raises(ValueError, match=f"{name} must be a number >= 0"):
+        solve(problem, Gram(KERNEL, X), Settings(**{name: value}))
 
 
 def test_a_start_that_is_not_a_number_is_refused() -> None:

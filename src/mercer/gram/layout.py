@@ -6,8 +6,9 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ SINGLE_ERROR = 1.2e-6
 SPARSE_ERROR = 1.9e-6
 SPARSE_ROUNDINGS = (10.0, 5.0)
 NARROW = 256
+# Single precision that a user insists on is commented on beyond this multiple of the error.
+COARSE = 100.0
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
@@ -45,8 +48,12 @@ EXACT = 2.0**24
 # Instructions whose error in single precision is not bounded here.
 _UNBOUNDED = {"sqrt", "log", "cos", "reciprocal", "power", "table", "aux_add"}
 
+# Pair statistics whose values and rows may be shared between kernels.
+_KEPT = {"dot", "sqdist", "l1", "minimum", "harmonic", "chi"}
+
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
+_STATISTICS = {"float32": _native.Statistics32, "float64": _native.Statistics64}
 
 
 @dataclass
@@ -74,7 +81,11 @@ class Layout:
     features: Features
 
     def prepare(
-        self, X: Any, ids: np.ndarray | None = None, mapped: dict[int, Any] | None = None
+        self,
+        X: Any,
+        ids: np.ndarray | None = None,
+        mapped: dict[int, Any] | None = None,
+        known: tuple[Layout, Any] | None = None,
     ) -> Any:
         """Return the native form of the objects.
 
@@ -86,13 +97,18 @@ class Layout:
             Positions that stand for the objects in matrix and Python leaves.
         mapped : dict, optional
             The features of `X` by leaf, where they are known already.
+        known : (Layout, native objects), optional
+            Another layout of the same objects; what it has in common with this one is shared.
         """
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
-        store = _STORES[self.dtype](len(ids))
+        store: Any = _STORES[self.dtype](len(ids))
         if mapped is None:
             mapped = self.features.of(X)
         for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
+            if known is not None and self._shares(leaf, known[0]):
+                store.share(known[1], known[0].program.leaves.index(leaf))
+                continue
             if leaf.kind in ("matrix", "python"):
                 store.index(ids)
                 continue
@@ -110,14 +126,54 @@ class Layout:
             store.aux(_numbers(scalars, X))
         return store
 
-    def evaluator(self, a: Any, b: Any, X: Any, Z: Any) -> Any:
+    def _shares(self, leaf: Leaf, other: Layout) -> bool:
+        """Return whether another layout stores a leaf in the same way."""
+        return (
+            leaf in other.program.leaves
+            and (self.dtype, self.sparse) == (other.dtype, other.sparse)
+            and leaf.kind in _KEPT
+            and not leaf.mapped
+        )
+
+    def statistics(
+        self, n: int, megabytes: float, known: tuple[Layout, dict[Leaf, Any]] | None = None
+    ) -> dict[Leaf, Any]:
+        """Return a store of values for each pair statistic of the program.
+
+        Parameters
+        ----------
+        n : int
+            Number of objects.
+        megabytes : float
+            Budget for all of them together.
+        known : (Layout, stores), optional
+            Those of another kernel on the same objects, which are shared.
+        """
+        leaves = [x for x in self.program.leaves if x.kind in _KEPT and not x.mapped]
+        kept = {}
+        for leaf in leaves:
+            if known is not None and self._shares(leaf, known[0]):
+                kept[leaf] = known[1][leaf]
+            else:
+                kept[leaf] = _STATISTICS[self.dtype](n, megabytes * 2**20 / len(leaves))
+        return kept
+
+    def evaluator(
+        self, a: Any, b: Any, X: Any, Z: Any, statistics: dict[Leaf, Any] | None = None
+    ) -> Any:
         """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
         sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
+        if statistics is not None:
+            for k, leaf in enumerate(self.program.leaves):
+                if leaf in statistics:
+                    sources[k] = (*sources[k], statistics[leaf])
         code = [i if i[0] != "table" else i[1].lowered(self.dtype) for i in self.program.code]
         return _EVALUATORS[self.dtype](code, sources, len(self.program.scalars), a, b)
 
 
-def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
+def choose_layout(
+    kernel: Any, X: Any, dtype: str, known: tuple[Layout, Any] | None = None
+) -> tuple[Layout, Any]:
     """Return the layout for objects `X` and their native form.
 
     Parameters
@@ -129,6 +185,8 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
     dtype : {"auto", "float32", "float64"}
         "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64
         for small problems and everywhere else.
+    known : (Layout, native objects), optional
+        What was chosen for another kernel on the same objects.
     """
     program = compile_kernel(kernel)
     if dtype == "auto" and (
@@ -147,15 +205,18 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
             ]
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres, features)
-                store = compressed.prepare(X)
-                if _accurate(program, store, True, X.shape[1], mapped):
+                store = compressed.prepare(X, known=known)
+                if _coarseness(program, store, True, X.shape[1], mapped) <= 1.0:
                     return compressed, store
-        store = single.prepare(X, mapped=mapped)
+        store = single.prepare(X, mapped=mapped, known=known)
         columns = X.shape[1] if sparse else 0
-        if dtype == "float32" or _accurate(program, store, sparse, columns, mapped):
+        coarseness = _coarseness(program, store, sparse, columns, mapped)
+        if dtype == "float32" and sparse:
+            _warn_of_errors(program, coarseness)
+        if dtype == "float32" or coarseness <= 1.0:
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves), features)
-    return double, double.prepare(X, mapped=mapped)
+    return double, double.prepare(X, mapped=mapped, known=known)
 
 
 def view(X: Any, part: Leaf | Scalars, takes: kernel_objects.Objects) -> Any:
@@ -224,10 +285,10 @@ class Features:
         return mapped
 
 
-def _accurate(
+def _coarseness(
     program: Program, store: Any, sparse: bool, columns: int, mapped: dict[int, Any]
-) -> bool:
-    """Return whether single precision keeps kernel values within 2e-6.
+) -> float:
+    """Return the error of kernel values in single precision, as a multiple of the allowed one.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
     max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
@@ -236,11 +297,11 @@ def _accurate(
     they are small enough, whatever the scale of the kernel.
     """
     if any(instruction[0] in _UNBOUNDED for instruction in program.code):
-        return False
-    eps = 2.0**-24
+        return inf
+    eps, worst = 2.0**-24, 0.0
     for k, leaf in enumerate(program.leaves):
         if leaf.kind in ("matrix", "python", "sequence"):
-            return False
+            return inf
         radius, rounding = store.radius(k), store.rounding(k)
         compressed, wide = sparse, columns > NARROW
         if leaf.mapped:
@@ -248,18 +309,27 @@ def _accurate(
             if _exact(program, k, mapped[k], radius):
                 continue
         width = program.widths.get(k)
-        if leaf.kind == "sqdist" and width is not None:
-            roundings = SPARSE_ROUNDINGS[wide]
-            if compressed and roundings * eps * width * radius**2 > SPARSE_ERROR:
-                return False
-            if not compressed and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
-                return False
+        if leaf.kind == "sqdist" and width is not None and compressed:
+            part = SPARSE_ROUNDINGS[wide] * eps * width * radius**2 / SPARSE_ERROR
+        elif leaf.kind == "sqdist" and width is not None:
+            part = 1.72 * sqrt(width) * rounding / SINGLE_ERROR
         elif leaf.kind == "l1" and width is not None:
-            if 4 * width * max(rounding, eps * radius) > SINGLE_ERROR:
-                return False
-        elif radius**2 > SINGLE_SCALE:
-            return False
-    return True
+            part = 4 * width * max(rounding, eps * radius) / SINGLE_ERROR
+        else:
+            part = radius**2 / SINGLE_SCALE
+        worst = max(worst, part)
+    return worst
+
+
+def _warn_of_errors(program: Program, coarseness: float) -> None:
+    """Warn of single precision that was asked for where sparse rows need more."""
+    if coarseness > COARSE and program.bounded:
+        warnings.warn(
+            f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} "
+            "on these sparse rows, which cannot be centred and lie far from the origin for the "
+            'width of the kernel. Use dtype="auto" or "float64".',
+            stacklevel=5,
+        )
 
 
 def _exact(program: Program, k: int, rows: Any, radius: float) -> bool:
@@ -272,18 +342,26 @@ def _exact(program: Program, k: int, rows: Any, radius: float) -> bool:
 
 
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
-    """Return a point near the rows when they lie far from the origin, else None."""
+    """Return a point near the rows when they lie far from the origin, else None.
+
+    Medians and the median deviations from them, of a sample: one far row does not move them.
+    """
     if leaf.kind not in ("sqdist", "l1"):
         return None
-    sample = kernel_objects.take(X, slice(None, None, max(1, kernel_objects.count(X) // 256)))
+    if not leaf.mapped and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128:
+        wanted = 64
+    else:
+        wanted = 256
+    sample = kernel_objects.take(X, slice(None, None, max(1, kernel_objects.count(X) // wanted)))
     rows = sample if leaf.mapped else view(sample, leaf, VECTORS)
     if sp.issparse(rows):
         return None
     rows = rows.astype(np.float64)
-    mean = rows.mean(axis=0)
-    if np.all(np.abs(mean) <= 2 * rows.std(axis=0)):
+    middle = np.sort(rows, axis=0)[len(rows) // 2]
+    deviation = np.sort(np.abs(rows - middle), axis=0)[len(rows) // 2]
+    if np.all(np.abs(middle) <= 8 * deviation):
         return None
-    return np.ascontiguousarray(mean)
+    return np.ascontiguousarray(middle)
 
 
 def _mostly_zero(X: Any, program: Program) -> bool:
@@ -346,11 +424,9 @@ def _norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
 
 def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
     diagonal = kernel.diag(X)
-    if np.any(diagonal < 0):
-        raise ValueError(
-            f"normalize({kernel!r}): k(x, x) is negative for object {int(np.argmin(diagonal))} "
-            f"({float(diagonal.min()):.6g}); only a kernel with a non-negative diagonal has norms."
-        )
+    from mercer.kernels.diagonal import check_nonnegative  # which uses this package
+
+    check_nonnegative(diagonal, kernel)
     scale = np.zeros_like(diagonal)
     np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)
     return scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from mercer.kernels import objects as kernel_objects
 
 from .layout import Layout, choose_layout
+from .program import Leaf
 
 
 def native_jobs(n_jobs: int | None) -> int:
@@ -31,6 +33,10 @@ class Gram:
         Validated objects.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of the kernel values; see `mercer.gram.layout.choose_layout`.
+    cache_size : float, default=0
+        Megabytes for the pair statistics (squared distances, dot products) behind the kernel
+        values, which :meth:`take` and :meth:`with_kernel` share. It pays on wide rows that are
+        visited several times: a value that is kept costs about as much as 50 columns do.
 
     Attributes
     ----------
@@ -49,11 +55,132 @@ class Gram:
     array([7., 3.])
     """
 
-    def __init__(self, kernel: Any, X: Any, dtype: str = "auto") -> None:
+    kernel: Any
+    _layout: Layout
+    _objects: Any
+    _evaluator: Any
+    _statistics: dict[Leaf, Any] | None
+    _whole: Gram  # the matrix of all objects, of which this one may be a view
+    _index: np.ndarray | None  # of the objects of a view
+
+    def __init__(self, kernel: Any, X: Any, dtype: str = "auto", cache_size: float = 0.0) -> None:
+        self._all = X
+        self._wanted, self._cache_size = dtype, float(cache_size)
+        self._set(kernel)
+
+    def _set(self, kernel: Any, like: Gram | None = None) -> None:
+        """Prepare the objects for a kernel; what another Gram has prepared is shared."""
+        X = self._all
+        known = None if like is None else (like._layout, like._objects)
         self.kernel = kernel
-        self.X = X
-        self._layout, self._objects = choose_layout(kernel, X, dtype)
-        self._evaluator = self._layout.evaluator(self._objects, self._objects, X, X)
+        self._layout, self._objects = choose_layout(kernel, X, self._wanted, known)
+        self._statistics = None
+        if self._cache_size > 0:
+            stores = None
+            if like is not None and like._statistics is not None:
+                stores = like._layout, like._statistics
+            self._statistics = self._layout.statistics(self.n, self._cache_size, stores)
+            self._objects.number()
+        self._evaluator = self._layout.evaluator(
+            self._objects, self._objects, X, X, self._statistics
+        )
+        self._whole, self._index = self, None
+
+    def take(self, index: Any) -> Gram:
+        """Return the kernel matrix of some of the objects.
+
+        The rows are those that were packed, so the values are the same bits as in this matrix,
+        and pair statistics are kept in one place for both.
+
+        Parameters
+        ----------
+        index : array of int or bool
+            Positions among the objects of this matrix, in any order, or a mask over them.
+
+        Returns
+        -------
+        Gram
+            The matrix at these rows and columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import Linear
+        >>> gram = Gram(Linear(), np.array([[1.0], [2.0], [3.0]]))
+        >>> gram.take([2, 0]).tile()
+        array([[9., 3.],
+               [3., 1.]])
+        """
+        index = np.asarray(index)
+        if index.dtype == bool:
+            if index.shape != (self.n,):
+                raise ValueError(f"a mask must have {self.n} entries; got shape {index.shape}.")
+            index = np.flatnonzero(index)
+        elif index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+            raise ValueError("index must be a list of positions or a mask.")
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        view = copy.copy(self)
+        view._objects = self._objects.take(index)
+        view._evaluator = self._layout.evaluator(
+            view._objects, view._objects, self._all, self._all, self._statistics
+        )
+        view._index = index if self._index is None else self._index[index]
+        return view
+
+    def with_kernel(self, kernel: Any) -> Gram:
+        """Return the matrix of another kernel on the same objects.
+
+        Packed rows and kept pair statistics are shared where both kernels use them, as they do
+        when they differ in their parameters only. The values are the same bits as those of a new
+        ``Gram(kernel, X)``, also in its precision: one that needs float64 shares nothing with
+        one in float32.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            A bound kernel.
+
+        Returns
+        -------
+        Gram
+            The matrix.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import RBF
+        >>> gram = Gram(RBF(1.0), np.array([[0.0], [1.0]]), cache_size=10)
+        >>> [gram.with_kernel(RBF(g)).tile()[0, 1].round(3) for g in (0.5, 1.0, 2.0)]
+        [np.float64(0.607), np.float64(0.368), np.float64(0.135)]
+        """
+        other = copy.copy(self._whole)
+        other._set(kernel, self._whole)
+        return other if self._index is None else other.take(self._index)
+
+    def in_precision(self, dtype: str) -> Gram:
+        """Return the matrix in another precision, itself where it has it.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}
+            Precision of the kernel values.
+
+        Returns
+        -------
+        Gram
+            The matrix.
+        """
+        return self if dtype == self.dtype else Gram(self.kernel, self.X, dtype, self._cache_size)
+
+    @property
+    def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
+        """The objects."""
+        if self._index is None:
+            return self._all
+        chosen = kernel_objects.take(self._all, self._index)
+        return chosen[:, self._index] if self.kernel.pairwise else chosen
 
     @property
     def n(self) -> int:
@@ -79,9 +206,25 @@ class Gram:
         block = self._evaluator.tile(_index(rows), native_jobs(n_jobs))
         return block if cols is None else block[:, np.asarray(cols)]
 
-    def matmul(self, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return K @ V in float64 without storing K."""
-        return _product(self._evaluator, V, self.n, n_jobs)
+    def matmul(
+        self, V: np.ndarray, n_jobs: int | None = None, rows: Any = None, cols: Any = None
+    ) -> np.ndarray:
+        """Return K @ V in float64 without storing K.
+
+        Parameters
+        ----------
+        V : array of shape (n,) or (n, m)
+            Vectors, with an entry for each of the chosen columns.
+        n_jobs : int, optional
+            Threads.
+        rows, cols : array of int, optional
+            The rows and columns of K that take part; default: all.
+        """
+        if rows is None and cols is None:
+            return _product(self._evaluator, V, self.n, n_jobs)
+        a, b = (self._objects if i is None else self._objects.take(_index(i)) for i in (rows, cols))
+        block = self._layout.evaluator(a, b, self._all, self._all, self._statistics)
+        return _product(block, V, int(b.n), n_jobs)
 
 
 class Prepared:

@@ -12,6 +12,7 @@ from mercer.machines.one_class import OneClassSVM
 from mercer.machines.record import PointStatus
 from mercer.machines.svc import SVC
 from mercer.machines.svr import SVR
+from mercer.machines.virtual import virtual_support_vectors
 
 __all__ = [
     "SVC",
@@ -24,4 +25,5 @@ __all__ = [
     "OneClassSVM",
     "ParameterError",
     "PointStatus",
+    "virtual_support_vectors",
 ]

@@ -22,15 +22,17 @@ from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
 from mercer.machines.proving import Fitting, certificates, prove
 from mercer.machines.record import TrainingRecord
-from mercer.machines.solving import TrainingKernel, settings_for, solve_tasks
+from mercer.machines.solving import (
+    FINE_GAP,
+    FINE_TOL,
+    TrainingKernel,
+    settings_for,
+    solve_tasks,
+)
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.solvers import Certificate
 
 Array = NDArray[np.float64]
-
-
-_FINE_TOL, _FINE_GAP = 1e-5, 1e-6
-"""Tolerances on violation and relative gap below which float32 kernel values are too coarse."""
 
 
 class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
@@ -89,7 +91,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
         kernel = kernel.bind(X, weight, feature_names=getattr(self, "feature_names_in_", None))
         tasks = scheme.tasks(formulation, s)
-        starts = self._warm_starts(scheme, formulation, tasks, n_total, kept)
+        starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
@@ -98,7 +100,12 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             X, gram, scheme, formulation, settings, s, kept, n_total, tasks, solutions, outcomes
         )
         conclusion.refuse_infeasible(self, fitting)
-        self._keep(fitting, kernel, y, weight)
+        try:
+            self._keep(fitting, kernel, y, weight)
+        except KeyboardInterrupt:
+            # The model is there, and only its proof was interrupted.
+            fitting.interrupt()
+            self._keep(fitting, kernel, y, weight)
         return fitting
 
     def _kernel_dtype(self, formulation: Formulation) -> str:
@@ -106,7 +113,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
 
         Hard constraints and tolerances near the error of float32 values need float64.
         """
-        fine = self.tol < _FINE_TOL if self.gap_tol is None else self.gap_tol < _FINE_GAP
+        fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
         return "float64" if formulation.hard or (fine and self.dtype == "auto") else self.dtype
 
     def _keep(
@@ -134,6 +141,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         self._precision = fitting.gram.dtype
         self._lazy: dict[str, Any] = {}
         self._support_weight = None if sample_weight is None else sample_weight[rows]
+        self._support_price = _brief(fitting.formulation.price * fitting.weight[rows])
         self._keep_outcomes(fitting, rows, y)
         self._largest = fitting.largest
         self._keep_measures(fitting, measures, precision)
@@ -173,13 +181,21 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         tasks: list[Task],
         n_total: int,
         kept: NDArray[np.intp] | None,
+        weight: Array,
     ) -> list[Array | None] | None:
-        """Return feasible points near the previous solution, None where there is none to use."""
+        """Return feasible points near the previous solution, None where there is none to use.
+
+        Coefficients are scaled by C_new / C_old (A. Smola, *Learning with Kernels*, section 4.5),
+        and by the change of the weight of their row: bounded ones stay at their bounds. A nu
+        that changed only changes the sums, which `feasible` sees to.
+        """
         if not self.warm_start or not hasattr(self, "dual_coef_"):
             return None
         if self._record.n_total != n_total:
             return None
-        outcomes = self._outcomes(scheme, n_total, kept)
+        price = np.zeros(n_total)
+        price[slice(None) if kept is None else kept] = formulation.price * weight
+        outcomes = self._outcomes(scheme, n_total, kept, price[self.support_])
         if outcomes is None or len(outcomes) != len(tasks):
             return None
         return [
@@ -188,10 +204,29 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         ]
 
     def _outcomes(
-        self, scheme: Scheme, n_total: int, kept: NDArray[np.intp] | None
+        self,
+        scheme: Scheme,
+        n_total: int,
+        kept: NDArray[np.intp] | None,
+        price: Array | None = None,
     ) -> list[Outcome] | None:
-        """Return the fitted model task by task, over the rows that take part."""
-        coef = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+        """Return the fitted model task by task, over the rows that take part.
+
+        Parameters
+        ----------
+        scheme : Scheme
+            The tasks.
+        n_total : int
+            Rows of the user's data.
+        kept : array of int or None
+            The rows that take part.
+        price : array, optional
+            C s_i of the support vectors, to which the coefficients are scaled.
+        """
+        coef = self._dense_coef()
+        if price is not None:
+            finite = np.isfinite(price) & np.isfinite(self._support_price)
+            coef = coef * np.where(finite, price / np.where(finite, self._support_price, 1.0), 1.0)
         matrix = np.zeros((len(coef), n_total))
         matrix[:, self.support_] = coef
         if kept is not None:
@@ -271,6 +306,11 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         if "_lazy" in state:
             state["_lazy"] = {}
         return state
+
+
+def _brief(values: Array) -> Any:
+    """Return an array, or its only value."""
+    return float(values[0]) if len(values) and np.all(values == values[0]) else values
 
 
 def _selected(kernel: Kernel, X: Any, kept: Any, *arrays: Any) -> tuple[Any, ...]:

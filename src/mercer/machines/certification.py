@@ -112,12 +112,15 @@ def hard_margin_values(
 def hard_tube_values(loss: Loss, y: Array, beta: Array, f0: Array, f: Array) -> Values:
     """Return the values of a regression that must stay in its tube.
 
-    The hard constraints are the soft ones with any constants above the multipliers of the
-    optimum; the multipliers of the model plus their mean are charged for what is left outside.
+    A model that leaves its tubes by a tolerance is not feasible, and has no primal value. The
+    values are those of the problem whose tubes are wide enough for it, by no more than its
+    violation: P = |f|^2 / 2 there, and D, which wider tubes only lower, bounds the norm of every
+    function inside the tubes that were asked for as well.
     """
-    size = np.abs(beta)
-    c = size + max(float(size.mean()), 1e-300)
-    return loss_values(loss, y, c, beta, f0, f, np.zeros(1, dtype=np.intp))[0]
+    norm2 = max(float(beta @ f0), 0.0)
+    widened = float(np.abs(beta) @ np.maximum(loss.excess(y, f), 0.0))
+    gain = -float(loss.conjugate(y, beta, np.full(len(beta), np.inf)).sum())
+    return Values(0.5 * norm2, gain - widened - 0.5 * norm2, 0.5 * norm2, norm2)
 
 
 def nu_svc_values(

@@ -14,6 +14,7 @@ from mercer.kernels import Linear
 from mercer.machines import calibration, conclusion
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import check_labels, check_objects
+from mercer.machines.documentation import documented
 from mercer.machines.multiclass import (
     OneVsOne,
     OneVsRest,
@@ -37,6 +38,7 @@ _FEW_PAIRS = 4
 """Up to so many classes, one product with all pairs is faster than one product per class."""
 
 
+@documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
 
@@ -45,18 +47,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        {X_train}
         y : array-like of shape (n_samples,)
             Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
-            same as leaving the sample out.
+        {sample_weight}
 
         Returns
         -------
-        self : estimator
-            The fitted estimator.
+        {fitted}
         """
         fitting = self._fit(X, y, sample_weight)
         self.__dict__.pop("_slopes", None)
@@ -158,8 +156,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to score.
+        {X}
 
         Returns
         -------
@@ -185,8 +182,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to classify.
+        {X}
 
         Returns
         -------
@@ -226,8 +222,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to classify.
+        {X}
 
         Returns
         -------
@@ -254,8 +249,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to classify.
+        {X}
 
         Returns
         -------
@@ -287,8 +281,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Returns
         -------
-        Certificate
-            Primal and dual value and violation, computed from the model alone.
+        {Certificate}
         """
         return Certificate.combine(self._certify(X, y, sample_weight))
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mercer.machines.base import KernelMachine
     from mercer.machines.proving import Fitting
 
+_LARGE = 1e6
+"""Kernel values that call for other units."""
+
 _SAMPLE = 2000
 """Rows that a diagnosis looks at."""
 
@@ -122,6 +125,11 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
             proof = machine.certificate_
             if status == "iteration_limit" and not limited:
                 cause = "Likely cause: rounding of kernel values; tol is smaller than it allows."
+                if fitting.largest > _LARGE:
+                    cause += (
+                        f" They are as large as {fitting.largest:.3g}: scale the columns of X, for "
+                        "instance with StandardScaler."
+                    )
             else:
                 cause = likely_cause(machine, fitting)
             gap = (

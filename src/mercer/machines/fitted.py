@@ -98,10 +98,13 @@ class FittedAttributes:
 
     @property
     def point_status_(self) -> NDArray[np.str_]:
-        """Where each training row lies, as the strings of :class:`PointStatus`."""
+        """Where each training row lies, as the strings of :class:`PointStatus`.
+
+        "unknown" are rows whose value an interrupted fit had no time to compute.
+        """
         record: TrainingRecord = self._fitted("_record")
         parts = [
-            self._status_of(excess, marks)
+            np.where(np.isnan(excess), PointStatus.UNKNOWN, self._status_of(excess, marks))
             for excess, marks in zip(record.excess, record.marks, strict=True)
         ]
         return record.spread(parts, str(PointStatus.NOT_USED), "<U14")

@@ -115,6 +115,9 @@ class Formulation(ABC):
     signed_gram = False
     """Whether the variables are all positive and the signs belong into the kernel matrix."""
 
+    price = 1.0
+    """What a unit of weight costs: coefficients grow with it, and with the weight of their row."""
+
     @abstractmethod
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem for targets `y` with weights on the given rows."""
@@ -159,9 +162,9 @@ class Formulation(ABC):
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
 
-    def values(self, task: Task, solution: Any, outcome: Outcome) -> Array | None:
-        """Return f0 = K beta of a model from the fresh values of its solution, None if unknown."""
-        return solution.values if outcome.beta is solution.beta else None
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return f0 = K beta on the rows of the task from the values of the solver's variables."""
+        return values
 
     def objective_floor(self, y: Array | None, gram: Any) -> float:
         """Return the value of the dual objective below which the task is infeasible."""
@@ -192,6 +195,7 @@ class LossFormulation(Formulation):
     def __init__(self, loss: Loss, C: float, fit_intercept: bool = True) -> None:
         self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
         self.hard = np.inf == C
+        self.price = C
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem: the dual terms of the loss and, with an intercept, one equality."""

@@ -51,6 +51,7 @@ class HardMargin(Formulation):
     """
 
     C = np.inf
+    price = np.inf
     hard = True
     attempts = 8
 
@@ -94,6 +95,11 @@ class HardMargin(Formulation):
         beta = outcome.beta * ((2.0 if self.fit_intercept else 1.0) / sums)
         return beta if self.fit_intercept else task.y * beta
 
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return the values in the units of the model."""
+        scale = outcome.rho if outcome.rho > 0.0 else 1.0
+        return (values if self.fit_intercept else task.y * values) / scale
+
     def measures(
         self,
         tasks: Sequence[Task],
@@ -136,7 +142,8 @@ class HardTube(LossFormulation):
 
     whatever its scale, so the solver works in rounds; after each beta is scaled to where the dual
     is largest along its ray, and the constraints are declared infeasible when the bound exceeds
-    the span of the targets over `_SMALLEST_MARGIN` times the largest norm in feature space.
+    the span of the targets over `_SMALLEST_MARGIN` times the largest norm in feature space. What
+    pair steps do not solve soon is solved by `mercer.solvers.hard_tube`.
     """
 
     def scaled(self, task: Task, beta: Array, f0: Array) -> tuple[float, float]:

@@ -96,9 +96,9 @@ class NuClassification(Formulation):
         beta = outcome.beta * _scale(outcome)
         return beta if self.fit_intercept else task.y * beta
 
-    def values(self, task: Task, solution: Any, outcome: Outcome) -> Array | None:
-        """Return the values of the scaled model."""
-        return solution.values / _scale(outcome) if self.fit_intercept else None
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return the values in the units of the model."""
+        return (values if self.fit_intercept else task.y * values) / _scale(outcome)
 
     def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
         """Return primal, dual and violation in units of the weights, the excess in the model's."""
@@ -192,6 +192,7 @@ class NuRegression(Formulation):
 
     def __init__(self, C: float, nu: float, fit_intercept: bool = True) -> None:
         self.C, self.nu, self.fit_intercept = C, nu, fit_intercept
+        self.price = C
         self.signed_gram = not fit_intercept
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
@@ -227,14 +228,14 @@ class NuRegression(Formulation):
         m0, m1 = (float(m) for m in solution.multiplier)
         return Outcome(first + second, -0.5 * (m0 + m1), epsilon=max(0.5 * (m1 - m0), 0.0))
 
-    def values(self, task: Task, solution: Any, outcome: Outcome) -> Array | None:
-        """Return the values, which both halves have in common."""
-        return solution.values[: len(task.y)] if self.fit_intercept else None
-
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return both halves; a sum that a tube of width 0 left open is shared by all rows."""
         positive, negative = np.maximum(outcome.beta, 0.0), np.maximum(-outcome.beta, 0.0)
         return np.concatenate([positive, -negative if self.fit_intercept else negative])
+
+    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
+        """Return the values of the first half, whose sign is +."""
+        return values[: len(task.y)]
 
     def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""

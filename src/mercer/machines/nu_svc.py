@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.machines.classifier import KernelClassifier
+from mercer.machines.documentation import documented
 from mercer.machines.nu_formulation import NuClassification
 from mercer.machines.parameters import check_fraction, refuse_lam
 from mercer.machines.proving import Fitting
 
 
+@documented
 class NuSVC(KernelClassifier):
     """Support vector classifier that chooses its margin by a fraction nu.
 
@@ -32,63 +34,25 @@ class NuSVC(KernelClassifier):
     ----------
     nu : float, default=0.5
         The fraction, in (0, 1].
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    shrinking : bool, default=True
-        Whether the solver sets variables aside that will stay at their bounds.
-    probability : bool, default=False
-        Whether to calibrate probabilities, which trains five more machines.
+    {kernel, degree, gamma, coef0, shrinking, probability}
     tol : float, default=1e-3
         Largest violation of the optimality conditions that is accepted; it is lowered where rho,
         by which the model is divided, is not large beside it.
-    cache_size : float, default=200
-        Megabytes for kernel values.
-    class_weight : dict or "balanced", default=None
-        Weights of the classes; "balanced" gives all classes the same weighted sum.
-    verbose : bool or int, default=False
-        1 shows a progress bar, 2 prints a line per report of the solver.
-    max_iter : int, default=-1
-        Limit on pair updates of each binary problem, -1 for none.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether ``decision_function`` has one column per class or per pair of classes.
-    break_ties : bool, default=False
-        Whether ties between classes of equally many votes go to the highest score.
-    random_state : int, RandomState or None, default=None
-        Draws the folds of the calibration.
-    multiclass : {"ovo", "ovr"}, default="ovo"
-        One machine per pair of classes, or one per class against the rest.
-    fit_intercept : bool, default=True
-        Whether f has an intercept b.
-    lam : None
-        Has no meaning here: nu sets the trade-off. Accepted as None only.
-    gap_tol : float, default=None
-        Stop when the relative duality gap is this small, instead of by ``tol``.
-    time_limit : float, default=None
-        Seconds after which the best model so far is returned.
-    warm_start : bool, default=False
-        Whether a new fit on as many samples starts from the previous solution.
-    n_jobs : int, default=None
-        Threads; None for all cores that the process may use.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values.
+    {cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties, random_state}
+    {multiclass, fit_intercept, no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
+    {classes_, support_, pair_coefficients}
+    intercept_ : array of shape (n_problems,)
+        Intercepts.
+    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
     rho_ : float or array
         The margin of the unscaled machine, for each binary problem.
     nu_ : float
         The fraction, ``nu``.
     equivalent_C_ : float or array
         1 / rho, the C with which :class:`SVC` gives the same decision function.
-
-    The other attributes are those of :class:`SVC`.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.machines import conclusion
+from mercer.machines.documentation import documented
 from mercer.machines.nu_formulation import NuRegression
 from mercer.machines.parameters import check_fraction, check_positive, cost_constant
 from mercer.machines.proving import Fitting
@@ -15,6 +16,7 @@ from mercer.machines.regressor import KernelRegressor
 from mercer.solvers import Certificate
 
 
+@documented
 class NuSVR(KernelRegressor):
     """Support vector regression that chooses its tube by a fraction nu.
 
@@ -31,70 +33,24 @@ class NuSVR(KernelRegressor):
         The fraction, in (0, 1].
     C : float, default=1.0
         Price of a unit of deviation beyond the tube.
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    shrinking : bool, default=True
-        Whether the solver sets variables aside that will stay at their bounds.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions that is accepted.
-    cache_size : float, default=200
-        Megabytes for kernel values.
-    verbose : bool or int, default=False
-        1 shows a progress bar, 2 prints a line per report of the solver.
-    max_iter : int, default=-1
-        Limit on pair updates, -1 for none.
-    fit_intercept : bool, default=True
-        Whether f has an intercept b.
-    lam : float, default=None
-        The constant as lam = 1 / (2 C W), W the sum of the weights; replaces ``C``.
-    gap_tol : float, default=None
-        Stop when the relative duality gap is this small, instead of by ``tol``.
-    time_limit : float, default=None
-        Seconds after which the best model so far is returned.
-    warm_start : bool, default=False
-        Whether a new fit on as many samples starts from the previous solution.
-    n_jobs : int, default=None
-        Threads; None for all cores that the process may use.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values.
+    {kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter}
+    {fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_ : array
-        Training rows with a coefficient other than 0, and their number.
+    {support_}
     dual_coef_ : array of shape (1, n_support)
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    coef_ : array of shape (1, n_features)
-        The weight vector, for the linear kernel.
-    kernel_ : Kernel
-        The kernel with all parameters resolved.
-    certificate_ : Certificate
-        The proof of the fit.
-    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
-        Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
-    intercept_range_ : array of shape (2,)
-        The interval of optimal intercepts.
-    n_iter_ : int
-        Pair updates.
-    fit_status_ : int
-        0 if the tolerance was reached, 1 otherwise.
+    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
     epsilon_ : float
         Half width of the tube that was found.
     nu_ : float
         The fraction, ``nu``.
     equivalent_C_ : float
         The C with which :class:`SVR` with ``epsilon=epsilon_`` gives the same function: C itself.
-    C_ : float
-        The constant C in use, from ``C`` or ``lam``.
+    {C_}
 
     Examples
     --------
@@ -150,18 +106,14 @@ class NuSVR(KernelRegressor):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        {X_train}
         y : array-like of shape (n_samples,)
             Targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
-            same as leaving the sample out.
+        {sample_weight}
 
         Returns
         -------
-        self : estimator
-            The fitted estimator.
+        {fitted}
         """
         conclusion.conclude(self, self._fit(X, y, sample_weight))
         return self
@@ -176,8 +128,7 @@ class NuSVR(KernelRegressor):
 
         Returns
         -------
-        Certificate
-            Primal and dual value and violation, computed from the model alone.
+        {Certificate}
         """
         return Certificate.combine(self._certify(X, y, sample_weight))
 

@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 from mercer.machines import conclusion
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import check_objects
+from mercer.machines.documentation import documented
 from mercer.machines.multiclass import Scheme, Single
 from mercer.machines.nu_formulation import OneClass
 from mercer.machines.parameters import ParameterError, check_fraction, refuse_lam
@@ -24,6 +25,7 @@ _ROUNDING = 1e-13
 """A decision value this small beside the values that the coefficients allow is 0."""
 
 
+@documented
 class OneClassSVM(OutlierMixin, KernelMachine):
     """Support vector novelty detection.
 
@@ -36,64 +38,22 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions that is accepted.
+    {kernel, degree, gamma, coef0, tol}
     nu : float, default=0.5
         The fraction, in (0, 1].
-    shrinking : bool, default=True
-        Whether the solver sets variables aside that will stay at their bounds.
-    cache_size : float, default=200
-        Megabytes for kernel values.
-    verbose : bool or int, default=False
-        1 shows a progress bar, 2 prints a line per report of the solver.
-    max_iter : int, default=-1
-        Limit on pair updates, -1 for none.
+    {shrinking, cache_size, verbose, max_iter}
     fit_intercept : bool, default=True
         Accepted as True only: without the threshold rho, f = 0 would be the solution.
-    lam : None
-        Has no meaning here: nu sets the trade-off. Accepted as None only.
-    gap_tol : float, default=None
-        Stop when the relative duality gap is this small, instead of by ``tol``.
-    time_limit : float, default=None
-        Seconds after which the best model so far is returned.
-    warm_start : bool, default=False
-        Whether a new fit on as many samples starts from the previous solution.
-    n_jobs : int, default=None
-        Threads; None for all cores that the process may use.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values.
+    {no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_ : array
-        Training rows with a coefficient other than 0, and their number.
+    {support_}
     dual_coef_ : array of shape (1, n_support)
         Coefficients, all positive.
     intercept_ : array of shape (1,)
         Minus the threshold, -rho.
-    coef_ : array of shape (1, n_features)
-        The weight vector, for the linear kernel.
-    kernel_ : Kernel
-        The kernel with all parameters resolved.
-    certificate_ : Certificate
-        The proof of the fit.
-    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
-        Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
-    intercept_range_ : array of shape (2,)
-        The interval of optimal intercepts.
-    n_iter_ : int
-        Pair updates.
-    fit_status_ : int
-        0 if the tolerance was reached, 1 otherwise.
+    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
     offset_ : float
         The threshold rho: ``decision_function = score_samples - offset_``.
     rho_ : float
@@ -155,18 +115,14 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        {X_train}
         y : ignored
             Present for consistency.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
-            same as leaving the sample out.
+        {sample_weight}
 
         Returns
         -------
-        self : estimator
-            The fitted estimator.
+        {fitted}
         """
         conclusion.conclude(self, self._fit(X, None, sample_weight))
         return self
@@ -176,8 +132,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to score.
+        {X}
 
         Returns
         -------
@@ -194,8 +149,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to score.
+        {X}
 
         Returns
         -------
@@ -214,8 +168,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to judge.
+        {X}
 
         Returns
         -------
@@ -234,8 +187,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Returns
         -------
-        Certificate
-            Primal and dual value and violation, computed from the model alone.
+        {Certificate}
         """
         return Certificate.combine(self._certify(X, None, sample_weight))
 

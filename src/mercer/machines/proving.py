@@ -5,6 +5,9 @@ coefficients, made after the last step; solvers end with that product, so it is 
 model trained on float32 kernel values is checked on float64 values where that is cheap beside the
 fit, or where rounding could be as large as the tolerance. One that then violates its
 tolerance is refined on float64 values, from where it stands.
+
+A fit that the user interrupts is not kept waiting: its proof is made of the values that the solver
+had at hand.
 """
 
 from __future__ import annotations
@@ -23,11 +26,16 @@ from mercer.machines.formulation import Formulation, Measure, Outcome, Task, fea
 from mercer.machines.multiclass import Scheme
 from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Certificate, Settings
+from mercer.solvers.certificate import SOLVER_VALUES
 
 Array = NDArray[np.float64]
 
-_NEGLIGIBLE = 1e-14
-"""A coefficient this small beside the largest one is rounding, and set to 0."""
+_NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
+"""A coefficient this small beside the largest one, and whose part of a decision value is this
+small beside the tolerance, is rounding, and set to 0."""
+
+_REACHED = 1.01
+"""A violation this many times the tolerance still counts as within it."""
 
 _CHEAP = 10
 """A float64 value costs about twice what a float32 one does: a tenth of the values of the fit,
@@ -52,18 +60,29 @@ class Fitting:
     tasks: list[Task]
     solutions: list[Any]
     outcomes: list[Outcome]
+    signalled: bool = False
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user interrupted the solver, other than by a callback."""
+        """Whether the user interrupted the fit, other than by a callback."""
         asked = getattr(self.settings.callback, "stopped", False)
-        return not asked and any(s.status == "interrupted" for s in self.solutions)
+        return self.signalled or (
+            not asked and any(s.status == "interrupted" for s in self.solutions)
+        )
+
+    def interrupt(self) -> None:
+        """Take note of an interrupt that the solver did not see."""
+        self.signalled = True
+        for solution in self.solutions:
+            solution.status = "interrupted"
 
     def matrix(self) -> Array:
         """Return the coefficients of all tasks in the layout of ``dual_coef_``, over all rows."""
         matrix = self.scheme.stack([outcome.beta for outcome in self.outcomes])
         size = np.abs(matrix)
         rounding = (size > 0.0) & (size <= _NEGLIGIBLE * size.max())
+        if rounding.any():  # and no decision value sees it
+            rounding &= size * self.largest <= _UNSEEN * self.settings.tol
         return np.where(rounding, 0.0, matrix) if rounding.any() else matrix
 
     @property
@@ -77,27 +96,55 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
 
     The fitting is changed where the model had to be refined.
     """
-    matrix = fitting.matrix()
-    precision = checking_precision(fitting, matrix)
-    measures = _measures(fitting, matrix, precision, n_jobs)
-    if precision == fitting.gram.dtype or not _refinable(fitting, measures):
-        return matrix, measures, precision
-    gram = Gram(fitting.gram.kernel, fitting.X, precision)
+    precision = checking_precision(fitting, fitting.matrix())
+    proof = _checked(fitting, precision, n_jobs)
+    if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
+        _refine(fitting, precision)
+        proof = _checked(fitting, precision, n_jobs)
+    matrix, measures, _ = proof
+    # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
+    rounding = _single_rounding(matrix) if precision == "float32" else 0.0
+    for solution, measure in zip(fitting.solutions, measures, strict=True):
+        if solution.status == "optimal" and _excess(fitting.settings, measure) > rounding:
+            solution.status = "iteration_limit"  # the solver was wrong about its own values
+    return proof
+
+
+def _refine(fitting: Fitting, precision: str) -> None:
+    """Go on from the model on kernel values of another precision."""
+    gram = fitting.gram.in_precision(precision)
     starts: list[Array | None] = [
         feasible(task, fitting.formulation.variables(task, outcome))
         for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
     ]
     before = fitting.solutions
-    fitting.gram = gram
-    fitting.solutions, fitting.outcomes = solve_tasks(
+    refined, outcomes = solve_tasks(
         fitting.formulation, fitting.tasks, gram, fitting.X, fitting.settings, starts
     )
-    for old, new in zip(before, fitting.solutions, strict=True):
-        new.n_iter += old.n_iter
-        new.n_kernel_values += old.n_kernel_values
-        new.seconds += old.seconds
+    for old, new in zip(before, refined, strict=True):
+        new.after(old)
+    fitting.gram, fitting.solutions, fitting.outcomes = gram, refined, outcomes
+
+
+def _checked(
+    fitting: Fitting, precision: str, n_jobs: int | None
+) -> tuple[Array, list[Measure], str]:
+    if fitting.interrupted:
+        return _as_solved(fitting)
     matrix = fitting.matrix()
     return matrix, _measures(fitting, matrix, precision, n_jobs), precision
+
+
+def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
+    """Return what `prove` returns from the values that the solver left, NaN where it has none."""
+    formulation, tasks, outcomes = fitting.formulation, fitting.tasks, fitting.outcomes
+    values = [
+        formulation.solver_values(task, outcome, solution.values)
+        for task, outcome, solution in zip(tasks, outcomes, fitting.solutions, strict=True)
+    ]
+    measures = formulation.measures(tasks, outcomes, values, fitting.largest)
+    lowest = min(solution.precision for solution in fitting.solutions)
+    return fitting.matrix(), measures, f"{lowest}, {SOLVER_VALUES}"
 
 
 def checking_precision(fitting: Fitting, matrix: Array) -> str:
@@ -108,9 +155,15 @@ def checking_precision(fitting: Fitting, matrix: Array) -> str:
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
     if _CHEAP * n_support * fitting.gram.n <= spent:
         return "float64"
-    # Rounding errors of independent values add up like the root of the sum of squares.
-    rounding = _SINGLE_ERROR * math.sqrt(float(np.square(matrix).sum(axis=1).max()))
-    return "float64" if rounding > fitting.settings.tol else "float32"
+    return "float64" if _single_rounding(matrix) > fitting.settings.tol else "float32"
+
+
+def _single_rounding(matrix: Array) -> float:
+    """Return what the errors of float32 kernel values make of a decision value.
+
+    Those of independent values add up like the root of the sum of squares.
+    """
+    return _SINGLE_ERROR * math.sqrt(float(np.square(matrix).sum(axis=1).max()))
 
 
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
@@ -123,24 +176,27 @@ def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | Non
 
 def _fresh_values(fitting: Fitting) -> list[Array] | None:
     """Return the values of the models where the solver's last act was to compute them."""
-    values = []
-    parts = (fitting.tasks, fitting.solutions, fitting.outcomes)
-    for task, solution, outcome in zip(*parts, strict=True):
-        found = fitting.formulation.values(task, solution, outcome) if solution.fresh else None
-        if found is None:
-            return None
-        values.append(found)
-    return values
+    if not all(solution.fresh for solution in fitting.solutions):
+        return None
+    parts = (fitting.tasks, fitting.outcomes, fitting.solutions)
+    return [
+        fitting.formulation.solver_values(task, outcome, solution.values)
+        for task, outcome, solution in zip(*parts, strict=True)
+    ]
 
 
 def _refinable(fitting: Fitting, measures: list[Measure]) -> bool:
     """Return whether a model that was meant to be within its tolerance is not."""
-    settings = fitting.settings
     if any(solution.status != "optimal" for solution in fitting.solutions):
         return False
+    return any(_excess(fitting.settings, measure) > 0.0 for measure in measures)
+
+
+def _excess(settings: Settings, measure: Measure) -> float:
+    """Return by how much a model misses the tolerance that was asked for."""
     if settings.gap_tol is not None:
-        return any(m.values.relative_gap > settings.gap_tol for m in measures)
-    return any(m.violation > settings.tol for m in measures)
+        return measure.values.relative_gap - _REACHED * settings.gap_tol
+    return measure.violation - _REACHED * settings.tol
 
 
 def certificates(

@@ -34,6 +34,7 @@ class PointStatus(StrEnum):
     INLIER = "inlier"
     OUTLIER = "outlier"
     NOT_USED = "not used"
+    UNKNOWN = "unknown"
 
 
 @dataclass

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 
 from mercer.machines.base import KernelMachine
 from mercer.machines.data import check_objects, check_targets
+from mercer.machines.documentation import documented
 from mercer.machines.multiclass import Scheme, Single
 from mercer.machines.proving import Fitting
 from mercer.machines.record import PointStatus
@@ -17,6 +18,7 @@ from mercer.machines.record import PointStatus
 Array = NDArray[np.float64]
 
 
+@documented
 class KernelRegressor(RegressorMixin, KernelMachine):
     """Base class of the regressors."""
 
@@ -27,8 +29,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects to predict.
+        {X}
 
         Returns
         -------

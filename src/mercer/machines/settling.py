@@ -21,8 +21,11 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-13
 """Distance to a bound, relative to the largest size that the variable can have or has."""
 
+_UNSEEN = 1e-3
+"""What the move of a variable may do to a value, relative to the tolerance."""
 
-def settle(tasks: Sequence[Task], solutions: Sequence[Any]) -> None:
+
+def settle(tasks: Sequence[Task], solutions: Sequence[Any], gram: Any, tol: float) -> None:
     """Put variables onto bounds they are next to, and recompute the multipliers of their groups.
 
     Parameters
@@ -31,6 +34,10 @@ def settle(tasks: Sequence[Task], solutions: Sequence[Any]) -> None:
         The tasks.
     solutions : sequence of Solution
         Their solutions, changed in place.
+    gram : Gram
+        Their kernel matrix: large values of it make small variables count.
+    tol : float
+        The tolerance on values.
     """
     if len(tasks) == 1:
         problem = tasks[0].problem
@@ -42,25 +49,26 @@ def settle(tasks: Sequence[Task], solutions: Sequence[Any]) -> None:
     near = _near(lower, upper, beta)
     if not near.any():
         return
+    unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
     start = 0
     for task, solution in zip(tasks, solutions, strict=True):
         end = start + len(solution.beta)
         if near[start:end].any() and solution.status in ("optimal", "stationary"):
-            _settle_one(task.problem, solution)
+            _settle_one(task.problem, solution, unseen)
         start = end
 
 
-def _near(lower: Array, upper: Array, beta: Array) -> NDArray[np.bool_]:
-    """Return which variables are next to a bound without being at it."""
+def _near(lower: Array, upper: Array, beta: Array, unseen: float = np.inf) -> NDArray[np.bool_]:
+    """Return which variables are next to a bound without being at it, by no more than `unseen`."""
     size = np.maximum(upper, -lower)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
-    room = _ROUNDING * np.where(size < np.inf, size, np.abs(beta))
+    room = np.minimum(_ROUNDING * np.where(size < np.inf, size, np.abs(beta)), unseen)
     return ((upper - beta <= room) & (beta < upper)) | ((beta - lower <= room) & (beta > lower))
 
 
-def _settle_one(problem: Any, solution: Any) -> None:
+def _settle_one(problem: Any, solution: Any, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near = _near(lower, upper, beta)
+    near = _near(lower, upper, beta, unseen)
     closest = np.where(upper - beta < beta - lower, upper, lower)
     solution.beta = beta = np.where(near, closest, beta)
     solution.fresh = False

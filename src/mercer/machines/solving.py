@@ -18,12 +18,19 @@ from mercer.machines.formulation import Formulation, Outcome, Task
 from mercer.machines.hard_formulation import HardTube
 from mercer.machines.settling import settle
 from mercer.solvers import Settings, solve, solve_many
+from mercer.solvers.feature_interior_point import solve_in_features
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+FINE_TOL, FINE_GAP = 1e-5, 1e-6
+"""Tolerances on violation and relative gap below which float32 kernel values are too coarse."""
+
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
+
+_FIRST_ROUNDS, _LAST_ROUNDS = 2, 10
+"""Rounds of pair steps in a hard tube, each twice as long as the one before."""
 
 _SMALL = 1000
 """Up to so many rows the whole kernel matrix costs less than packing some of the rows again."""
@@ -76,6 +83,10 @@ def solve_tasks(
     """
     if starts is None:
         starts = [task.start for task in tasks]
+    if gram.dtype == "float32":
+        # What float32 values cannot resolve is left to the proof, which goes on in float64.
+        gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)
+        settings = replace(settings, tol=max(settings.tol, FINE_TOL), gap_tol=gap_tol)
     wanted = settings.tol
     settings = replace(settings, tol=formulation.first_tolerance(wanted, gram))
     if formulation.signed_gram:
@@ -87,12 +98,12 @@ def solve_tasks(
     else:
         grams = [gram] * len(tasks)
         if isinstance(formulation, HardTube):
-            solutions = [_in_rounds(formulation, tasks[0], gram, settings, starts[0])]
+            solutions = [_in_hard_tube(formulation, tasks[0], gram, settings, starts[0])]
         elif len(tasks) == 1:
             solutions = [solve(tasks[0].problem, gram, settings, start=starts[0])]
         else:
             solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
-    settle(tasks, solutions)
+    settle(tasks, solutions, gram, settings.tol)
     outcomes = [formulation.outcome(t, s) for t, s in zip(tasks, solutions, strict=True)]
     for i, task in enumerate(tasks):
         solutions[i], outcomes[i] = _tightened(
@@ -119,10 +130,8 @@ def _tightened(
             break
         settings = replace(settings, tol=tol)
         more = solve(task.problem, gram, settings, start=solution.beta)
-        settle([task], [more])
-        more.n_iter += solution.n_iter
-        more.n_kernel_values += solution.n_kernel_values
-        more.seconds += solution.seconds
+        settle([task], [more], gram, settings.tol)
+        more.after(solution)
         if more.status == "iteration_limit" and settings.max_iter < 0:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
             more.status = solution.status
@@ -133,32 +142,57 @@ def _tightened(
     return solution, outcome
 
 
-def _in_rounds(
+def _in_hard_tube(
     formulation: HardTube, task: Task, gram: Gram, settings: Settings, start: Array | None
 ) -> Any:
-    """Solve a problem that may be unbounded, looking after every round whether it is."""
+    """Solve a problem that may be unbounded.
+
+    A few rounds of pair steps do for most; one that resists them is handed to an interior point
+    method, and more rounds see to the last digits, or to what is too large for it.
+    """
+    begin = perf_counter()
+    solution = _in_rounds(formulation, task, gram, settings, start, _FIRST_ROUNDS)
+    if solution.status != "iteration_limit" or 0 <= settings.max_iter <= solution.n_iter:
+        return solution
+    left = settings.after(solution.n_iter, perf_counter() - begin)
     limit = formulation.largest_norm(task.y, gram)
-    left = settings.max_iter if settings.max_iter >= 0 else np.iinfo(np.int64).max
-    deadline = None if settings.time_limit is None else perf_counter() + settings.time_limit
-    chunk, n_iter, n_values, seconds = 1000 + 10 * len(task.y), 0, 0, 0.0
-    while True:
-        if deadline is not None:
-            settings = replace(settings, time_limit=max(deadline - perf_counter(), 1e-3))
-        solution = solve(
-            task.problem, gram, replace(settings, max_iter=int(min(chunk, left))), start=start
-        )
-        n_iter += solution.n_iter
-        n_values += solution.n_kernel_values
-        seconds += solution.seconds
-        left -= solution.n_iter
-        chunk *= 2
-        scale, bound = formulation.scaled(task, solution.beta, solution.values)
+    totals = np.zeros(int(formulation.fit_intercept))
+    found = solve_in_features(task.problem, gram, left, totals, largest_norm=limit)
+    if found is None:
+        more = _in_rounds(formulation, task, gram, left, solution.beta, _LAST_ROUNDS)
+        return more.after(solution)
+    solution.n_iter += found.n_iter
+    left = settings.after(solution.n_iter, perf_counter() - begin)
+    if found.status in ("infeasible", "time_limit", "interrupted"):
+        more = _in_rounds(formulation, task, gram, replace(left, max_iter=0), found.beta, 1)
+        more.status = found.status
+    else:
+        more = _in_rounds(formulation, task, gram, left, found.beta, _LAST_ROUNDS)
+    return more.after(solution)
+
+
+def _in_rounds(
+    formulation: HardTube,
+    task: Task,
+    gram: Gram,
+    settings: Settings,
+    start: Array | None,
+    rounds: int,
+) -> Any:
+    """Take pair steps, looking after every round whether the problem is unbounded."""
+    limit = formulation.largest_norm(task.y, gram)
+    chunk, solution = 1000 + 10 * len(task.y), None
+    for _ in range(rounds):
+        found = solve(task.problem, gram, settings.at_most(chunk), start=start)
+        scale, bound = formulation.scaled(task, found.beta, found.values)
         if bound > limit:
-            solution.status = "infeasible"
-        if solution.status != "iteration_limit" or left <= 0:
+            found.status = "infeasible"
+        settings = settings.after(found.n_iter, found.seconds)
+        solution = found if solution is None else found.after(solution)
+        if found.status != "iteration_limit" or settings.max_iter == 0:
             break
-        start = scale * solution.beta
-    solution.n_iter, solution.n_kernel_values, solution.seconds = n_iter, n_values, seconds
+        start = scale * found.beta
+        chunk *= 2
     return solution
 
 
@@ -218,12 +252,14 @@ class TrainingKernel:
         n = self.gram.n
         if len(columns) == 0:
             return np.zeros((n if rows is None else len(rows), V.shape[1]))
-        if rows is None and self.dtype == self.gram.dtype and (n <= _SMALL or 2 * len(columns) > n):
-            # The rows are packed already; a few zero coefficients cost less than packing again.
+        if self.dtype != self.gram.dtype:
+            return self.prepared(columns).matmul(self._rows(rows), V, self.n_jobs)
+        if rows is None and (n <= _SMALL or 2 * len(columns) > n):
+            # A few zero coefficients cost less than picking out the rows.
             full = np.zeros((n, V.shape[1]))
             full[columns] = V
             return self.gram.matmul(full, self.n_jobs)
-        return self.prepared(columns).matmul(self._rows(rows), V, self.n_jobs)
+        return self.gram.matmul(V, self.n_jobs, rows, columns)
 
     def full_product(self, V: Array) -> Array:
         """Return K @ V, where V has a row for every training row."""

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from mercer.losses import CombinedHinge, Hinge, Loss, SquaredHinge
 from mercer.machines.classifier import KernelClassifier
+from mercer.machines.documentation import documented
 from mercer.machines.formulation import Formulation, LossFormulation
 from mercer.machines.hard_formulation import HardMargin
 from mercer.machines.parameters import ParameterError, check_choice, check_positive, cost_constant
 from mercer.machines.proving import Fitting
 
 
+@documented
 class SVC(KernelClassifier):
     """Support vector classifier.
 
@@ -30,84 +32,25 @@ class SVC(KernelClassifier):
     C : float, default=1.0
         Price of a unit of slack. ``inf`` demands that every training point lies outside the
         margin (hard margin), and raises :class:`NotSeparableError` where that is impossible.
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    shrinking : bool, default=True
-        Whether the solver sets variables aside that will stay at their bounds.
-    probability : bool, default=False
-        Whether to calibrate probabilities, which trains five more machines.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions that is accepted.
-    cache_size : float, default=200
-        Megabytes for kernel values.
-    class_weight : dict or "balanced", default=None
-        Weights of the classes; "balanced" gives all classes the same weighted sum.
-    verbose : bool or int, default=False
-        1 shows a progress bar, 2 prints a line per report of the solver.
-    max_iter : int, default=-1
-        Limit on pair updates of each binary problem, -1 for none.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether ``decision_function`` has one column per class or per pair of classes.
-    break_ties : bool, default=False
-        Whether ties between classes of equally many votes go to the highest score.
-    random_state : int, RandomState or None, default=None
-        Draws the folds of the calibration.
+    {kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose}
+    {max_iter, decision_function_shape, break_ties, random_state}
     penalty_norm : {1, 2}, default=1
         Power of the slack: 1 is a box for the coefficients, 2 a weighted diagonal
         (C sum_i s_i max(0, 1 - y_i f(x_i))^2).
     C2 : float, default=None
         Price of a squared unit of slack in addition to that of ``C``:
         sum_i s_i (C xi_i + C2 xi_i^2).
-    multiclass : {"ovo", "ovr"}, default="ovo"
-        One machine per pair of classes, or one per class against the rest.
-    fit_intercept : bool, default=True
-        Whether f has an intercept b.
-    lam : float, default=None
-        The constant as lam = 1 / (2 C W), W the sum of the weights; replaces ``C``.
-    gap_tol : float, default=None
-        Stop when the relative duality gap is this small, instead of by ``tol``.
-    time_limit : float, default=None
-        Seconds after which the best model so far is returned.
-    warm_start : bool, default=False
-        Whether a new fit on as many samples starts from the previous solution.
-    n_jobs : int, default=None
-        Threads; None for all cores that the process may use.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values.
+    {multiclass, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels.
-    support_, support_vectors_, n_support_ : array
-        Training rows with a coefficient other than 0, sorted by class; their number per class.
-    dual_coef_ : array of shape (n_classes - 1, n_support)
-        Signed coefficients; the layout for several classes is that of scikit-learn.
+    {classes_, support_, pair_coefficients}
     intercept_ : array of shape (n_problems,)
         Intercepts.
-    coef_ : array of shape (n_problems, n_features)
-        Weight vectors, for the linear kernel.
-    kernel_ : Kernel
-        The kernel with all parameters resolved.
-    certificate_, certificates_ : Certificate, list of Certificate
-        The proof of the whole model, and of each binary problem.
-    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
-        Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
-    intercept_range_ : array
-        The interval of optimal intercepts.
+    {coef_, kernel_, certificate_, margin_, intercept_range_}
     nu_ : float or array
         The nu for which :class:`NuSVC` gives the same machine (``penalty_norm=1``).
-    n_iter_ : array of int
-        Pair updates of each binary problem.
-    fit_status_ : int
-        0 if the tolerance was reached, 1 otherwise.
+    {n_iter_, fit_status_, C_}
 
     Examples
     --------

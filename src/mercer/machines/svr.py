@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from mercer.machines import conclusion
+from mercer.machines.documentation import documented
 from mercer.machines.formulation import LossFormulation
 from mercer.machines.hard_formulation import HardTube
 from mercer.machines.parameters import (
@@ -27,6 +28,7 @@ _LOSSES = {
 }
 
 
+@documented
 class SVR(KernelRegressor):
     """Support vector regression.
 
@@ -38,71 +40,25 @@ class SVR(KernelRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions that is accepted.
+    {kernel, degree, gamma, coef0, tol}
     C : float, default=1.0
         Price of a unit of deviation beyond the tube. ``inf`` demands that every training point
         lies in it, and raises :class:`NotSeparableError` where that is impossible.
     epsilon : float, default=0.1
         Half width of the tube; see also ``sample_epsilon`` of :meth:`fit`.
-    shrinking : bool, default=True
-        Whether the solver sets variables aside that will stay at their bounds.
-    cache_size : float, default=200
-        Megabytes for kernel values.
-    verbose : bool or int, default=False
-        1 shows a progress bar, 2 prints a line per report of the solver.
-    max_iter : int, default=-1
-        Limit on pair updates, -1 for none.
+    {shrinking, cache_size, verbose, max_iter}
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         Whether the deviation beyond the tube counts linearly or squared.
-    fit_intercept : bool, default=True
-        Whether f has an intercept b.
-    lam : float, default=None
-        The constant as lam = 1 / (2 C W), W the sum of the weights; replaces ``C``.
-    gap_tol : float, default=None
-        Stop when the relative duality gap is this small, instead of by ``tol``.
-    time_limit : float, default=None
-        Seconds after which the best model so far is returned.
-    warm_start : bool, default=False
-        Whether a new fit on as many samples starts from the previous solution.
-    n_jobs : int, default=None
-        Threads; None for all cores that the process may use.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values.
+    {fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_ : array
-        Training rows with a coefficient other than 0, and their number.
+    {support_}
     dual_coef_ : array of shape (1, n_support)
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    coef_ : array of shape (1, n_features)
-        The weight vector, for the linear kernel.
-    kernel_ : Kernel
-        The kernel with all parameters resolved.
-    certificate_ : Certificate
-        The proof of the fit.
-    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
-        Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
-    intercept_range_ : array of shape (2,)
-        The interval of optimal intercepts.
-    n_iter_ : int
-        Pair updates.
-    fit_status_ : int
-        0 if the tolerance was reached, 1 otherwise.
-    C_ : float
-        The constant C in use, from ``C`` or ``lam``.
+    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_, C_}
 
     Examples
     --------
@@ -160,21 +116,17 @@ class SVR(KernelRegressor):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        {X_train}
         y : array-like of shape (n_samples,)
             Targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
-            same as leaving the sample out.
+        {sample_weight}
         sample_epsilon : array-like of shape (n_samples,) or (n_samples, 2), default=None
             Half width of the tube of each sample instead of ``epsilon``; two columns (lower,
             upper) make it asymmetric: f(x) - lower <= y <= f(x) + upper costs nothing.
 
         Returns
         -------
-        self : estimator
-            The fitted estimator.
+        {fitted}
         """
         conclusion.conclude(self, self._fit(X, y, sample_weight, sample_epsilon))
         return self
@@ -191,8 +143,7 @@ class SVR(KernelRegressor):
 
         Returns
         -------
-        Certificate
-            Primal and dual value and violation, computed from the model alone.
+        {Certificate}
         """
         return Certificate.combine(self._certify(X, y, sample_weight, sample_epsilon))
 

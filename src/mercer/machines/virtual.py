@@ -40,8 +40,7 @@ def virtual_support_vectors(
 
     Examples
     --------
-    >>> from mercer import SVC
-    >>> from mercer.machines.virtual import virtual_support_vectors
+    >>> from mercer import SVC, virtual_support_vectors
     >>> model = SVC(kernel="linear").fit([[-1.0, 0.0], [1.0, 0.0]], ["left", "right"])
     >>> X, y = virtual_support_vectors(model, [lambda X: X + [0.0, 1.0]])
     >>> X.tolist(), y.tolist()

@@ -22,6 +22,9 @@ STATUSES = (
 )
 """From best to worst; several problems together have the worst status among them."""
 
+SOLVER_VALUES = "by the solver"
+"""Ends a `precision` whose values are those of the running solver: those of an interrupted fit."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -51,7 +54,9 @@ class Certificate:
     seconds : float
         Time spent in the solver.
     precision : str
-        Precision of the kernel values behind ``primal``, ``dual`` and ``kkt_violation``.
+        Precision of the kernel values behind ``primal``, ``dual`` and ``kkt_violation``. After an
+        interrupt these come from the solver instead of the model, which "float32, by the solver"
+        says; what it had no time to compute is NaN.
     assumes : str or None
         "psd" where positive semidefiniteness is the user's word and not a theorem; None where
         the kernel is known to be positive semidefinite or nothing is claimed.
@@ -117,9 +122,7 @@ class Certificate:
             n_iter=sum(c.n_iter for c in certificates),
             n_kernel_values=sum(c.n_kernel_values for c in certificates),
             seconds=math.fsum(c.seconds for c in certificates),
-            precision="float32"
-            if any(c.precision == "float32" for c in certificates)
-            else certificates[0].precision,
+            precision=min(c.precision for c in certificates),
             assumes=assumptions.pop() if assumptions else None,
         )
 

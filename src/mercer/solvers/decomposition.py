@@ -11,6 +11,7 @@ of the equalities with their intervals, and how the solver stopped.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +20,17 @@ import numpy as np
 from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
 
+from .feature_interior_point import solve_in_features
 from .problem import Problem, Settings, Solution
+
+_PATIENCE, _PATIENCE_PER_ROW = 20_000, 20
+"""Pair steps after which a problem is suspected to be badly conditioned."""
+
+_LAST = 20
+"""Times as many steps as before that may follow on an interior point method."""
+
+_SMALL_RANK = 64
+"""A rank that is always worth a try."""
 
 
 def solve(
@@ -72,6 +83,22 @@ def solve_many(
     """
     if starts is None:
         starts = [None] * len(problems)
+    begin = perf_counter()
+    patience = _PATIENCE + _PATIENCE_PER_ROW * max((len(p.lower) for p in problems), default=0)
+    solutions = _run(problems, gram, settings.at_most(patience), starts)
+    for k, solution in enumerate(solutions):
+        if solution.status == "stalled" or _gave_up(solution, settings):
+            solutions[k] = _insist(problems[k], gram, settings, begin, solution)
+    return solutions
+
+
+def _run(
+    problems: Sequence[Problem],
+    gram: Gram,
+    settings: Settings,
+    starts: Sequence[np.ndarray | None],
+) -> list[Solution]:
+    """Call the native solver."""
     evaluator, objects = gram.native
     begin = perf_counter()
     found = evaluator.solve(
@@ -81,39 +108,99 @@ def solve_many(
         settings.callback,
     )
     seconds = perf_counter() - begin
-    solutions = [_solution(d, seconds / len(problems), gram.dtype) for d in found]
-    stalled = [k for k, s in enumerate(solutions) if s.status == "stalled"]
-    if stalled:
-        _finish_stalled(stalled, solutions, problems, gram, settings)
-    return solutions
+    return [_solution(d, seconds / len(problems), gram.dtype) for d in found]
 
 
-def _finish_stalled(
-    stalled: list[int],
-    solutions: list[Solution],
-    problems: Sequence[Problem],
-    gram: Gram,
-    settings: Settings,
-) -> None:
-    """Go on in double precision where the rounding of single precision stopped the solver."""
-    if gram.dtype == "float64":
-        for k in stalled:  # not even double precision reaches this tolerance
-            solutions[k].status = "iteration_limit"
-        return
-    again = solve_many(
-        [problems[k] for k in stalled],
-        Gram(gram.kernel, gram.X, "float64"),
-        settings,
-        [solutions[k].beta for k in stalled],
-    )
-    for k, better in zip(stalled, again, strict=True):
-        better.n_iter += solutions[k].n_iter
-        better.n_kernel_values += solutions[k].n_kernel_values
-        better.seconds += solutions[k].seconds
-        solutions[k] = better
+def _insist(
+    problem: Problem, gram: Gram, settings: Settings, begin: float, solution: Solution
+) -> Solution:
+    """Go on with a problem on which pair steps make little progress.
+
+    As soon as they have cost as much as an interior point method would, that is tried; it needs
+    a kernel matrix of low rank. Where the rounding of single precision ends them, double
+    precision goes on.
+    """
+    view = gram if problem.rows is None else gram.take(problem.rows)
+    problem = replace(problem, rows=None)
+    while solution.status == "stalled" or _gave_up(solution, settings):
+        left = settings.after(solution.n_iter, perf_counter() - begin)
+        if solution.status == "stalled" and view.dtype == "float32":
+            return _in_double(problem, view, left, solution)
+        found = _in_features(problem, view, left, solution)
+        if found is not None:
+            return found
+        if solution.status == "stalled":
+            solution.status = "iteration_limit"  # not even double precision reaches the tolerance
+            break
+        steps = left.at_most(2 * solution.n_iter)
+        solution = _run([problem], view, steps, [solution.beta])[0].after(solution)
+    return solution
+
+
+def _in_double(problem: Problem, gram: Gram, settings: Settings, solution: Solution) -> Solution:
+    """Go on in double precision."""
+    try:
+        double = gram.in_precision("float64")
+    except KeyboardInterrupt:
+        solution.status = "interrupted"
+        return solution
+    return solve(problem, double, settings, solution.beta).after(solution)
+
+
+def _in_features(
+    problem: Problem, gram: Gram, settings: Settings, solution: Solution
+) -> Solution | None:
+    """Go on with an interior point method; None where the rank is too large for it.
+
+    Pair steps see to the last digits. On a matrix of low rank, those that do not end soon from
+    there will not end at all: rounding keeps them from the tolerance.
+    """
+    if solution.negative_curvature:
+        return None
+    begin = perf_counter()
+    groups = range(0 if problem.group is None else len(solution.multiplier))
+    totals = np.array([solution.beta[problem.group == g].sum() for g in groups])
+    # A pair step takes some 10 n operations, 30 steps in features some 60 n rank^2.
+    rank = max(np.sqrt(solution.n_iter / 6.0), _SMALL_RANK)
+    try:
+        double = gram.in_precision("float64")
+        found = solve_in_features(problem, double, settings, totals, max_rank=rank)
+    except KeyboardInterrupt:
+        solution.status = "interrupted"
+        return solution
+    if found is None:
+        return None
+    there = _run([problem], double, replace(settings, max_iter=0), [found.beta])[0]
+    start = there if there.objective <= solution.objective else solution
+    left = settings.after(found.n_iter, perf_counter() - begin)
+    if found.status in ("time_limit", "interrupted"):
+        left, status = replace(left, max_iter=0), found.status
+    else:
+        left, status = left.at_most(_LAST * solution.n_iter), "iteration_limit"
+    last = _run([problem], double, left, [start.beta])[0]
+    if last.status in ("stalled", "iteration_limit"):
+        last.status = status
+    last.n_iter += found.n_iter
+    last.n_kernel_values += gram.n * found.rank
+    return last.after(solution)
+
+
+def _gave_up(solution: Solution, settings: Settings) -> bool:
+    """Return whether a solver ended before the limit that the user set."""
+    limited = 0 <= settings.max_iter <= solution.n_iter
+    return solution.status == "iteration_limit" and not limited
 
 
 def _native_settings(s: Settings) -> dict[str, Any]:
+    numbers = {
+        "tol": s.tol,
+        "gap_tol": s.gap_tol or 0.0,
+        "time_limit": s.time_limit or 0.0,
+        "cache_size": s.cache_size,
+    }
+    for name, number in numbers.items():
+        if not float(number) >= 0.0:
+            raise ValueError(f"{name} must be a number >= 0; got {number!r}.")
     return {
         "tol": float(s.tol),
         "gap_tol": float(s.gap_tol or 0.0),

@@ -28,8 +28,7 @@ def significant_figures(certificate: Certificate) -> float:
 
     Examples
     --------
-    >>> from mercer.solvers import Certificate
-    >>> from mercer.solvers.figures import significant_figures
+    >>> from mercer.solvers import Certificate, significant_figures
     >>> c = Certificate("optimal", primal=9.0, dual=8.99, gap=0.01, relative_gap=0.01 / 9,
     ...                 kkt_violation=1e-4)
     >>> round(significant_figures(c), 6)

@@ -46,7 +46,7 @@ def hard_margin_primal_matrices(X: ArrayLike, y: ArrayLike) -> QuadraticProgram:
 
     Examples
     --------
-    >>> from mercer.solvers.matrices import hard_margin_primal_matrices
+    >>> from mercer.solvers import hard_margin_primal_matrices
     >>> hard_margin_primal_matrices([[2, 0], [0, 3]], [1, -1]).A.tolist()
     [[1.0, 2.0, 0.0], [-1.0, -0.0, -3.0]]
     """
@@ -76,7 +76,7 @@ def svm_dual_matrices(K: ArrayLike, y: ArrayLike, C: float | None = None) -> Qua
 
     Examples
     --------
-    >>> from mercer.solvers.matrices import svm_dual_matrices
+    >>> from mercer.solvers import svm_dual_matrices
     >>> svm_dual_matrices([[4, 0], [0, 9]], [1, -1]).A.tolist()
     [[1.0, -1.0], [-1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
@@ -111,7 +111,7 @@ def hard_margin_lagrangian(
 
     Examples
     --------
-    >>> from mercer.solvers.matrices import hard_margin_lagrangian
+    >>> from mercer.solvers import hard_margin_lagrangian
     >>> hard_margin_lagrangian([1.0], 0.0, [0.5, 0.5], [[-1], [1]], [-1, 1])
     0.5
     """

@@ -18,7 +18,7 @@ where beta_i can rise and (K beta)_i + phi_i'(beta_i - 0) <= m_g where it can fa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -57,10 +57,10 @@ class Problem:
 
     def native(self, start: np.ndarray | None) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
-        zero = np.zeros(len(self.lower))
+        zero = np.zeros(np.shape(self.lower))
         left = _doubles(self.slope_left)
         curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
-        group = None if self.group is None else np.ascontiguousarray(self.group, dtype=np.int64)
+        group = _indices(self.group)
         if group is not None and group.min(initial=0) < 0:
             raise ValueError("no such group: group must hold 0 or 1.")
         return {
@@ -73,7 +73,7 @@ class Problem:
             "kink": zero if self.kink is None else _doubles(self.kink),
             "groups": 0 if group is None else int(group.max(initial=0)) + 1,
             "group": group,
-            "rows": None if self.rows is None else np.ascontiguousarray(self.rows, dtype=np.int64),
+            "rows": _indices(self.rows),
             "start": None if start is None else _doubles(start),
         }
 
@@ -117,6 +117,30 @@ class Settings:
     working_set: int = 0
     objective_floor: float = -inf
     callback: Callable[..., Any] | None = None
+
+    def after(self, n_iter: int, seconds: float) -> Settings:
+        """Return the settings with the limits that some work leaves, and reports that add up.
+
+        Parameters
+        ----------
+        n_iter : int
+            Pair updates done.
+        seconds : float
+            Time spent.
+        """
+        changes: dict[str, Any] = {}
+        if self.time_limit is not None:
+            changes["time_limit"] = max(self.time_limit - seconds, 1e-3)
+        if self.max_iter >= 0:
+            changes["max_iter"] = max(self.max_iter - n_iter, 0)
+        if self.callback is not None:
+            listener = self.callback
+            changes["callback"] = lambda k, *rest: listener(n_iter + k, *rest)
+        return replace(self, **changes)
+
+    def at_most(self, steps: int) -> Settings:
+        """Return settings that allow `steps` updates, or as many as these where they are fewer."""
+        return self if 0 <= self.max_iter <= steps else replace(self, max_iter=steps)
 
 
 @dataclass
@@ -167,6 +191,27 @@ class Solution:
     negative_curvature: bool = False
     fresh: bool = False
 
+    def after(self, other: Solution) -> Solution:
+        """Return this solution with the work of another one, from which it started, added."""
+        for name in ("n_iter", "n_kernel_values", "seconds", "n_outer", "cache_hits"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.cache_misses += other.cache_misses
+        self.negative_curvature |= other.negative_curvature
+        return self
+
 
 def _doubles(a: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(a, dtype=np.float64)
+    a = np.ascontiguousarray(a, dtype=np.float64)
+    if a.ndim != 1:
+        raise ValueError(
+            f"the arrays of a problem have one entry for each variable; got one of shape {a.shape}."
+        )
+    return a
+
+
+def _indices(a: np.ndarray | None) -> np.ndarray | None:
+    if a is None:
+        return None
+    if np.ndim(a) != 1:
+        raise ValueError(f"group and rows have one entry for each variable; got {np.shape(a)}.")
+    return np.ascontiguousarray(a, dtype=np.int64)

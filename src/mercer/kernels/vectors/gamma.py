@@ -23,6 +23,7 @@ from ..parameters import real
 RULES = ("scale", "auto")
 
 _BLOCK = 1 << 16  # entries a block: half a megabyte of float64, which stays in cache
+_TINY = 5e-324  # the variance of entries that differ, but whose squares underflow
 
 
 def check_gamma(gamma: float | str) -> None:
@@ -67,10 +68,17 @@ def resolve_gamma(gamma: float | str, X: Any, sample_weight: np.ndarray | None =
     width = n_features * variance
     if width < 1e-300:
         raise ValueError(
-            f"gamma='scale' needs 1 / (n_features * variance), which overflows for a variance of "
-            f"{variance:g}. Scale the columns of X, or give gamma as a number."
+            "gamma='scale' needs 1 / (n_features * variance of X), which overflows: the entries of "
+            f"X differ by no more than {_spread(X):.3g}. Scale the columns of X, or give gamma as "
+            "a number."
         )
     return 1.0 / width
+
+
+def _spread(X: Any) -> float:
+    values = X.data if sp.issparse(X) else X
+    low, high = float(values.min()), float(values.max())
+    return max(high, 0.0) - min(low, 0.0) if sp.issparse(X) else high - low
 
 
 def _dense_variance(X: np.ndarray, weight: np.ndarray | None) -> float:
@@ -103,7 +111,7 @@ def _dense_variance(X: np.ndarray, weight: np.ndarray | None) -> float:
         kept = X if weight is None else X[weight > 0]
         if kept.min() == kept.max():
             return 0.0
-    return variance
+    return max(variance, _TINY)
 
 
 def _sparse_variance(X: Any, weight: np.ndarray | None) -> float:
@@ -130,4 +138,6 @@ def _sparse_variance(X: Any, weight: np.ndarray | None) -> float:
     full = values.size == n_samples * n_features
     if full and variance <= 1e-24 * mean * mean and values.min() == values.max():
         return 0.0
-    return variance
+    if not (values if per_value is None else values[per_value > 0]).any():
+        return 0.0
+    return max(variance, _TINY)
