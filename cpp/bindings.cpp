@@ -368,7 +368,7 @@ LeafSource<T> parse_source(nb::handle h) {
   nb::tuple t = nb::cast<nb::tuple>(h);
   const auto name = nb::cast<std::string>(t[0]);
   LeafSource<T> s;
-  if (t.size() == 2 && name != "matrix")
+  if (t.size() == 2 && name != "matrix" && name != "coordinates" && name != "sequence")
     s.cache = nb::cast<std::shared_ptr<StatisticCache<T>>>(t[1]);
   if (name == "dot")
     s.stat = Stat::dot;

@@ -205,32 +205,38 @@ class BlockSolver {
 
   // ---- values from scratch
 
-  /// All values, as a product with the present support; false when interrupted.
+  /// Values as a product with the present support: all of them, or after an interrupt, where time
+  /// is short, those of inactive variables. False when it did not come to an end; what it did not
+  /// reach has no value then, unless the solver kept one up to date.
   bool rebuild() {
     const Index n = full_.size();
-    std::vector<Index> support;
+    const bool hasty = sol_.status == Status::interrupted;
+    std::vector<char> is_active(static_cast<std::size_t>(n), 0);
+    for (Index i : active_) is_active[i] = 1;
+    std::vector<Index> support, rows;
     std::vector<double> coef;
-    for (Index i = 0; i < n; ++i)
+    for (Index i = 0; i < n; ++i) {
       if (sol_.beta[i] != 0) support.push_back(i), coef.push_back(sol_.beta[i]);
-    const Index m = static_cast<Index>(support.size());
-    std::vector<double> fresh(static_cast<std::size_t>(n), 0.0);
-    if (m > 0) {
-      const auto b = full_kernel_.b().take(support.data(), m);
-      const auto kernel = full_kernel_.on(full_kernel_.a(), b);
-      if (!kernel->product({{0, m, 1, 0, coef.data()}}, fresh.data(), 1, threads_,
-                           [&] { return limits_.impatient(); })) {
-        // What was not reached has no value, unless the solver kept one up to date.
-        std::vector<char> is_active(static_cast<std::size_t>(n), 0);
-        for (Index i : active_) is_active[i] = 1;
-        for (Index i = 0; i < n; ++i)
-          if (!is_active[i]) sol_.values[i] = fresh[i];
-        return false;
-      }
+      if (hasty && !is_active[i]) rows.push_back(i);
     }
-    sol_.values = std::move(fresh);
-    sol_.fresh = true;
-    kernel_values_ += n * m;
-    return true;
+    const Index m = static_cast<Index>(support.size());
+    const Index count = hasty ? static_cast<Index>(rows.size()) : n;
+    std::vector<double> fresh(static_cast<std::size_t>(count), 0.0);
+    bool complete = true;
+    if (m > 0 && count > 0) {
+      const auto a = hasty ? full_kernel_.b().take(rows.data(), count) : nullptr;
+      const auto b = full_kernel_.b().take(support.data(), m);
+      const auto kernel = a ? full_kernel_.on(a, b) : full_kernel_.on(full_kernel_.a(), b);
+      complete = kernel->product({{0, m, 1, 0, coef.data()}}, fresh.data(), 1, threads_,
+                                 [&] { return limits_.impatient(); });
+    }
+    kernel_values_ += count * m;
+    for (Index k = 0; k < count; ++k) {
+      const Index i = hasty ? rows[k] : k;
+      if (complete || !is_active[i]) sol_.values[i] = fresh[k];
+    }
+    sol_.fresh = complete && !hasty;
+    return complete;
   }
 
   // ---- shrinking

@@ -354,7 +354,7 @@ def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
         wanted = 256
     sample = kernel_objects.take(X, slice(None, None, max(1, kernel_objects.count(X) // wanted)))
     rows = sample if leaf.mapped else view(sample, leaf, VECTORS)
-    if sp.issparse(rows):
+    if sp.issparse(rows) or len(rows) == 0:
         return None
     rows = rows.astype(np.float64)
     middle = np.sort(rows, axis=0)[len(rows) // 2]
