@@ -7,7 +7,6 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -16,27 +15,16 @@ import scipy.sparse as sp
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
 
+from .precision import single_suffices
 from .program import Columns, Leaf, Mapping, Program, Scalars, compile_kernel
 
-# A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
-# use up this much of it; the sums and the exponential need the rest.
-SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as so many roundings of the squared norms. Ratios up
-# to 8.5 were seen for long single-precision sums and 2.8 where runs are added in double precision;
-# the factors leave a margin. The first is for narrow rows, summed in one run (cpp/objects.cpp).
-SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = (10.0, 5.0)
-NARROW = 256
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
-# Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
-SINGLE_SCALE = 1e3
+# Objects on which the size of kernel values is tried out.
+SAMPLE = 64
 # Rows of a dense array with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
-
-# Instructions whose error in single precision is not bounded here.
-_UNBOUNDED = {"sqrt", "log", "cos", "reciprocal", "power", "table", "aux_add"}
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
@@ -125,10 +113,10 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres)
                 store = compressed.prepare(X)
-                if _accurate(program, store, True, X.shape[1]):
+                if _accurate(compressed, store, X):
                     return compressed, store
         store = single.prepare(X)
-        if dtype == "float32" or _accurate(program, store, sparse, X.shape[1] if sparse else 0):
+        if dtype == "float32" or _accurate(single, store, X):
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves))
     return double, double.prepare(X)
@@ -140,39 +128,37 @@ def select(X: Any, columns: Columns, mapping: Mapping = None) -> Any:
     return rows if mapping is None else mapping(rows)
 
 
-def _accurate(program: Program, store: Any, sparse: bool, columns: int) -> bool:
-    """Return whether single precision keeps kernel values within 2e-6.
+def _accurate(layout: Layout, store: Any, X: Any) -> bool:
+    """Return whether single precision keeps kernel values within 2e-6."""
+    leaves = range(len(layout.program.leaves))
 
-    For exp(-g d^2) with rows wrong by at most e, the error is at most
-    max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
-    times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
-    relative to the norms, not to the distance.
-    """
-    if any(instruction[0] in _UNBOUNDED for instruction in program.code):
-        return False
-    eps = 2.0**-24
-    for k, leaf in enumerate(program.leaves):
-        if leaf.kind in ("matrix", "python"):
-            return False
-        radius, rounding = store.radius(k), store.rounding(k)
-        width = program.widths.get(k)
-        if leaf.kind == "sqdist" and width is not None:
-            roundings = SPARSE_ROUNDINGS[columns > NARROW]
-            if sparse and roundings * eps * width * radius**2 > SPARSE_ERROR:
-                return False
-            if not sparse and 1.72 * sqrt(width) * rounding > SINGLE_ERROR:
-                return False
-        elif leaf.kind == "l1" and width is not None:
-            if 4 * width * max(rounding, eps * radius) > SINGLE_ERROR:
-                return False
-        elif radius**2 > SINGLE_SCALE:
-            return False
-    return True
+    def extremes(k: int) -> tuple[float, float]:
+        numbers = _numbers(layout.program.scalars[k], X)
+        return float(numbers.min()), float(numbers.max())
+
+    return single_suffices(
+        layout.program,
+        store,
+        [store.is_sparse(k) for k in leaves],
+        [store.columns(k) for k in leaves],
+        extremes,
+        lambda: _largest_value(layout, X),
+    )
+
+
+def _largest_value(layout: Layout, X: Any) -> float:
+    """Return the largest absolute value of the kernel among a sample of the objects."""
+    step = max(1, kernel_objects.count(X) // SAMPLE)
+    few = kernel_objects.take(X, slice(None, None, step))
+    double = Layout(layout.program, "float64", layout.sparse, [None] * len(layout.centres))
+    objects = double.prepare(few)
+    return float(np.abs(double.evaluator(objects, objects, few, few).tile()).max())
 
 
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
     """Return a point near the rows when they lie far from the origin, else None."""
-    if leaf.kind not in ("sqdist", "l1"):
+    moves = leaf.coordinates is not None and leaf.coordinates.of_difference
+    if leaf.kind not in ("sqdist", "l1") and not moves:
         return None
     step = max(1, kernel_objects.count(X) // 256)
     rows = select(kernel_objects.take(X, slice(None, None, step)), leaf.columns, leaf.mapping)
@@ -189,9 +175,8 @@ def _mostly_zero(X: Any, program: Program) -> bool:
     """Return whether a dense array is stored better as compressed rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS:
         return False
-    if any(
-        leaf.kind in ("matrix", "python") or leaf.columns or leaf.mapping for leaf in program.leaves
-    ):
+    unfit = ("matrix", "python", "coordinates")
+    if any(leaf.kind in unfit or leaf.columns or leaf.mapping for leaf in program.leaves):
         return False
     sample = X[:: max(1, len(X) // 256)]
     return bool(np.count_nonzero(sample) < SPARSE_DENSITY * sample.size)
@@ -242,7 +227,7 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
         return (leaf.kind,)
     kernel: Any = leaf.kernel
     A = select(X, leaf.columns, leaf.mapping)
-    B = select(Z, leaf.columns, leaf.mapping)
+    B = A if Z is X else select(Z, leaf.columns, leaf.mapping)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))
