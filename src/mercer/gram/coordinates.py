@@ -75,7 +75,7 @@ class Coordinates:
             sums = sum(terms)
         elif self.function == "cosines":
             sums = 2.0 * sum((1 + k) * abs(c) for k, c in enumerate(self.coefficients))
-        return 4.0 + sums
+        return 3.0 + sums
 
     def source(self, combination: str, order: int) -> dict[str, Any]:
         """Return the description that the native core takes.

@@ -36,7 +36,7 @@ SINGLE_SCALE = 1e3
 _EPS = 2.0**-24
 _GRID = 513
 _LONGEST = 400  # instructions of a function of one statistic that are followed
-_CLASSICAL = {"leaf", "const", "affine", "exp", "tanh", "powi", "add", "mul", "aux"}
+_CLASSICAL = {"leaf", "const", "affine", "exp", "powi", "add", "mul", "aux"}
 
 
 def single_suffices(
@@ -71,7 +71,7 @@ def single_suffices(
         _Rows(leaf, store.radius(k), store.rounding(k), sparse[k], columns[k])
         for k, leaf in enumerate(program.leaves)
     ]
-    if kinds <= {"dot", "sqdist", "l1"} and {i[0] for i in program.code} <= _CLASSICAL:
+    if _is_classical(program):
         return all(_classical(rows, program.widths.get(k)) for k, rows in enumerate(leaves))
     with np.errstate(all="ignore"):  # an overflow shows as an infinite error
         bound = _Follower(leaves, ranges).follow(program)
@@ -123,6 +123,21 @@ class _Rows:
             s + rate * 4.0 * max(self.rounding, _EPS * self.radius),
             s * (1.0 + self.sums),
         ]
+
+
+def _is_classical(program: Program) -> bool:
+    """Return whether distances go straight into decaying exponentials, and the rest into powers."""
+    before: tuple[Any, ...] = ()
+    for instruction in program.code:
+        if instruction[0] not in _CLASSICAL:
+            return False
+        if instruction[0] == "exp":
+            if before[0] != "leaf" or instruction[1] > 0:
+                return False
+            if program.leaves[before[1]].kind not in ("sqdist", "l1"):
+                return False
+        before = instruction
+    return all(leaf.kind in ("dot", "sqdist", "l1") for leaf in program.leaves)
 
 
 def _classical(rows: _Rows, width: float | None) -> bool:
