@@ -30,6 +30,7 @@ from .conditional import (
     completely_monotonic,
     polynomial_basis,
     project_gram,
+    seminorm2,
 )
 from .constant import Constant
 from .covariance import Covariance
@@ -37,7 +38,7 @@ from .definiteness import Definiteness
 from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
 from .geometry import cosine, distance, distance_to_mean, norm
-from .hankel import radial_transform
+from .hankel import bessel_k_bounds, radial_transform
 from .mapping import log_polar
 from .precomputed import Precomputed
 from .resolve import resolve
@@ -132,6 +133,7 @@ __all__ = [
     "SumOfPowers",
     "ThinPlate",
     "VectorKernel",
+    "bessel_k_bounds",
     "completely_monotonic",
     "cosine",
     "distance",
@@ -145,5 +147,6 @@ __all__ = [
     "project_gram",
     "radial_transform",
     "resolve",
+    "seminorm2",
     "taylor_inner_product",
 ]
