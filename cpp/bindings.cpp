@@ -177,6 +177,15 @@ std::pair<double, double> describe(const ObjectsBuilder<T>& b, int leaf) {
   return {0.0, 0.0};
 }
 
+/// Columns of the rows in the store of a leaf.
+template <class T>
+Index columns_of(const ObjectsBuilder<T>& b, int leaf) {
+  const Store<T>& s = *b.objects->stores.at(static_cast<size_t>(leaf));
+  if (auto* d = std::get_if<DenseStore<T>>(&s)) return d->d;
+  if (auto* p = std::get_if<SparseStore<T>>(&s)) return p->d;
+  return 0;
+}
+
 // ------------------------------------------------------------------ programs and evaluators
 
 /// ("table", grid, step, first, below, beyond, coefficients by falling power x pieces).
@@ -674,6 +683,15 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
           "radius", [](const Builder& b, int leaf) { return describe(b, leaf).first; }, "leaf"_a)
       .def(
           "rounding", [](const Builder& b, int leaf) { return describe(b, leaf).second; }, "leaf"_a)
+      .def(
+          "columns", [](const Builder& b, int leaf) { return columns_of(b, leaf); }, "leaf"_a)
+      .def(
+          "is_sparse",
+          [](const Builder& b, int leaf) {
+            return std::holds_alternative<SparseStore<T>>(
+                *b.objects->stores.at(static_cast<size_t>(leaf)));
+          },
+          "leaf"_a)
       .def_prop_ro("n", [](const Builder& b) { return b.objects->n; });
 
   nb::class_<Evaluator<T>>(m, evaluator_name)

@@ -98,6 +98,7 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     X = _check_rows(machine, X, reset=False, sparse=trained_on_sparse)
     if trained_on_sparse and not sp.issparse(X):
         X = sp.csr_matrix(X)
+    kernel.check_domain(X)
     return X
 
 

@@ -53,8 +53,9 @@ class Certificate:
     precision : str
         Precision of the kernel values behind ``primal``, ``dual`` and ``kkt_violation``.
     assumes : str or None
-        "psd" where positive semidefiniteness is the user's word and not a theorem; None where
-        the kernel is known to be positive semidefinite or nothing is claimed.
+        "psd" where positive semidefiniteness is the user's word and not a theorem, "cpd" where
+        it is conditional definiteness, which suffices for a machine with an intercept; None where
+        the kernel is known to be definite enough or nothing is claimed.
 
     Examples
     --------
