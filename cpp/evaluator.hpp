@@ -39,6 +39,8 @@ struct Query {
   std::vector<std::vector<std::int32_t>> used;     ///< per leaf: columns with a slot
   std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
+  std::vector<std::vector<Index>> cursor;          ///< per leaf: postings of the rows' entries
+  std::vector<Index> next;                         ///< per leaf: where the cursors stand
   Buffer<T> sparse_out;
   PairScratch pair;
 };
@@ -86,12 +88,15 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
+  bool by_postings(std::size_t leaf) const;
+  void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
 
   Program program_;
   std::vector<LeafSource<T>> sources_;
   std::shared_ptr<const Objects<T>> a_, b_;
   int panel_ = 0, block_ = 0, depth_ = 1;
+  Index chunk_ = 0;
   bool native_ = true, symmetric_ = false;
 };
 

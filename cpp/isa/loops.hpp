@@ -11,6 +11,7 @@ namespace {
 
 using mercer::Index;
 using mercer::InnerTask;
+using mercer::InvertedTask;
 using mercer::query_block;
 using mercer::sparse_block;
 using mercer::Stat;
@@ -150,6 +151,22 @@ void sparse_tile(const T* slots, const std::int32_t* slot_of, const T* value,
       T* to = out + i * sparse_block + h;
       for (int c = 0; c < part; ++c) to[c] = static_cast<T>(result[c]);
     }
+  }
+}
+
+template <class T>
+void inverted(const InvertedTask<T>& t) {
+  const std::int32_t* row = t.row;
+  const T* value = t.post_value;
+  T* out = t.out - t.begin;
+  const Index end = t.begin + t.count;
+  for (Index k = 0; k < t.count; ++k) t.out[k] = T(0);
+  for (Index e = 0; e < t.entries; ++e) {
+    const T v = t.value[e];
+    const Index last = t.post_start[t.column[e] + 1];
+    Index p = t.cursor[e];
+    for (; p < last && row[p] < end; ++p) out[row[p]] += v * value[p];
+    t.cursor[e] = p;
   }
 }
 

@@ -11,15 +11,14 @@ namespace {
 constexpr int group_vectors = 4;
 constexpr Index group_lanes = group_vectors * VecD::width;
 
+/// The state of V vectors of a group.
+template <int V>
 struct Group {
-  VecD v[group_vectors];
+  VecD v[V];
   static Group set(double x) {
     Group g;
-    for (int k = 0; k < group_vectors; ++k) g.v[k] = VecD::set(x);
+    for (int k = 0; k < V; ++k) g.v[k] = VecD::set(x);
     return g;
-  }
-  void store(double* p) const {
-    for (int k = 0; k < group_vectors; ++k) v[k].store(p + k * VecD::width);
   }
 };
 
@@ -29,65 +28,108 @@ inline void fill(double* p, Index n, double x) {
 
 // ---------------------------------------------------------------- subsequences
 
-/// One row of the table of one order. `below` is D_{p-1} of the row before, shifted by one
-/// position (unused for the first order, D_0 = 1); `row` is D_p from position -1 on, updated in
-/// place (unused for the last order, of which only S_p matters); `diagonals` receives weight S_p.
-template <bool First, bool Last, bool Weighted>
-inline void subsequence_row(const double* group, Index n, double token, double decay, double weight,
-                            const double* below, double* row, double* diagonals) {
-  const VecD x = VecD::set(token), one = VecD::set(1.0), w = VecD::set(weight);
-  const VecD a = VecD::set(decay), aa = VecD::set(decay * decay);
-  Group left = Group::set(0.0), corner = Group::set(0.0);
-  for (Index j = 0; j < n; ++j) {
-    for (int k = 0; k < group_vectors; ++k) {
-      const Index at = j * group_lanes + k * VecD::width;
-      const VecD s = only(x == VecD::load(group + at), First ? one : VecD::load(below + at));
-      if constexpr (Weighted) fma(w, s, VecD::load(diagonals + at)).store(diagonals + at);
-      if constexpr (!Last) {
-        const VecD up = VecD::load(row + at + group_lanes);
-        const VecD d = fma(a, up + left.v[k], fnma(aa, corner.v[k], s));
-        d.store(row + at + group_lanes);
-        left.v[k] = d;
-        corner.v[k] = up;
+/// Vectors of a group that run together: two hide the latency of the chain over j, and the state
+/// of up to five orders stays in sixteen registers, or nearly.
+constexpr int together = 2;
+
+/// All orders in one sweep. D_{p-1}(i-1, j-1) is at hand when D_p(i, j) is due, so that a cell
+/// costs one load and one store per order. Single: only subsequences of the largest length count.
+template <int Order, bool Single>
+void subsequence_sweep(const mercer::SubsequenceTask& t, Index first, double* table, double* sums) {
+  constexpr int levels = Order - 1, room = levels > 0 ? levels : 1;
+  const VecD one = VecD::set(1.0), a = VecD::set(t.decay), aa = VecD::set(t.decay * t.decay);
+  for (Index i = 0; i < t.m; ++i) {
+    const VecD x = VecD::set(t.query[i]);
+    double* diagonal = sums + (t.m - 1 - i) * group_lanes + first;
+    VecD left[room][together], corner[room][together];
+    for (int p = 0; p < room; ++p)
+      for (int v = 0; v < together; ++v) left[p][v] = corner[p][v] = VecD::zero();
+    for (Index j = 0; j < t.n; ++j) {
+      const double* tokens = t.group + j * group_lanes + first;
+      double* cell = table + j * levels * group_lanes + first;
+      double* sum = diagonal + j * group_lanes;
+      for (int v = 0; v < together; ++v) {
+        const auto match = x == VecD::load(tokens + v * VecD::width);
+        VecD weighted = VecD::zero();
+        for (int p = Order; p >= 1; --p) {
+          const VecD s = only(match, p == 1 ? one : corner[p > 1 ? p - 2 : 0][v]);
+          if (Single && p == Order) weighted = s;
+          if (!Single) weighted = fma(VecD::set(t.weight[p - 1]), s, weighted);
+          if (p == Order) continue;
+          double* at = cell + (p - 1) * group_lanes + v * VecD::width;
+          const VecD up = VecD::load(at);
+          const VecD d = fma(a, up + left[p - 1][v], fnma(aa, corner[p - 1][v], s));
+          d.store(at);
+          left[p - 1][v] = d;
+          corner[p - 1][v] = up;
+        }
+        (VecD::load(sum + v * VecD::width) + weighted).store(sum + v * VecD::width);
       }
     }
   }
 }
 
-template <bool First, bool Last>
-inline void subsequence_order(const mercer::SubsequenceTask& t, Index i, int p, double* table,
-                              double* diagonals) {
-  const Index width = (t.n + 1) * group_lanes;
-  const double* below = First ? nullptr : table + (p - 2) * width;
-  double* row = Last ? nullptr : table + (p - 1) * width;
-  const double weight = t.weight[p - 1];
-  if (weight != 0)
-    subsequence_row<First, Last, true>(t.group, t.n, t.query[i], t.decay, weight, below, row,
-                                       diagonals);
-  else if constexpr (!Last)
-    subsequence_row<First, Last, false>(t.group, t.n, t.query[i], t.decay, 0.0, below, row,
-                                        nullptr);
+/// The same for any order, one order after the other: a row of D_p is updated from position 0 to n
+/// with D_{p-1} of the row before, hence from the largest order down.
+void subsequence_rows(const mercer::SubsequenceTask& t, Index first, double* table, double* sums) {
+  const VecD one = VecD::set(1.0), a = VecD::set(t.decay), aa = VecD::set(t.decay * t.decay);
+  const Index width = (t.n + 1) * group_lanes;  // column 0 stays zero
+  for (Index i = 0; i < t.m; ++i) {
+    const VecD x = VecD::set(t.query[i]);
+    double* diagonal = sums + (t.m - 1 - i) * group_lanes + first;
+    for (int p = t.order; p >= 1; --p) {
+      const VecD weight = VecD::set(t.weight[p - 1]);
+      const double* below = table + (p - 2) * width + first;
+      double* row = table + (p - 1) * width + first;
+      VecD left[together], corner[together];
+      for (int v = 0; v < together; ++v) left[v] = corner[v] = VecD::zero();
+      for (Index j = 0; j < t.n; ++j)
+        for (int v = 0; v < together; ++v) {
+          const Index at = j * group_lanes + v * VecD::width;
+          const auto match = x == VecD::load(t.group + first + at);
+          const VecD s = only(match, p == 1 ? one : VecD::load(below + at));
+          fma(weight, s, VecD::load(diagonal + at)).store(diagonal + at);
+          if (p == t.order) continue;
+          const VecD up = VecD::load(row + at + group_lanes);
+          const VecD d = fma(a, up + left[v], fnma(aa, corner[v], s));
+          d.store(row + at + group_lanes);
+          left[v] = d;
+          corner[v] = up;
+        }
+    }
+  }
+}
+
+using SubsequenceLoop = void (*)(const mercer::SubsequenceTask&, Index, double*, double*);
+
+inline SubsequenceLoop subsequence_loop(int order, bool single) {
+  switch (order) {
+    case 1:
+      return single ? subsequence_sweep<1, true> : subsequence_sweep<1, false>;
+    case 2:
+      return single ? subsequence_sweep<2, true> : subsequence_sweep<2, false>;
+    case 3:
+      return single ? subsequence_sweep<3, true> : subsequence_sweep<3, false>;
+    case 4:
+      return single ? subsequence_sweep<4, true> : subsequence_sweep<4, false>;
+    case 5:
+      return single ? subsequence_sweep<5, true> : subsequence_sweep<5, false>;
+    case 6:
+      return single ? subsequence_sweep<6, true> : subsequence_sweep<6, false>;
+    default:
+      return subsequence_rows;
+  }
 }
 
 void subsequence(const mercer::SubsequenceTask& t) {
-  const Index width = (t.n + 1) * group_lanes;
-  double* table = t.work;
-  double* sums = table + (t.order - 1) * width;  // of diagonal d at (d + m - 1) lanes
-  fill(t.work, (t.order - 1) * width + (t.m + t.n) * group_lanes, 0.0);
-  for (Index i = 0; i < t.m; ++i) {
-    double* diagonals = sums + (t.m - 1 - i) * group_lanes;
-    // From the largest order down, so that D_{p-1} still is that of the row before.
-    for (int p = t.order; p >= 1; --p) {
-      if (p == 1 && p == t.order)
-        subsequence_order<true, true>(t, i, p, table, diagonals);
-      else if (p == 1)
-        subsequence_order<true, false>(t, i, p, table, diagonals);
-      else if (p == t.order)
-        subsequence_order<false, true>(t, i, p, table, diagonals);
-      else
-        subsequence_order<false, false>(t, i, p, table, diagonals);
-    }
-  }
+  bool single = t.order <= 6;
+  for (int p = 1; p < t.order; ++p) single = single && t.weight[p - 1] == 0.0;
+  const SubsequenceLoop loop = subsequence_loop(t.order, single);
+  const Index size = (t.order - 1) * (t.n + 1) * group_lanes;
+  double* sums = t.work + size;  // of diagonal d at (d + m - 1) lanes
+  fill(t.work, size + (t.m + t.n) * group_lanes, 0.0);
+  for (Index first = 0; first < t.used; first += together * VecD::width)
+    loop(t, first, t.work, sums);
   const Index middle = t.m - 1, last = t.m + t.n - 2;
   for (Index k = 0; k < group_lanes; ++k) {
     double total = sums[middle * group_lanes + k];
@@ -96,28 +138,31 @@ void subsequence(const mercer::SubsequenceTask& t) {
       const double after = middle + d <= last ? sums[(middle + d) * group_lanes + k] : 0.0;
       total += before + after;
     }
-    t.out[k] = total;
+    t.out[k] = single ? t.weight[t.order - 1] * total : total;
   }
 }
 
 // ---------------------------------------------------------------- alignments
 
 /// The last row of a table whose values leave the range of double: value times 2^exponent.
+template <int V>
 class Scaled {
  public:
+  static constexpr Index lanes = V * VecD::width;
+
   explicit Scaled(double* row, Index n) : row_(row), n_(n) {
     fill(row, (n + 1) * group_lanes, 0.0);
-    fill(row, group_lanes, 1.0);
-    for (Index k = 0; k < group_lanes; ++k) exponent_[k] = 0;
+    fill(row, lanes, 1.0);
+    for (Index k = 0; k < lanes; ++k) exponent_[k] = 0;
   }
 
   /// Brings lanes whose largest value is very large or very small back to about 1; powers of two
   /// change no digit.
-  void balance(const Group& largest) {
-    alignas(64) double top[group_lanes], factor[group_lanes];
-    largest.store(top);
+  void balance(const Group<V>& largest) {
+    alignas(64) double top[lanes], factor[lanes];
+    for (int k = 0; k < V; ++k) largest.v[k].store(top + k * VecD::width);
     bool any = false;
-    for (Index k = 0; k < group_lanes; ++k) {
+    for (Index k = 0; k < lanes; ++k) {
       factor[k] = 1.0;
       if (top[k] == 0.0 || (top[k] < 0x1p300 && top[k] > 0x1p-300)) continue;
       int e = 0;
@@ -128,7 +173,7 @@ class Scaled {
     }
     if (!any) return;
     for (Index j = 0; j <= n_; ++j)
-      for (int k = 0; k < group_vectors; ++k) {
+      for (int k = 0; k < V; ++k) {
         double* p = row_ + j * group_lanes + k * VecD::width;
         (VecD::load(p) * VecD::load(factor + k * VecD::width)).store(p);
       }
@@ -137,7 +182,7 @@ class Scaled {
   /// The logarithm of the value at the end of each lane.
   void finish(const std::int64_t* length, double* out) const {
     constexpr double ln2 = 0.69314718055994530942;
-    for (Index k = 0; k < group_lanes; ++k) {
+    for (Index k = 0; k < lanes; ++k) {
       const double value = row_[length[k] * group_lanes + k];
       int e = 0;
       const double digits = std::frexp(value, &e);
@@ -149,11 +194,12 @@ class Scaled {
  private:
   double* row_;
   Index n_;
-  Index exponent_[group_lanes];
+  Index exponent_[lanes];
 };
 
-void alignment(const mercer::AlignmentTask& t) {
-  Scaled scaled(t.work, t.n);
+template <int V>
+void alignment_of(const mercer::AlignmentTask& t) {
+  Scaled<V> scaled(t.work, t.n);
   const VecD rate = VecD::set(-t.gamma * log2e), two = VecD::set(2.0), zero = VecD::zero();
   const auto band = static_cast<Index>(t.band);
   for (Index i = 0; i < t.m; ++i) {
@@ -163,8 +209,8 @@ void alignment(const mercer::AlignmentTask& t) {
       fill(t.work, (t.n + 1) * group_lanes, 0.0);
       break;
     }
-    Group largest = Group::set(0.0), left = Group::set(0.0), corner;
-    for (int k = 0; k < group_vectors; ++k) {
+    Group<V> largest = Group<V>::set(0.0), left = largest, corner;
+    for (int k = 0; k < V; ++k) {
       double* before = t.work + lo * group_lanes + k * VecD::width;
       corner.v[k] = VecD::load(before);
       zero.store(before);
@@ -174,7 +220,7 @@ void alignment(const mercer::AlignmentTask& t) {
       const double distance = static_cast<double>(i < j ? j - i : i - j);
       const VecD w = VecD::set(band ? 1.0 - distance / t.band : 1.0);
       const double* step = t.group + j * t.d * group_lanes;
-      for (int k = 0; k < group_vectors; ++k) {
+      for (int k = 0; k < V; ++k) {
         VecD square = zero;
         for (Index c = 0; c < t.d; ++c) {
           const VecD difference =
@@ -196,11 +242,12 @@ void alignment(const mercer::AlignmentTask& t) {
   scaled.finish(t.length, t.out);
 }
 
-void pair_model(const mercer::PairModelTask& t) {
-  Scaled scaled(t.work, t.n);
+template <int V>
+void pair_model_of(const mercer::PairModelTask& t) {
+  Scaled<V> scaled(t.work, t.n);
   // Row 0: insertions into the other sequence only.
   for (Index j = 0; j < t.n; ++j)
-    for (int k = 0; k < group_vectors; ++k) {
+    for (int k = 0; k < V; ++k) {
       double* at = t.work + j * group_lanes + k * VecD::width;
       (VecD::load(t.group_insert + j * group_lanes + k * VecD::width) * VecD::load(at))
           .store(at + group_lanes);
@@ -208,8 +255,8 @@ void pair_model(const mercer::PairModelTask& t) {
   for (Index i = 0; i < t.m; ++i) {
     const VecD e = VecD::set(t.insert[t.query[i]]);
     const double* pair = t.pair + t.query[i] * t.n * group_lanes;
-    Group largest, left, corner;
-    for (int k = 0; k < group_vectors; ++k) {
+    Group<V> largest, left, corner;
+    for (int k = 0; k < V; ++k) {
       double* at = t.work + k * VecD::width;
       corner.v[k] = VecD::load(at);
       left.v[k] = e * corner.v[k];
@@ -217,7 +264,7 @@ void pair_model(const mercer::PairModelTask& t) {
       largest.v[k] = left.v[k];
     }
     for (Index j = 0; j < t.n; ++j)
-      for (int k = 0; k < group_vectors; ++k) {
+      for (int k = 0; k < V; ++k) {
         const Index here = j * group_lanes + k * VecD::width;
         double* at = t.work + here + group_lanes;
         const VecD up = VecD::load(at);
@@ -231,6 +278,20 @@ void pair_model(const mercer::PairModelTask& t) {
     scaled.balance(largest);
   }
   scaled.finish(t.length, t.out);
+}
+
+void alignment(const mercer::AlignmentTask& t) {
+  const auto loop = t.used <= VecD::width       ? alignment_of<1>
+                    : t.used <= 2 * VecD::width ? alignment_of<2>
+                                                : alignment_of<group_vectors>;
+  loop(t);
+}
+
+void pair_model(const mercer::PairModelTask& t) {
+  const auto loop = t.used <= VecD::width       ? pair_model_of<1>
+                    : t.used <= 2 * VecD::width ? pair_model_of<2>
+                                                : pair_model_of<group_vectors>;
+  loop(t);
 }
 
 }  // namespace

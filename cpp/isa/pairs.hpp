@@ -24,6 +24,7 @@ struct SubsequenceTask {
   const double* weight;  ///< of p = 1..order
   double* work;          ///< (order (n + 1) + m) lanes
   double* out;           ///< lanes
+  std::int64_t used;     ///< lanes that hold a sequence
 };
 
 /// Alignments of two series. With k(i, j) = w g / (2 - w g), g = exp(-gamma |s_i - t_j|^2) and
@@ -41,6 +42,7 @@ struct AlignmentTask {
   double band;   ///< 0: none
   double* work;  ///< (n + 1) lanes
   double* out;   ///< lanes
+  std::int64_t used;
 };
 
 /// Pair hidden Markov model whose insertions into the two sequences are independent. With the
@@ -58,6 +60,7 @@ struct PairModelTask {
   const std::int64_t* length;  ///< of each lane
   double* work;                ///< (n + 1) lanes
   double* out;                 ///< lanes
+  std::int64_t used;
 };
 
 struct PairOps {

@@ -16,6 +16,7 @@ mercer::Ops<T> make_ops() {
   o.sparse[static_cast<int>(Stat::dot)] = sparse_tile<Stat::dot, T>;
   o.sparse[static_cast<int>(Stat::sqdist)] = sparse_tile<Stat::sqdist, T>;
   o.sparse[static_cast<int>(Stat::l1)] = sparse_tile<Stat::l1, T>;
+  o.inverted = inverted<T>;
   o.transpose = transpose<T>;
   o.affine = affine<T>;
   o.exp_affine = exp_affine<T>;

@@ -36,7 +36,7 @@ class Subsequence final : public PairKernel {
       scratch.extra.require(ops.lanes);
       interleave_tokens(b, columns, used, longest, scratch.group.data());
       ops.subsequence({scratch.query.data(), m, scratch.group.data(), longest, order, decay_,
-                       weights_.data(), scratch.table.data(), scratch.extra.data()});
+                       weights_.data(), scratch.table.data(), scratch.extra.data(), used});
       for (Index k = 0; k < used; ++k) out[columns[k] - begin] = scratch.extra[k];
     });
   }

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
+from mercer.kernels.diagonal import squared_norms
 from mercer.kernels.objects import VECTORS
 from mercer.kernels.tables import is_table, select
 from mercer.kernels.vocabulary import Vocabulary
@@ -39,8 +40,8 @@ SPARSE_DENSITY = 0.25
 SPARSE_COLUMNS = 64
 # Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
 LARGEST_LOG = 700.0
-# Integers below this are exact in single precision, and so are their sums.
-EXACT = 2.0**24
+# Integers up to this are exact, and so are their sums.
+EXACT = {"float32": 2.0**24, "float64": 2.0**53}
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
@@ -98,7 +99,8 @@ class Layout:
                 continue
             rows = mapped[k] if leaf.mapped else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
-                _add_sparse(store, sp.csr_array(rows))
+                exact = leaf.mapped and _exact_sums(rows, self.dtype)
+                _add_sparse(store, sp.csr_array(rows), exact)
             elif self.sparse and not leaf.mapped:
                 store.compress(_floats(rows))
             else:
@@ -221,7 +223,8 @@ def _accurate(
         radius, rounding = store.radius(k), store.rounding(k)
         if leaf.mapped:
             sparse, columns = sp.issparse(mapped[k]), mapped[k].shape[1]
-            if _exact(program, k, mapped[k], radius):
+            rescaled = [i for i in program.code if i[0] not in ("leaf", "aux")]
+            if leaf.kind == "dot" and not rescaled and _exact_sums(mapped[k], "float32"):
                 continue
         width = program.widths.get(k)
         if leaf.kind == "sqdist" and width is not None:
@@ -238,13 +241,14 @@ def _accurate(
     return True
 
 
-def _exact(program: Program, k: int, rows: Any, radius: float) -> bool:
-    """Return whether a leaf is a dot product of integers that nothing but a norm rescales."""
-    code = [i for i in program.code if i[0] != "aux"]
-    if program.leaves[k].kind != "dot" or code != [("leaf", k)] or radius**2 >= EXACT:
-        return False
+def _exact_sums(rows: Any, dtype: str) -> bool:
+    """Return whether rows hold integers, such as counts, whose dot products are exact."""
     values = rows.data if sp.issparse(rows) else rows
-    return bool(np.all(values == np.rint(values)))
+    if not np.array_equal(values, np.rint(values)):
+        return False
+    width = np.diff(rows.indptr).max(initial=0) if sp.issparse(rows) else rows.shape[1]
+    bound = float(np.abs(values).max(initial=0.0)) ** 2 * float(width)
+    return bound < EXACT[dtype] or float(squared_norms(rows).max(initial=0.0)) < EXACT[dtype]
 
 
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
@@ -278,7 +282,7 @@ def _floats(X: np.ndarray) -> np.ndarray:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _add_sparse(store: Any, X: sp.csr_array) -> None:
+def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
     data = _floats(X.data)
     index = np.int64 if X.indptr.dtype == np.int64 or X.indices.dtype == np.int64 else np.int32
     store.sparse(
@@ -286,6 +290,7 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(X.indptr, dtype=index),
         X.shape[1],
+        exact,
     )
 
 

@@ -189,7 +189,7 @@ def check_alphabet(alphabet: Any, owner: str) -> None:
         raise ValueError(f"alphabet of {owner} must hold every token once; got {alphabet!r}.")
 
 
-_NAMES = {str: "str", bytes: "bytes", list: "list of tokens"}
+_NAMES: dict[Any, str] = {str: "str", bytes: "bytes", list: "list of tokens"}
 
 
 def _kind(x: Any) -> type | None:
