@@ -10,10 +10,6 @@
 namespace mercer {
 
 namespace {
-/// Columns a program works on at a time: six rows of them stay in the first-level cache.
-constexpr Index chunk = 256;
-/// The same where leaves go through lists and tables of their own, which have a start to pay for.
-constexpr Index long_chunk = 1024;
 /// Bytes of packed rows that a block of queries reuses from the second-level cache.
 constexpr Index panel_bytes = Index(1) << 18;
 /// Rows of a tile that a caller's function fills in one call.
@@ -68,11 +64,8 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
   // share the tile.
   if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
   chunk_ = leaves > 0 ? long_chunk : chunk;
-  for (std::size_t l = 0; l < leaves; ++l) {
-    const Store<T>& store = *b_->stores[l];
-    const bool sparse = std::holds_alternative<SparseStore<T>>(store) && by_postings(l);
-    if (!sparse && !std::holds_alternative<SequenceStore>(store)) chunk_ = chunk;
-  }
+  for (std::size_t l = 0; l < leaves; ++l)
+    if (!by_postings(l) && !std::holds_alternative<SequenceStore>(*b_->stores[l])) chunk_ = chunk;
 }
 
 template <class T>

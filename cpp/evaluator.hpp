@@ -68,6 +68,8 @@ class Evaluator {
   bool threads_allowed() const { return native_; }
   /// Whether the two sets are the same, and both orders of a pair give the same bits.
   bool symmetric() const { return symmetric_; }
+  /// Whether several query rows cost less together than one after the other.
+  bool joint() const { return chunk_ == chunk; }
   /// Rough cost of one value in multiply-adds.
   double cost() const;
 
@@ -88,6 +90,11 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
+  /// Columns a program works on at a time: six rows of them stay in the first-level cache.
+  static constexpr Index chunk = 256;
+  /// The same where leaves go through lists and tables of their own, which have a start to pay for.
+  static constexpr Index long_chunk = 1024;
+
   bool by_postings(std::size_t leaf) const;
   void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   void leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;

@@ -294,4 +294,31 @@ void pair_model(const mercer::PairModelTask& t) {
   loop(t);
 }
 
+// ---------------------------------------------------------------- runs of equal tokens
+
+/// One bit per position says whether the tokens agree; and-ing the bits with themselves moved by
+/// one position leaves those where 2, 3, ... tokens in a row agree, counted 64 at a time.
+void runs(const mercer::RunsTask& t) {
+  const Index words = (t.n + 63) / 64;
+  std::uint64_t* agree = t.work;
+  std::uint64_t* run = t.work + words;
+  for (Index w = 0; w < words; ++w) {
+    const Index count = t.n - 64 * w < 64 ? t.n - 64 * w : 64;
+    const std::int32_t *s = t.s + 64 * w, *u = t.t + 64 * w;
+    std::uint64_t bits = 0;
+    for (Index p = 0; p < count; ++p)
+      bits |= static_cast<std::uint64_t>((s[p] == u[p]) & (u[p] >= 0)) << p;
+    agree[w] = run[w] = bits;
+  }
+  for (Index l = 0; l < t.longest; ++l) {
+    Index ones = 0;
+    for (Index w = 0; w < words; ++w) ones += __builtin_popcountll(run[w]);
+    if (ones == 0) return;
+    t.counts[l] += ones;
+    // Position p keeps its bit if the run from p + 1 had one and p itself agrees.
+    for (Index w = 0; w < words; ++w)
+      run[w] = agree[w] & ((run[w] >> 1) | (w + 1 < words ? run[w + 1] << 63 : 0));
+  }
+}
+
 }  // namespace

@@ -63,11 +63,23 @@ struct PairModelTask {
   std::int64_t used;
 };
 
+/// Runs of equal tokens at equal positions: counts[l - 1] grows by the number of positions p with
+/// s[p .. p + l - 1] = t[p .. p + l - 1]. Negative tokens equal none.
+struct RunsTask {
+  const std::int32_t* s;
+  const std::int32_t* t;
+  std::int64_t n;        ///< positions
+  std::int64_t longest;  ///< largest l
+  std::uint64_t* work;   ///< 2 (n / 64 + 1)
+  std::int64_t* counts;  ///< longest
+};
+
 struct PairOps {
   int lanes = 0;  ///< sequences in a group
   void (*subsequence)(const SubsequenceTask& task) = nullptr;
   void (*alignment)(const AlignmentTask& task) = nullptr;
   void (*pair_model)(const PairModelTask& task) = nullptr;
+  void (*runs)(const RunsTask& task) = nullptr;
 };
 
 }  // namespace mercer

@@ -38,6 +38,7 @@ inline mercer::PairOps make_pair_ops() {
   o.subsequence = subsequence;
   o.alignment = alignment;
   o.pair_model = pair_model;
+  o.runs = runs;
   return o;
 }
 
