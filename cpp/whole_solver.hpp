@@ -164,7 +164,7 @@ class WholeSolver {
   const T* fetch(Index slot) {
     wanted_.assign(1, slot);
     if (batch_ > 1) add_violators();
-    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
+    const Index count = static_cast<Index>(wanted_.size());
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
     T* rows = matrix_.data() + misses_ * stride_;
     fill_rows(rows);

@@ -29,117 +29,115 @@ inline void fill(double* p, Index n, double x) {
 // ---------------------------------------------------------------- subsequences
 
 /// Vectors of a group that run together: two hide the latency of the chain over j, and the state
-/// of up to five orders stays in sixteen registers, or nearly.
+/// of several orders stays in sixteen registers.
 constexpr int together = 2;
+
+template <bool QueryOuter>
+inline VecD outer_token(const mercer::SubsequenceTask& t, Index i, Index lane) {
+  return QueryOuter ? VecD::set(t.query[i]) : VecD::load(t.group + i * group_lanes + lane);
+}
+template <bool QueryOuter>
+inline VecD inner_token(const mercer::SubsequenceTask& t, Index j, Index lane) {
+  return QueryOuter ? VecD::load(t.group + j * group_lanes + lane) : VecD::set(t.query[j]);
+}
 
 /// All orders in one sweep. D_{p-1}(i-1, j-1) is at hand when D_p(i, j) is due, so that a cell
 /// costs one load and one store per order. Single: only subsequences of the largest length count.
-template <int Order, bool Single>
-void subsequence_sweep(const mercer::SubsequenceTask& t, Index first, double* table, double* sums) {
+template <int Order, bool Single, bool QueryOuter>
+void subsequence_sweep(const mercer::SubsequenceTask& t, Index first) {
   constexpr int levels = Order - 1, room = levels > 0 ? levels : 1;
-  const VecD one = VecD::set(1.0), a = VecD::set(t.decay), aa = VecD::set(t.decay * t.decay);
-  for (Index i = 0; i < t.m; ++i) {
-    const VecD x = VecD::set(t.query[i]);
-    double* diagonal = sums + (t.m - 1 - i) * group_lanes + first;
-    VecD left[room][together], corner[room][together];
-    for (int p = 0; p < room; ++p)
-      for (int v = 0; v < together; ++v) left[p][v] = corner[p][v] = VecD::zero();
-    for (Index j = 0; j < t.n; ++j) {
-      const double* tokens = t.group + j * group_lanes + first;
-      double* cell = table + j * levels * group_lanes + first;
-      double* sum = diagonal + j * group_lanes;
+  const Index outer = QueryOuter ? t.m : t.n, inner = QueryOuter ? t.n : t.m;
+  const VecD one = VecD::set(1.0), a = VecD::set(t.decay);
+  VecD sum[together];
+  for (int v = 0; v < together; ++v) sum[v] = VecD::zero();
+  for (Index i = 0; i < outer; ++i) {
+    VecD x[together], run[room][together], corner[room][together];
+    for (int v = 0; v < together; ++v) {
+      x[v] = outer_token<QueryOuter>(t, i, first + v * VecD::width);
+      for (int p = 0; p < room; ++p) run[p][v] = corner[p][v] = VecD::zero();
+    }
+    double* cell = t.work + first;
+    for (Index j = 0; j < inner; ++j, cell += levels * group_lanes)
       for (int v = 0; v < together; ++v) {
-        const auto match = x == VecD::load(tokens + v * VecD::width);
-        VecD weighted = VecD::zero();
+        const auto match = x[v] == inner_token<QueryOuter>(t, j, first + v * VecD::width);
         for (int p = Order; p >= 1; --p) {
           const VecD s = only(match, p == 1 ? one : corner[p > 1 ? p - 2 : 0][v]);
-          if (Single && p == Order) weighted = s;
-          if (!Single) weighted = fma(VecD::set(t.weight[p - 1]), s, weighted);
+          if (Single && p == Order) sum[v] = sum[v] + s;
+          if (!Single) sum[v] = fma(VecD::set(t.weight[p - 1]), s, sum[v]);
           if (p == Order) continue;
           double* at = cell + (p - 1) * group_lanes + v * VecD::width;
           const VecD up = VecD::load(at);
-          const VecD d = fma(a, up + left[p - 1][v], fnma(aa, corner[p - 1][v], s));
-          d.store(at);
-          left[p - 1][v] = d;
+          run[p - 1][v] = fma(a, run[p - 1][v], s);
+          fma(a, up, run[p - 1][v]).store(at);
           corner[p - 1][v] = up;
         }
-        (VecD::load(sum + v * VecD::width) + weighted).store(sum + v * VecD::width);
+      }
+  }
+  for (int v = 0; v < together; ++v) sum[v].store(t.out + first + v * VecD::width);
+}
+
+/// The same for any order, one order after the other: D_p of a row is due before D_{p-1}, which
+/// still is that of the row before.
+template <bool QueryOuter>
+void subsequence_rows(const mercer::SubsequenceTask& t, Index first) {
+  const Index outer = QueryOuter ? t.m : t.n, inner = QueryOuter ? t.n : t.m;
+  const VecD one = VecD::set(1.0), a = VecD::set(t.decay);
+  for (int v = 0; v < together; ++v) {
+    const Index lane = first + v * VecD::width;
+    VecD sum = VecD::zero();
+    for (Index i = 0; i < outer; ++i) {
+      const VecD x = outer_token<QueryOuter>(t, i, lane);
+      for (int p = t.order; p >= 1; --p) {
+        const VecD weight = VecD::set(t.weight[p - 1]);
+        double* row = t.work + (p - 1) * inner * group_lanes + lane;
+        const double* below = row - inner * group_lanes;
+        VecD run = VecD::zero(), corner = VecD::zero();
+        for (Index j = 0; j < inner; ++j) {
+          const VecD s = only(x == inner_token<QueryOuter>(t, j, lane), p == 1 ? one : corner);
+          sum = fma(weight, s, sum);
+          if (p > 1) corner = VecD::load(below + j * group_lanes);
+          if (p == t.order) continue;
+          double* at = row + j * group_lanes;
+          run = fma(a, run, s);
+          fma(a, VecD::load(at), run).store(at);
+        }
       }
     }
+    sum.store(t.out + lane);
   }
 }
 
-/// The same for any order, one order after the other: a row of D_p is updated from position 0 to n
-/// with D_{p-1} of the row before, hence from the largest order down.
-void subsequence_rows(const mercer::SubsequenceTask& t, Index first, double* table, double* sums) {
-  const VecD one = VecD::set(1.0), a = VecD::set(t.decay), aa = VecD::set(t.decay * t.decay);
-  const Index width = (t.n + 1) * group_lanes;  // column 0 stays zero
-  for (Index i = 0; i < t.m; ++i) {
-    const VecD x = VecD::set(t.query[i]);
-    double* diagonal = sums + (t.m - 1 - i) * group_lanes + first;
-    for (int p = t.order; p >= 1; --p) {
-      const VecD weight = VecD::set(t.weight[p - 1]);
-      const double* below = table + (p - 2) * width + first;
-      double* row = table + (p - 1) * width + first;
-      VecD left[together], corner[together];
-      for (int v = 0; v < together; ++v) left[v] = corner[v] = VecD::zero();
-      for (Index j = 0; j < t.n; ++j)
-        for (int v = 0; v < together; ++v) {
-          const Index at = j * group_lanes + v * VecD::width;
-          const auto match = x == VecD::load(t.group + first + at);
-          const VecD s = only(match, p == 1 ? one : VecD::load(below + at));
-          fma(weight, s, VecD::load(diagonal + at)).store(diagonal + at);
-          if (p == t.order) continue;
-          const VecD up = VecD::load(row + at + group_lanes);
-          const VecD d = fma(a, up + left[v], fnma(aa, corner[v], s));
-          d.store(row + at + group_lanes);
-          left[v] = d;
-          corner[v] = up;
-        }
-    }
-  }
-}
+using SubsequenceLoop = void (*)(const mercer::SubsequenceTask&, Index);
 
-using SubsequenceLoop = void (*)(const mercer::SubsequenceTask&, Index, double*, double*);
-
-inline SubsequenceLoop subsequence_loop(int order, bool single) {
+template <bool Single, bool QueryOuter>
+SubsequenceLoop subsequence_loop(int order) {
   switch (order) {
     case 1:
-      return single ? subsequence_sweep<1, true> : subsequence_sweep<1, false>;
+      return subsequence_sweep<1, Single, QueryOuter>;
     case 2:
-      return single ? subsequence_sweep<2, true> : subsequence_sweep<2, false>;
+      return subsequence_sweep<2, Single, QueryOuter>;
     case 3:
-      return single ? subsequence_sweep<3, true> : subsequence_sweep<3, false>;
+      return subsequence_sweep<3, Single, QueryOuter>;
     case 4:
-      return single ? subsequence_sweep<4, true> : subsequence_sweep<4, false>;
+      return subsequence_sweep<4, Single, QueryOuter>;
     case 5:
-      return single ? subsequence_sweep<5, true> : subsequence_sweep<5, false>;
+      return subsequence_sweep<5, Single, QueryOuter>;
     case 6:
-      return single ? subsequence_sweep<6, true> : subsequence_sweep<6, false>;
+      return subsequence_sweep<6, Single, QueryOuter>;
     default:
-      return subsequence_rows;
+      return subsequence_rows<QueryOuter>;
   }
 }
 
 void subsequence(const mercer::SubsequenceTask& t) {
   bool single = t.order <= 6;
   for (int p = 1; p < t.order; ++p) single = single && t.weight[p - 1] == 0.0;
-  const SubsequenceLoop loop = subsequence_loop(t.order, single);
-  const Index size = (t.order - 1) * (t.n + 1) * group_lanes;
-  double* sums = t.work + size;  // of diagonal d at (d + m - 1) lanes
-  fill(t.work, size + (t.m + t.n) * group_lanes, 0.0);
-  for (Index first = 0; first < t.used; first += together * VecD::width)
-    loop(t, first, t.work, sums);
-  const Index middle = t.m - 1, last = t.m + t.n - 2;
-  for (Index k = 0; k < group_lanes; ++k) {
-    double total = sums[middle * group_lanes + k];
-    for (Index d = 1; d <= middle || middle + d <= last; ++d) {
-      const double before = d <= middle ? sums[(middle - d) * group_lanes + k] : 0.0;
-      const double after = middle + d <= last ? sums[(middle + d) * group_lanes + k] : 0.0;
-      total += before + after;
-    }
-    t.out[k] = single ? t.weight[t.order - 1] * total : total;
-  }
+  const auto pick =
+      single ? (t.query_outer ? subsequence_loop<true, true> : subsequence_loop<true, false>)
+             : (t.query_outer ? subsequence_loop<false, true> : subsequence_loop<false, false>);
+  fill(t.work, (t.order - 1) * (t.query_outer ? t.n : t.m) * group_lanes, 0.0);
+  for (Index first = 0; first < t.used; first += together * VecD::width) pick(t.order)(t, first);
+  for (Index k = 0; single && k < group_lanes; ++k) t.out[k] *= t.weight[t.order - 1];
 }
 
 // ---------------------------------------------------------------- alignments
