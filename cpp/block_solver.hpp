@@ -106,6 +106,8 @@ class BlockSolver {
   /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
   static constexpr Index step_columns = 256;
   static constexpr double narrow_cost = 64;
+  /// Multiply-adds of a step that lasts a few tenths of a second.
+  static constexpr double dear_step = 4e9;
 
   struct Scratch {
     std::vector<Query<T>> query;
@@ -252,7 +254,10 @@ class BlockSolver {
 
   void choose_sizes() {
     const Index n = active();
+    // A step computes a row for every variable it changes: a few at a time where rows are dear.
+    const double row = static_cast<double>(n) * full_kernel_.cost();
     Index q = settings_.working_set > 0 ? settings_.working_set : 1024;
+    if (!full_kernel_.joint()) q = std::min(q, static_cast<Index>(dear_step / row));
     q = std::min(round_up(n, slot_align), std::max<Index>(q, 2 * slot_align));
     Index count[2] = {q, 0};
     if (full_.groups == 2) count[0] = count[1] = round_up(q / 2, slot_align);
@@ -398,11 +403,13 @@ class BlockSolver {
     sol_.negative_curvature |= t.negative_curvature;
     changed_.clear();
     delta_.clear();
+    old_.clear();
     for (Index s = 0; s < t.size; ++s) {
       const Index k = in_slot_[s];
       if (k >= 0 && t.beta[s] != beta_[k]) {
         changed_.push_back(k);
         delta_.push_back(t.beta[s] - beta_[k]);
+        old_.push_back(beta_[k]);
       }
     }
     double change = 0;
@@ -412,8 +419,14 @@ class BlockSolver {
       beta_[k] = t.beta[member_[k]];
       change += full_.phi(i, beta_[k]);
     }
-    if (settings_.objective_floor > -infinite) before_ = values_;
-    apply_rows();
+    before_ = values_;
+    if (!apply_rows()) {
+      // Interrupted: the model before this step is the last one whose values are complete.
+      values_ = before_;
+      for (std::size_t c = 0; c < changed_.size(); ++c) beta_[changed_[c]] = old_[c];
+      cache_.reset(active());
+      return 0;
+    }
     for (std::size_t c = 0; c < changed_.size(); ++c) {
       change += 0.5 * delta_[c] * values_[changed_[c]];
       refresh(changed_[c]);
@@ -448,9 +461,10 @@ class BlockSolver {
   }
 
   /// values += sum over changed_ of delta * row, rows from the cache or computed on the way.
-  void apply_rows() {
+  /// False when it was interrupted, and the values are of no use.
+  bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
-    if (m == 0) return;
+    if (m == 0) return true;
     sol_.fresh = false;
     const std::uint64_t fence = cache_.now();
     row_.assign(static_cast<std::size_t>(m), nullptr);
@@ -463,11 +477,15 @@ class BlockSolver {
     sol_.cache_misses += static_cast<Index>(missing_.size());
     for (Index c : missing_) row_[c] = cache_.insert(changed_[c], fence);
     const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
+    std::atomic<bool> stopped{false};
     parallel_for(threads_, (n + width - 1) / width, [&](Index task, int worker) {
+      if (worker == 0 && limits_.interrupted()) stopped.store(true);
+      if (stopped.load(std::memory_order_relaxed)) return;
       const Index from = task * width;
       apply_columns(scratch_[worker], from, std::min(width, n - from));
     });
     kernel_values_ += static_cast<Index>(missing_.size()) * n;
+    return !stopped.load();
   }
 
   /// The part of apply_rows for the columns [from, from + count). Rows are added in the order of
@@ -568,7 +586,7 @@ class BlockSolver {
   std::vector<Index> member_;   ///< active position -> slot, -1 outside
   std::vector<Index> in_slot_;  ///< slot -> active position, -1 empty
   std::vector<Index> age_, fresh_slots_, chosen_, free_, changed_, missing_;
-  std::vector<double> delta_;
+  std::vector<double> delta_, old_;
   std::vector<T*> row_;
   std::vector<Candidate> rising_, falling_;
 };

@@ -10,6 +10,7 @@
 #include "isa/dispatch.hpp"
 #include "polish.hpp"
 #include "solver_parts.hpp"
+#include "thread_pool.hpp"
 
 namespace mercer {
 
@@ -131,6 +132,8 @@ class WholeSolver {
   static constexpr Index burst = 50000;
   static constexpr double polished = 1e-12;
   static constexpr Index worth_shrinking = 256;
+  /// Multiply-adds that take a few milliseconds.
+  static constexpr double dear_rows = 2e7;
 
   void place() {
     const Index n = p_.size();
@@ -150,7 +153,9 @@ class WholeSolver {
     stride_ = slots_.task.size + slot_align;
     matrix_.require(slots_.task.size * stride_);
     slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
-    if (slot_kernel_->threads_allowed())
+    if (!slot_kernel_->joint())
+      batch_ = 1;
+    else if (slot_kernel_->threads_allowed())
       batch_ = slot_kernel_->block() == sparse_block ? sparse_block / 2
                : slot_kernel_->cost() >= 64          ? query_block
                                                      : 1;
@@ -163,14 +168,33 @@ class WholeSolver {
   const T* fetch(Index slot) {
     wanted_.assign(1, slot);
     if (batch_ > 1) add_violators();
-    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(count));
+    const Index count = static_cast<Index>(wanted_.size());
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
     T* rows = matrix_.data() + misses_ * stride_;
-    slot_kernel_->tile(query_, 0, size, rows, stride_);
+    fill_rows(rows);
     for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
     misses_ += count;
     return slots_.task.rows[slot];
+  }
+
+  /// The rows of wanted_; by several threads where they take milliseconds.
+  void fill_rows(T* rows) {
+    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
+    const double work = static_cast<double>(count * size) * slot_kernel_->cost();
+    if (work < dear_rows || !slot_kernel_->threads_allowed()) {
+      slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(count));
+      slot_kernel_->tile(query_, 0, size, rows, stride_);
+      return;
+    }
+    limits_.interrupted();
+    const Index width = round_up(std::max<Index>(size / (4 * settings_.threads), 64), 64);
+    std::vector<Query<T>> queries(static_cast<std::size_t>(std::max(settings_.threads, 1)));
+    parallel_for(settings_.threads, (size + width - 1) / width, [&](Index task, int worker) {
+      Query<T>& q = queries[worker];
+      slot_kernel_->prepare(q, wanted_.data(), static_cast<int>(count));
+      slot_kernel_->tile(q, task * width, std::min(width, size - task * width), rows + task * width,
+                         stride_);
+    });
   }
 
   void add_violators() {

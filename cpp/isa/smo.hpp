@@ -224,7 +224,7 @@ void inner_pairs(InnerTask<T>& s) {
       g = 1;
     s.violation = static_cast<double>(extreme[g].max_down) - extreme[g].min_up;
     if (!(s.violation > s.tol) || steps >= s.max_steps) break;
-    if ((steps & 255) == 255 && s.stop->load(std::memory_order_relaxed)) break;
+    if ((steps & 31) == 31 && s.stop->load(std::memory_order_relaxed)) break;
     const Index i = extreme[g].arg_up;
     const T* ki = row_of(s, i);
     const Index j =
@@ -303,7 +303,7 @@ void inner_singles(InnerTask<T>& s) {
     s.violation = violation;
     const Index i = static_cast<Index>(c[best]);
     if (!(violation > s.tol) || steps >= s.max_steps || i < 0) break;
-    if ((steps & 255) == 255 && s.stop->load(std::memory_order_relaxed)) break;
+    if ((steps & 31) == 31 && s.stop->load(std::memory_order_relaxed)) break;
     const double rise = -(static_cast<double>(s.values[i]) + s.up[i]);
     const double fall = static_cast<double>(s.values[i]) + s.down[i];
     const bool falls = fall > rise;

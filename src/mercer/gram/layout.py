@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
 from mercer.kernels.objects import VECTORS
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.tables import is_table, select
 
 from .images import SPARSE_DENSITY, Images, view
@@ -29,8 +30,8 @@ SAMPLE = 64
 SPARSE_COLUMNS = 64
 # Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
 LARGEST_LOG = 700.0
-# Integers below this are exact in single precision, and so are their sums.
-EXACT = 2.0**24
+# Integers up to this are exact, and so are their sums.
+EXACT = {"float32": 2.0**24, "float64": 2.0**53}
 
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
@@ -88,7 +89,8 @@ class Layout:
                 continue
             rows = found[k] if k in found else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
-                _add_sparse(store, sp.csr_array(rows))
+                exact = leaf.kind == "dot" and k in found and _exact_sums(rows, self.dtype)
+                _add_sparse(store, sp.csr_array(rows), exact)
             elif self.sparse and k not in found:
                 store.compress(_floats(rows))
             else:
@@ -146,7 +148,7 @@ def choose_layout(kernel: Any, X: Any, dtype: str) -> tuple[Layout, Any]:
 
 def _accurate(layout: Layout, store: Any, X: Any, images: dict[int, Any]) -> bool:
     """Return whether single precision keeps kernel values within 2e-6."""
-    if _exact(layout.program, store, images):
+    if _exact(layout.program, images):
         return True
     leaves = range(len(layout.program.leaves))
 
@@ -164,17 +166,25 @@ def _accurate(layout: Layout, store: Any, X: Any, images: dict[int, Any]) -> boo
     )
 
 
-def _exact(program: Program, store: Any, images: dict[int, Any]) -> bool:
+def _exact(program: Program, images: dict[int, Any]) -> bool:
     """Return whether the program is one dot product of integers, rescaled by norms at most.
 
     Sums of integers, such as counts, are exact while they are small enough.
     """
-    if [i for i in program.code if i[0] != "aux"] != [("leaf", 0)] or 0 not in images:
+    code = [i for i in program.code if i[0] != "aux"]
+    if code != [("leaf", 0)] or program.leaves[0].kind != "dot" or 0 not in images:
         return False
-    if program.leaves[0].kind != "dot" or store.radius(0) ** 2 >= EXACT:
+    return _exact_sums(images[0], "float32")
+
+
+def _exact_sums(rows: Any, dtype: str) -> bool:
+    """Return whether rows hold integers, such as counts, whose dot products are exact."""
+    values = rows.data if sp.issparse(rows) else rows
+    if not np.array_equal(values, np.rint(values)):
         return False
-    values = images[0].data if sp.issparse(images[0]) else images[0]
-    return bool(np.all(values == np.rint(values)))
+    width = np.diff(rows.indptr).max(initial=0) if sp.issparse(rows) else rows.shape[1]
+    bound = float(np.abs(values).max(initial=0.0)) ** 2 * float(width)
+    return bound < EXACT[dtype] or float(squared_norms(rows).max(initial=0.0)) < EXACT[dtype]
 
 
 def _largest_value(layout: Layout, X: Any) -> float:
@@ -225,7 +235,7 @@ def _floats(X: np.ndarray) -> np.ndarray:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _add_sparse(store: Any, X: sp.csr_array) -> None:
+def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
     data = _floats(X.data)
     index = np.int64 if X.indptr.dtype == np.int64 or X.indices.dtype == np.int64 else np.int32
     store.sparse(
@@ -233,6 +243,7 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(X.indptr, dtype=index),
         X.shape[1],
+        exact,
     )
 
 
