@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks import report, strings
 from benchmarks.cases import QUICK, Sources, all_cases, select
 from benchmarks.engines import ENGINES, MERCER, Engine, available, fit
 from benchmarks.floor import one_pass
@@ -23,7 +23,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="mercer next to scikit-learn and scikit-learn-intelex: fit, predict, memory, "
-        "growth, each with the duality gap of the result.",
+        "growth, each with the duality gap of the result; kernel matrices of strings.",
     )
     parser.add_argument("--cases", help="names separated by commas (default: all)")
     parser.add_argument("--engines", help="of mercer, sklearn, sklearnex (default: all)")
@@ -54,7 +54,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="a constructor parameter for mercer alone, for example n_jobs=1",
     )
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
-    for part in ("memory", "growth"):
+    for part in ("memory", "growth", "strings"):
         parser.add_argument(
             f"--{part}",
             action=argparse.BooleanOptionalAction,
@@ -119,8 +119,13 @@ def run(options: argparse.Namespace) -> int:
     if full if options.growth is None else options.growth:
         sizes = SIZES if not options.quick else SIZES[:3]
         results.points += grow(engines, sizes, 2 * options.cap, 2, extra, _progress("growth"))
+    of_strings = []
+    if MERCER in engines and (full if options.strings is None else options.strings):
+        of_strings = strings.compare(options.quick, _progress("strings"))
     _clear_line()
     _print(results, [case.name for case in cases], shown)
+    if of_strings:
+        print(strings.text(of_strings))
     if options.json:
         results.write(options.json, machine)
         print(f"\nall numbers are in {options.json}")

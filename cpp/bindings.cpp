@@ -39,8 +39,9 @@ template <class T>
 nb::ndarray<nb::numpy, T> fresh(std::initializer_list<size_t> shape, T** data) {
   size_t n = 1;
   for (size_t s : shape) n *= s;
-  *data = new T[std::max<size_t>(n, 1)];
-  nb::capsule owner(*data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  auto buffer = std::make_unique<Buffer<T>>(static_cast<Index>(std::max<size_t>(n, 1)));
+  *data = buffer->data();
+  nb::capsule owner(buffer.release(), [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
   return nb::ndarray<nb::numpy, T>(*data, shape, owner);
 }
 
@@ -139,12 +140,12 @@ class ObjectsBuilder {
   }
 
   template <class U, class I>
-  void sparse(Array1<U> value, Array1<I> column, Array1<I> start, Index d) {
+  void sparse(Array1<U> value, Array1<I> column, Array1<I> start, Index d, bool exact) {
     const auto n = static_cast<Index>(start.shape(0)) - 1;
     if (n < 0 || static_cast<size_t>(start.data()[n]) > value.shape(0) ||
         value.shape(0) != column.shape(0) || start.data()[0] != 0)
       throw nb::value_error("malformed compressed rows");
-    add(pack_sparse<T, U, I>(value.data(), column.data(), start.data(), n, d), n);
+    add(pack_sparse<T, U, I>(value.data(), column.data(), start.data(), n, d, exact), n);
   }
 
   void tokens(Array1<std::int32_t> token, Array1<Index> start, std::optional<Array1<double>> norm) {
@@ -189,6 +190,15 @@ std::pair<double, double> describe(const ObjectsBuilder<T>& b, int leaf) {
   if (auto* p = std::get_if<SparseStore<T>>(&s))
     return {p->radius, p->radius * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2};
   return {0.0, 0.0};
+}
+
+/// Columns of the rows in the store of a leaf.
+template <class T>
+Index columns_of(const ObjectsBuilder<T>& b, int leaf) {
+  const Store<T>& s = *b.objects->stores.at(static_cast<size_t>(leaf));
+  if (auto* d = std::get_if<DenseStore<T>>(&s)) return d->d;
+  if (auto* p = std::get_if<SparseStore<T>>(&s)) return p->d;
+  return 0;
 }
 
 // ------------------------------------------------------------------ programs and evaluators
@@ -452,8 +462,19 @@ class Signals {
   throw nb::python_error();
 }
 
+/// to[k * to_stride + r] = tile[r * stride + k] for k < columns, a cache line at a time.
+template <class T>
+void mirror(const T* tile, Index stride, Index rows, Index columns, T* to, Index to_stride) {
+  constexpr Index line = 64 / sizeof(T);
+  for (Index k = 0; k < columns; k += line) {
+    const Index stop = std::min(k + line, columns);
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = k; c < stop; ++c) to[c * to_stride + r] = tile[r * stride + c];
+  }
+}
+
 /// The values of some rows, or of all. Of a symmetric matrix each pair is computed once: a block
-/// of rows starts at its own first column and is written to both sides of the diagonal.
+/// of rows ends with its own last column and is written to both sides of the diagonal.
 template <class T>
 nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<Index>> rows,
                                   int n_jobs) {
@@ -487,22 +508,21 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
       parallel_for(threads, blocks, [&](Index b, int worker) {
         Scratch& w = scratch[worker];
         w.tile.require(std::min(block, n) * width);
-        const Index from = b * block, nq = std::min(block, n - from);
+        // The longest blocks of a symmetric matrix first, so that the threads end together.
+        const Index from = (symmetric ? blocks - 1 - b : b) * block, nq = std::min(block, n - from);
         std::vector<Index> q(static_cast<size_t>(nq));
         for (Index r = 0; r < nq; ++r) q[r] = ids ? ids[from + r] : from + r;
         e.prepare(w.query, q.data(), static_cast<int>(nq));
-        for (Index c = symmetric ? from / e.panel() * e.panel() : 0; c < m; c += width) {
-          const Index count = std::min(width, m - c);
+        const Index end = symmetric ? from + nq : m;
+        for (Index c = 0; c < end; c += width) {
           if (worker == 0 && signals()) interrupted = true;
           if (interrupted) return;
+          const Index count = std::min(width, end - c);
           e.tile(w.query, c, count, w.tile.data(), width);
-          const Index skip = symmetric ? std::max<Index>(from - c, 0) : 0;
           for (Index r = 0; r < nq; ++r)
-            std::copy_n(w.tile.data() + r * width + skip, count - skip,
-                        out + (from + r) * m + c + skip);
+            std::copy_n(w.tile.data() + r * width, count, out + (from + r) * m + c);
           if (symmetric)
-            for (Index k = std::max<Index>(from + nq - c, 0); k < count; ++k)
-              for (Index r = 0; r < nq; ++r) out[(c + k) * m + from + r] = w.tile[r * width + k];
+            mirror(w.tile.data(), width, nq, std::min(count, from - c), out + c * m + from, m);
         }
       });
   }
@@ -672,13 +692,13 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def("compress", &Builder::template compress<float>, "x"_a.noconvert())
       .def("compress", &Builder::template compress<double>, "x"_a.noconvert())
       .def("sparse", &Builder::template sparse<float, std::int32_t>, "value"_a.noconvert(),
-           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
+           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a, "exact"_a = false)
       .def("sparse", &Builder::template sparse<double, std::int32_t>, "value"_a.noconvert(),
-           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
+           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a, "exact"_a = false)
       .def("sparse", &Builder::template sparse<float, std::int64_t>, "value"_a.noconvert(),
-           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
+           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a, "exact"_a = false)
       .def("sparse", &Builder::template sparse<double, std::int64_t>, "value"_a.noconvert(),
-           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
+           "column"_a.noconvert(), "start"_a.noconvert(), "d"_a, "exact"_a = false)
       .def("index", &Builder::index, "id"_a)
       .def("tokens", &Builder::tokens, "token"_a.noconvert(), "start"_a.noconvert(),
            "norm"_a = nb::none())
@@ -700,6 +720,15 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
           "radius", [](const Builder& b, int leaf) { return describe(b, leaf).first; }, "leaf"_a)
       .def(
           "rounding", [](const Builder& b, int leaf) { return describe(b, leaf).second; }, "leaf"_a)
+      .def(
+          "columns", [](const Builder& b, int leaf) { return columns_of(b, leaf); }, "leaf"_a)
+      .def(
+          "is_sparse",
+          [](const Builder& b, int leaf) {
+            return std::holds_alternative<SparseStore<T>>(
+                *b.objects->stores.at(static_cast<size_t>(leaf)));
+          },
+          "leaf"_a)
       .def_prop_ro("n", [](const Builder& b) { return b.objects->n; });
 
   nb::class_<Evaluator<T>>(m, evaluator_name)
@@ -831,18 +860,18 @@ NB_MODULE(_native, m) {
            "span"_a)
       .def(
           "count",
-          [](GramTable& table, Array1<std::int32_t> token, Array1<Index> start, bool grow) {
+          [](GramTable& table, Array1<std::int32_t> token, Array1<Index> start) {
             const SequenceStore s =
                 sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
             GramCounts counts;
             {
               nb::gil_scoped_release release;
-              counts = table.count(s.token.data(), s.start.data(), s.n, grow);
+              counts = table.count(s.token.data(), s.start.data(), s.n);
             }
             return nb::make_tuple(array_of(counts.value), array_of(counts.column),
                                   array_of(counts.start));
           },
-          "token"_a.noconvert(), "start"_a.noconvert(), "grow"_a)
+          "token"_a.noconvert(), "start"_a.noconvert())
       .def_prop_ro("columns", &GramTable::columns);
   bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32");
   bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64");

@@ -107,6 +107,8 @@ class BlockSolver {
   /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
   static constexpr Index step_columns = 256;
   static constexpr double narrow_cost = 64;
+  /// Multiply-adds of a step that lasts a few tenths of a second.
+  static constexpr double dear_step = 4e9;
 
   struct Scratch {
     std::vector<Query<T>> query;
@@ -265,7 +267,10 @@ class BlockSolver {
 
   void choose_sizes() {
     const Index n = active();
+    // A step computes a row for every variable it changes: a few at a time where rows are dear.
+    const double row = static_cast<double>(n) * full_kernel_.cost();
     Index q = settings_.working_set > 0 ? settings_.working_set : 1024;
+    if (!full_kernel_.joint()) q = std::min(q, static_cast<Index>(dear_step / row));
     q = std::min(round_up(n, slot_align), std::max<Index>(q, 2 * slot_align));
     Index count[2] = {q, 0};
     if (full_.groups == 2) count[0] = count[1] = round_up(q / 2, slot_align);

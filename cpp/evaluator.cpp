@@ -11,8 +11,6 @@
 namespace mercer {
 
 namespace {
-/// Columns a program works on at a time: six rows of them stay in the first-level cache.
-constexpr Index chunk = 256;
 /// Bytes of packed rows that a block of queries reuses from the second-level cache.
 constexpr Index panel_bytes = Index(1) << 18;
 /// Rows of a tile that a caller's function fills in one call.
@@ -83,6 +81,9 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
   // A caller's function is asked for as many rows at once as memory allows, unless other leaves
   // share the tile.
   if (!native_ && leaves == 1 && depth_ == 1) block_ = callback_block;
+  chunk_ = leaves > 0 ? long_chunk : chunk;
+  for (std::size_t l = 0; l < leaves; ++l)
+    if (!by_postings(l) && !std::holds_alternative<SequenceStore>(*b_->stores[l])) chunk_ = chunk;
 }
 
 template <class T>
@@ -120,11 +121,13 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
   q.slot_of.resize(leaves);
   q.used.resize(leaves);
   q.slots.resize(leaves);
+  q.cursor.resize(leaves);
+  q.next.assign(leaves, -1);
   q.stack.resize(static_cast<std::size_t>(std::max(depth_ - 1, 0)));
-  for (auto& s : q.stack) s.require(block_ * chunk);
+  for (auto& s : q.stack) s.require(block_ * chunk_);
   q.kept.resize(leaves);
   for (std::size_t l = 0; l < leaves; ++l)
-    if (uses_[l] > 1) q.kept[l].require(block_ * chunk);
+    if (uses_[l] > 1) q.kept[l].require(block_ * chunk_);
   for (std::size_t l = 0; l < leaves; ++l) {
     if (auto* s = std::get_if<DenseStore<T>>(a_->stores[l].get())) {
       const int groups = (n + query_block - 1) / query_block;
@@ -135,6 +138,8 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
         for (Index k = 0; k < s->d; ++k) to[k * query_block] = from[k * s->panel];
       }
     } else if (auto* p = std::get_if<SparseStore<T>>(a_->stores[l].get())) {
+      if (by_postings(l)) continue;
+      q.sparse_out.require(chunk_ * sparse_block);
       auto& slot_of = q.slot_of[l];
       auto& used = q.used[l];
       auto& slots = q.slots[l];
@@ -152,7 +157,6 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
           }
           slots[static_cast<std::size_t>(slot_of[c]) * sparse_block + r] = p->value[e];
         }
-      q.sparse_out.require(chunk * sparse_block);
     }
   }
 }
@@ -196,6 +200,43 @@ void Evaluator<T>::kept_tile(int leaf, Query<T>& q, Index begin, Index count, T*
 }
 
 template <class T>
+bool Evaluator<T>::by_postings(std::size_t leaf) const {
+  const auto* a = std::get_if<SparseStore<T>>(a_->stores[leaf].get());
+  const auto* b = std::get_if<SparseStore<T>>(b_->stores[leaf].get());
+  const LeafSource<T>& source = sources_[leaf];
+  return b && b->inverted() && a->exact && source.stat == Stat::dot && !source.coordinates;
+}
+
+template <class T>
+void Evaluator<T>::inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
+                                 Index stride) const {
+  const auto& a = std::get<SparseStore<T>>(*a_->stores[leaf]);
+  const auto& b = std::get<SparseStore<T>>(*b_->stores[leaf]);
+  std::vector<Index>& cursor = q.cursor[leaf];
+  if (q.next[leaf] != begin) {
+    cursor.clear();
+    for (int r = 0; r < q.n; ++r)
+      for (Index e = a.start[q.rows[r]]; e < a.start[q.rows[r] + 1]; ++e) {
+        const Index first = b.post_start[a.column[e]], last = b.post_start[a.column[e] + 1];
+        // Rows are spread evenly over most columns: look where the first one should be.
+        Index at = first + (last - first) * begin / b.n;
+        while (at > first && b.post_row[at - 1] >= begin) --at;
+        while (at < last && b.post_row[at] < begin) ++at;
+        cursor.push_back(at);
+      }
+  }
+  q.next[leaf] = begin + count;
+  Index at = 0;
+  for (int r = 0; r < q.n; ++r) {
+    const Index first = a.start[q.rows[r]], entries = a.start[q.rows[r] + 1] - first;
+    ops<T>().inverted({a.column.data() + first, a.value.data() + first, entries, cursor.data() + at,
+                       b.post_start.data(), b.post_row.data(), b.post_value.data(), begin, count,
+                       out + r * stride});
+    at += entries;
+  }
+}
+
+template <class T>
 bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
                              const Instruction* next) const {
   const Ops<T>& o = ops<T>();
@@ -224,6 +265,10 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     if (source.coordinates) {
       const Scattered<T> query{q.n, q.slot_of[leaf], q.used[leaf], q.slots[leaf]};
       sparse_coordinates(*source.coordinates, query, *p, begin, count, out, stride);
+      return false;
+    }
+    if (by_postings(static_cast<std::size_t>(leaf))) {
+      inverted_tile(leaf, q, begin, count, out, stride);
       return false;
     }
     const auto& a = std::get<SparseStore<T>>(sa);
@@ -335,7 +380,7 @@ template <class T>
 void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const {
   const Ops<T>& o = ops<T>();
   // A caller's function sees the whole tile in one call; native programs go in cached chunks.
-  const Index step = native_ ? chunk : count;
+  const Index step = native_ ? chunk_ : count;
   if (!native_) {
     for (auto& s : q.stack) s.require(block_ * round_up(count, panel_));
     for (std::size_t l = 0; l < uses_.size(); ++l)
@@ -345,7 +390,7 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
   for (Index at = 0; at < count; at += step) {
     const Index n = std::min(step, count - at);
     const Index padded = round_up(n, panel_);
-    const Index inner_stride = native_ ? chunk : round_up(count, panel_);
+    const Index inner_stride = native_ ? chunk_ : round_up(count, panel_);
     int top = -1;
     const auto level = [&](int k) { return k == 0 ? out + at : q.stack[k - 1].data(); };
     const auto stride_of = [&](int k) { return k == 0 ? stride : inner_stride; };
@@ -578,7 +623,7 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
     if (auto* s = std::get_if<DenseStore<T>>(store.get()))
       bytes += static_cast<double>(s->d) * sizeof(T);
   Index width = static_cast<Index>(static_cast<double>(panel_bytes) / bytes) / panel_ * panel_;
-  width = std::clamp<Index>(width, panel_, chunk);
+  width = std::clamp<Index>(width, panel_, chunk_);
   if (!native_) width = round_up(m, panel_);
   Index per_task = std::min(block_, 128);
   if (native_)

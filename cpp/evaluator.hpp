@@ -46,6 +46,8 @@ struct Query {
   std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
   std::vector<Buffer<T>> stack;                    ///< tiles above the first
   std::vector<Buffer<T>> kept;                     ///< per leaf: its tile, where it is used again
+  std::vector<std::vector<Index>> cursor;          ///< per leaf: postings of the rows' entries
+  std::vector<Index> next;                         ///< per leaf: where the cursors stand
   Buffer<T> sparse_out;
   PairScratch pair;
   Buffer<T> some_rows, some_values;  ///< the rows of a tile that the cache does not know
@@ -77,6 +79,8 @@ class Evaluator {
   bool threads_allowed() const { return native_; }
   /// Whether the two sets are the same, and both orders of a pair give the same bits.
   bool symmetric() const { return symmetric_; }
+  /// Whether several query rows cost less together than one after the other.
+  bool joint() const { return chunk_ == chunk; }
   /// Rough cost of one value in multiply-adds.
   double cost() const;
 
@@ -99,6 +103,13 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
+  /// Columns a program works on at a time: six rows of them stay in the first-level cache.
+  static constexpr Index chunk = 256;
+  /// The same where leaves go through lists and tables of their own, which have a start to pay for.
+  static constexpr Index long_chunk = 1024;
+
+  bool by_postings(std::size_t leaf) const;
+  void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   /// A leaf's tile, computed once for all its uses in the program; true when the instruction after
   /// it is done as well.
   bool leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out, Index stride,
@@ -116,6 +127,7 @@ class Evaluator {
   std::vector<TableView<T>> tables_;
   std::vector<std::vector<T>> polynomials_;
   int panel_ = 0, block_ = 0, depth_ = 1;
+  Index chunk_ = 0;
   bool native_ = true, symmetric_ = false;
   std::vector<int> uses_;  ///< of every leaf
 };

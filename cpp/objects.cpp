@@ -91,18 +91,48 @@ void fill_norms(SparseStore<T>& s) {
   }
 }
 
+/// Share of non-zero entries below which going through the columns of a query costs less than
+/// going through all entries of the rows.
+constexpr double sparse_enough = 0.2;
+
+/// Fills the inverted index of integers, whose sums are exact in any order; those of other numbers
+/// would have other bits than the sums that the tile loops take.
+template <class T>
+void invert(SparseStore<T>& s) {
+  const Index nnz = s.n ? s.start[s.n] : 0;
+  const double size = static_cast<double>(s.n) * static_cast<double>(s.d);
+  // An index of more columns than entries is not worth its memory.
+  if (!s.exact || s.d > nnz || s.n > INT32_MAX - 1) return;
+  if (static_cast<double>(nnz) > sparse_enough * size) return;
+  s.post_start.assign(static_cast<std::size_t>(s.d) + 1, 0);
+  for (Index e = 0; e < nnz; ++e) ++s.post_start[s.column[e] + 1];
+  for (Index c = 0; c < s.d; ++c) s.post_start[c + 1] += s.post_start[c];
+  s.post_row.reset(std::max<Index>(nnz, 1));
+  s.post_value.reset(std::max<Index>(nnz, 1));
+  std::vector<Index> next(s.post_start.begin(), s.post_start.end() - 1);
+  for (Index i = 0; i < s.n; ++i)
+    for (Index e = s.start[i]; e < s.start[i + 1]; ++e) {
+      const Index p = next[s.column[e]]++;
+      s.post_row[p] = static_cast<std::int32_t>(i);
+      s.post_value[p] = s.value[e];
+    }
+}
+
 template <class T>
 void finish(SparseStore<T>& s) {
   s.run_columns = columns_of_run(s.d);
   find_runs(s);
   fill_norms(s);
+  invert(s);
 }
 
 }  // namespace
 
 template <class T, class U, class I>
-SparseStore<T> pack_sparse(const U* value, const I* column, const I* start, Index n, Index d) {
+SparseStore<T> pack_sparse(const U* value, const I* column, const I* start, Index n, Index d,
+                           bool exact) {
   SparseStore<T> s;
+  s.exact = exact;
   s.n = n;
   s.d = d;
   if (d > INT32_MAX - 1) throw std::invalid_argument("more than 2^31 - 2 columns");
@@ -204,6 +234,7 @@ Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
   SparseStore<T> out;
   out.n = count;
   out.d = s.d;
+  out.exact = s.exact;
   out.start.assign(static_cast<std::size_t>(count) + 1, 0);
   for (Index i = 0; i < count; ++i)
     out.start[i + 1] = out.start[i] + s.start[index[i] + 1] - s.start[index[i]];
@@ -229,6 +260,7 @@ Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
     out.first.push_back(static_cast<Index>(out.run.size()));
   }
   out.run.push_back(out.start[count]);
+  invert(out);
   return out;
 }
 
@@ -268,13 +300,13 @@ std::shared_ptr<Objects<T>> Objects<T>::take(const Index* index, Index count) co
 template class Objects<float>;
 template class Objects<double>;
 
-#define MERCER_PACK(T, U)                                                                     \
-  template DenseStore<T> pack_dense<T, U>(const Strided<U>&, const double*);                  \
-  template SparseStore<T> compress_dense<T, U>(const Strided<U>&);                            \
-  template SparseStore<T> pack_sparse<T, U, std::int32_t>(const U*, const std::int32_t*,      \
-                                                          const std::int32_t*, Index, Index); \
-  template SparseStore<T> pack_sparse<T, U, std::int64_t>(const U*, const std::int64_t*,      \
-                                                          const std::int64_t*, Index, Index);
+#define MERCER_PACK(T, U)                                                      \
+  template DenseStore<T> pack_dense<T, U>(const Strided<U>&, const double*);   \
+  template SparseStore<T> compress_dense<T, U>(const Strided<U>&);             \
+  template SparseStore<T> pack_sparse<T, U, std::int32_t>(                     \
+      const U*, const std::int32_t*, const std::int32_t*, Index, Index, bool); \
+  template SparseStore<T> pack_sparse<T, U, std::int64_t>(                     \
+      const U*, const std::int64_t*, const std::int64_t*, Index, Index, bool);
 MERCER_PACK(float, float)
 MERCER_PACK(float, double)
 MERCER_PACK(double, float)

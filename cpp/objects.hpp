@@ -3,8 +3,8 @@
 // Dense rows are packed into panels: [panel][feature][row in panel], zero rows fill the last one.
 // Sparse rows stay compressed; sums over a row are taken run by run (entries within the same block
 // of columns) and the runs added up in double precision, because one long chain of
-// single-precision additions loses digits. Sequences of tokens or points lie one after another.
-// Objects of matrices and callbacks are known by their position.
+// single-precision additions loses digits. Sequences of tokens or points lie one after
+// another. Objects of matrices and callbacks are known by their position.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -35,11 +35,18 @@ struct SparseStore {
   std::vector<Index> first;     ///< runs of a row: [first[i], first[i + 1])
   std::vector<Index> run;       ///< entries of a run: [run[r], run[r + 1])
   Index run_columns = 0;        ///< a run never crosses a multiple of this many columns
+  bool exact = false;           ///< integers, whose sums are exact in any order
   Buffer<std::int32_t> column;  ///< ascending within a row
   Buffer<T> value;
   Buffer<double> square;  ///< sum of squares of a row
   Buffer<double> mass;    ///< sum of absolute values of a row
   double radius = 0;
+  /// Inverted index of exact rows that share few columns; otherwise empty.
+  std::vector<Index> post_start;  ///< postings of a column: [post_start[c], post_start[c + 1])
+  Buffer<std::int32_t> post_row;  ///< ascending within a column
+  Buffer<T> post_value;
+
+  bool inverted() const { return !post_start.empty(); }
 };
 
 struct IndexStore {
@@ -62,7 +69,8 @@ DenseStore<T> pack_dense(const Strided<U>& x, const double* centre);
 
 /// Copies compressed rows; sorts the columns of a row and adds up repeats where necessary.
 template <class T, class U, class I>
-SparseStore<T> pack_sparse(const U* value, const I* column, const I* start, Index n, Index d);
+SparseStore<T> pack_sparse(const U* value, const I* column, const I* start, Index n, Index d,
+                           bool exact = false);
 
 /// Compresses dense rows that are mostly zero.
 template <class T, class U>

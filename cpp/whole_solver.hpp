@@ -10,6 +10,7 @@
 #include "isa/dispatch.hpp"
 #include "polish.hpp"
 #include "solver_parts.hpp"
+#include "thread_pool.hpp"
 
 namespace mercer {
 
@@ -134,6 +135,8 @@ class WholeSolver {
   static constexpr Index burst = 50000;
   static constexpr double polished = 1e-12;
   static constexpr Index worth_shrinking = 256;
+  /// Multiply-adds that take a few milliseconds.
+  static constexpr double dear_rows = 2e7;
 
   void place() {
     const Index n = p_.size();
@@ -161,7 +164,9 @@ class WholeSolver {
     stride_ = slots_.task.size + slot_align;
     matrix_.require(slots_.task.size * stride_);
     slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
-    if (slot_kernel_->threads_allowed())
+    if (!slot_kernel_->joint())
+      batch_ = 1;
+    else if (slot_kernel_->threads_allowed())
       batch_ = slot_kernel_->block() == sparse_block ? sparse_block
                : slot_kernel_->cost() >= 64          ? query_block
                                                      : 1;
@@ -184,12 +189,17 @@ class WholeSolver {
     const Index count = static_cast<Index>(wanted_.size());
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
     T* rows = matrix_.data() + misses_ * stride_;
-    for (Index r = 0; r < count;) {
-      const PartSegment* own = segment_of(wanted_[r]);
-      Index end = r + 1;
-      while (end < count && segment_of(wanted_[end]) == own) ++end;
-      compute(wanted_.data() + r, end - r, own, rows + r * stride_);
-      r = end;
+    const double work = static_cast<double>(count * slots_.task.size) * slot_kernel_->cost();
+    if (work >= dear_rows && segments_.empty() && slot_kernel_->threads_allowed()) {
+      compute_by_all_threads(rows);
+    } else {
+      for (Index r = 0; r < count;) {
+        const PartSegment* own = segment_of(wanted_[r]);
+        Index end = r + 1;
+        while (end < count && segment_of(wanted_[end]) == own) ++end;
+        compute(wanted_.data() + r, end - r, own, rows + r * stride_);
+        r = end;
+      }
     }
     for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
     misses_ += count;
@@ -238,6 +248,20 @@ class WholeSolver {
       std::copy_n(row, own->count, rows + fresh_[k] * stride_ + own->begin);
       shared_->keep(own->part, fresh_slots_[k] - own->begin, row);
     }
+  }
+
+  /// The rows of wanted_, which take milliseconds each.
+  void compute_by_all_threads(T* rows) {
+    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
+    const Index width = round_up(std::max<Index>(size / (4 * settings_.threads), 64), 64);
+    std::vector<Query<T>> queries(static_cast<std::size_t>(std::max(settings_.threads, 1)));
+    parallel_for(settings_.threads, (size + width - 1) / width, [&](Index task, int worker) {
+      Query<T>& q = queries[worker];
+      slot_kernel_->prepare(q, wanted_.data(), static_cast<int>(count));
+      slot_kernel_->tile(q, task * width, std::min(width, size - task * width), rows + task * width,
+                         stride_);
+    });
+    kernel_values_ += count * size;
   }
 
   void add_violators() {

@@ -12,6 +12,7 @@ namespace {
 
 using mercer::Index;
 using mercer::InnerTask;
+using mercer::InvertedTask;
 using mercer::query_block;
 using mercer::sparse_block;
 using mercer::SparseRows;
@@ -247,6 +248,22 @@ template <Stat S, class T>
 void sparse_exp_tile(const T* slots, const std::int32_t* slot_of, const double* query_norm,
                      int n_query, const SparseRows<T>& rows, T* out, T a, T b) {
   sparse_profile<S>(slots, slot_of, query_norm, n_query, rows, out, ExpAffine<T>(a, b));
+}
+
+template <class T>
+void inverted(const InvertedTask<T>& t) {
+  const std::int32_t* row = t.row;
+  const T* value = t.post_value;
+  T* out = t.out - t.begin;
+  const Index end = t.begin + t.count;
+  for (Index k = 0; k < t.count; ++k) t.out[k] = T(0);
+  for (Index e = 0; e < t.entries; ++e) {
+    const T v = t.value[e];
+    const Index last = t.post_start[t.column[e] + 1];
+    Index p = t.cursor[e];
+    for (; p < last && row[p] < end; ++p) out[row[p]] += v * value[p];
+    t.cursor[e] = p;
+  }
 }
 
 template <class T>

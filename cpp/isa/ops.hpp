@@ -131,6 +131,21 @@ struct SparseRows {
   Index count;
 };
 
+/// Dot products of one sparse query row with consecutive sparse rows that are also stored column by
+/// column: only columns that both have cost anything.
+template <class T>
+struct InvertedTask {
+  const std::int32_t* column;  ///< of the query, ascending
+  const T* value;
+  Index entries;
+  Index* cursor;            ///< per entry: the first posting at or after row `begin`; advanced
+  const Index* post_start;  ///< postings of a column: [post_start[c], post_start[c + 1])
+  const std::int32_t* row;  ///< of a posting, ascending within a column
+  const T* post_value;
+  Index begin, count;  ///< rows
+  T* out;              ///< count
+};
+
 template <class T>
 struct Ops {
   int panel = 0;  ///< rows per packed panel; a multiple of the vector width.
@@ -152,6 +167,7 @@ struct Ops {
   void (*coordinates[n_coordinates])(const T* query, int n_query, const T* panels, Index n_panels,
                                      Index d, const Coordinates<T>& c, T* out,
                                      Index out_stride) = {};
+  void (*inverted)(const InvertedTask<T>& task) = nullptr;
   /// out[r * out_stride + k] = in[k * sparse_block + r].
   void (*transpose)(const T* in, Index n_rows, int n_query, T* out, Index out_stride) = nullptr;
 

@@ -11,15 +11,14 @@ namespace {
 constexpr int group_vectors = 4;
 constexpr Index group_lanes = group_vectors * VecD::width;
 
+/// The state of V vectors of a group.
+template <int V>
 struct Group {
-  VecD v[group_vectors];
+  VecD v[V];
   static Group set(double x) {
     Group g;
-    for (int k = 0; k < group_vectors; ++k) g.v[k] = VecD::set(x);
+    for (int k = 0; k < V; ++k) g.v[k] = VecD::set(x);
     return g;
-  }
-  void store(double* p) const {
-    for (int k = 0; k < group_vectors; ++k) v[k].store(p + k * VecD::width);
   }
 };
 
@@ -29,95 +28,139 @@ inline void fill(double* p, Index n, double x) {
 
 // ---------------------------------------------------------------- subsequences
 
-/// One row of the table of one order. `below` is D_{p-1} of the row before, shifted by one
-/// position (unused for the first order, D_0 = 1); `row` is D_p from position -1 on, updated in
-/// place (unused for the last order, of which only S_p matters); `diagonals` receives weight S_p.
-template <bool First, bool Last, bool Weighted>
-inline void subsequence_row(const double* group, Index n, double token, double decay, double weight,
-                            const double* below, double* row, double* diagonals) {
-  const VecD x = VecD::set(token), one = VecD::set(1.0), w = VecD::set(weight);
-  const VecD a = VecD::set(decay), aa = VecD::set(decay * decay);
-  Group left = Group::set(0.0), corner = Group::set(0.0);
-  for (Index j = 0; j < n; ++j) {
-    for (int k = 0; k < group_vectors; ++k) {
-      const Index at = j * group_lanes + k * VecD::width;
-      const VecD s = only(x == VecD::load(group + at), First ? one : VecD::load(below + at));
-      if constexpr (Weighted) fma(w, s, VecD::load(diagonals + at)).store(diagonals + at);
-      if constexpr (!Last) {
-        const VecD up = VecD::load(row + at + group_lanes);
-        const VecD d = fma(a, up + left.v[k], fnma(aa, corner.v[k], s));
-        d.store(row + at + group_lanes);
-        left.v[k] = d;
-        corner.v[k] = up;
+/// Vectors of a group that run together: two hide the latency of the chain over j, and the state
+/// of several orders stays in sixteen registers.
+constexpr int together = 2;
+
+template <bool QueryOuter>
+inline VecD outer_token(const mercer::SubsequenceTask& t, Index i, Index lane) {
+  return QueryOuter ? VecD::set(t.query[i]) : VecD::load(t.group + i * group_lanes + lane);
+}
+template <bool QueryOuter>
+inline VecD inner_token(const mercer::SubsequenceTask& t, Index j, Index lane) {
+  return QueryOuter ? VecD::load(t.group + j * group_lanes + lane) : VecD::set(t.query[j]);
+}
+
+/// All orders in one sweep. D_{p-1}(i-1, j-1) is at hand when D_p(i, j) is due, so that a cell
+/// costs one load and one store per order. Single: only subsequences of the largest length count.
+template <int Order, bool Single, bool QueryOuter>
+void subsequence_sweep(const mercer::SubsequenceTask& t, Index first) {
+  constexpr int levels = Order - 1, room = levels > 0 ? levels : 1;
+  const Index outer = QueryOuter ? t.m : t.n, inner = QueryOuter ? t.n : t.m;
+  const VecD one = VecD::set(1.0), a = VecD::set(t.decay);
+  VecD sum[together];
+  for (int v = 0; v < together; ++v) sum[v] = VecD::zero();
+  for (Index i = 0; i < outer; ++i) {
+    VecD x[together], run[room][together], corner[room][together];
+    for (int v = 0; v < together; ++v) {
+      x[v] = outer_token<QueryOuter>(t, i, first + v * VecD::width);
+      for (int p = 0; p < room; ++p) run[p][v] = corner[p][v] = VecD::zero();
+    }
+    double* cell = t.work + first;
+    for (Index j = 0; j < inner; ++j, cell += levels * group_lanes)
+      for (int v = 0; v < together; ++v) {
+        const auto match = x[v] == inner_token<QueryOuter>(t, j, first + v * VecD::width);
+        for (int p = Order; p >= 1; --p) {
+          const VecD s = only(match, p == 1 ? one : corner[p > 1 ? p - 2 : 0][v]);
+          if (Single && p == Order) sum[v] = sum[v] + s;
+          if (!Single) sum[v] = fma(VecD::set(t.weight[p - 1]), s, sum[v]);
+          if (p == Order) continue;
+          double* at = cell + (p - 1) * group_lanes + v * VecD::width;
+          const VecD up = VecD::load(at);
+          run[p - 1][v] = fma(a, run[p - 1][v], s);
+          fma(a, up, run[p - 1][v]).store(at);
+          corner[p - 1][v] = up;
+        }
+      }
+  }
+  for (int v = 0; v < together; ++v) sum[v].store(t.out + first + v * VecD::width);
+}
+
+/// The same for any order, one order after the other: D_p of a row is due before D_{p-1}, which
+/// still is that of the row before.
+template <bool QueryOuter>
+void subsequence_rows(const mercer::SubsequenceTask& t, Index first) {
+  const Index outer = QueryOuter ? t.m : t.n, inner = QueryOuter ? t.n : t.m;
+  const VecD one = VecD::set(1.0), a = VecD::set(t.decay);
+  for (int v = 0; v < together; ++v) {
+    const Index lane = first + v * VecD::width;
+    VecD sum = VecD::zero();
+    for (Index i = 0; i < outer; ++i) {
+      const VecD x = outer_token<QueryOuter>(t, i, lane);
+      for (int p = t.order; p >= 1; --p) {
+        const VecD weight = VecD::set(t.weight[p - 1]);
+        double* row = t.work + (p - 1) * inner * group_lanes + lane;
+        const double* below = row - inner * group_lanes;
+        VecD run = VecD::zero(), corner = VecD::zero();
+        for (Index j = 0; j < inner; ++j) {
+          const VecD s = only(x == inner_token<QueryOuter>(t, j, lane), p == 1 ? one : corner);
+          sum = fma(weight, s, sum);
+          if (p > 1) corner = VecD::load(below + j * group_lanes);
+          if (p == t.order) continue;
+          double* at = row + j * group_lanes;
+          run = fma(a, run, s);
+          fma(a, VecD::load(at), run).store(at);
+        }
       }
     }
+    sum.store(t.out + lane);
   }
 }
 
-template <bool First, bool Last>
-inline void subsequence_order(const mercer::SubsequenceTask& t, Index i, int p, double* table,
-                              double* diagonals) {
-  const Index width = (t.n + 1) * group_lanes;
-  const double* below = First ? nullptr : table + (p - 2) * width;
-  double* row = Last ? nullptr : table + (p - 1) * width;
-  const double weight = t.weight[p - 1];
-  if (weight != 0)
-    subsequence_row<First, Last, true>(t.group, t.n, t.query[i], t.decay, weight, below, row,
-                                       diagonals);
-  else if constexpr (!Last)
-    subsequence_row<First, Last, false>(t.group, t.n, t.query[i], t.decay, 0.0, below, row,
-                                        nullptr);
+using SubsequenceLoop = void (*)(const mercer::SubsequenceTask&, Index);
+
+template <bool Single, bool QueryOuter>
+SubsequenceLoop subsequence_loop(int order) {
+  switch (order) {
+    case 1:
+      return subsequence_sweep<1, Single, QueryOuter>;
+    case 2:
+      return subsequence_sweep<2, Single, QueryOuter>;
+    case 3:
+      return subsequence_sweep<3, Single, QueryOuter>;
+    case 4:
+      return subsequence_sweep<4, Single, QueryOuter>;
+    case 5:
+      return subsequence_sweep<5, Single, QueryOuter>;
+    case 6:
+      return subsequence_sweep<6, Single, QueryOuter>;
+    default:
+      return subsequence_rows<QueryOuter>;
+  }
 }
 
 void subsequence(const mercer::SubsequenceTask& t) {
-  const Index width = (t.n + 1) * group_lanes;
-  double* table = t.work;
-  double* sums = table + (t.order - 1) * width;  // of diagonal d at (d + m - 1) lanes
-  fill(t.work, (t.order - 1) * width + (t.m + t.n) * group_lanes, 0.0);
-  for (Index i = 0; i < t.m; ++i) {
-    double* diagonals = sums + (t.m - 1 - i) * group_lanes;
-    // From the largest order down, so that D_{p-1} still is that of the row before.
-    for (int p = t.order; p >= 1; --p) {
-      if (p == 1 && p == t.order)
-        subsequence_order<true, true>(t, i, p, table, diagonals);
-      else if (p == 1)
-        subsequence_order<true, false>(t, i, p, table, diagonals);
-      else if (p == t.order)
-        subsequence_order<false, true>(t, i, p, table, diagonals);
-      else
-        subsequence_order<false, false>(t, i, p, table, diagonals);
-    }
-  }
-  const Index middle = t.m - 1, last = t.m + t.n - 2;
-  for (Index k = 0; k < group_lanes; ++k) {
-    double total = sums[middle * group_lanes + k];
-    for (Index d = 1; d <= middle || middle + d <= last; ++d) {
-      const double before = d <= middle ? sums[(middle - d) * group_lanes + k] : 0.0;
-      const double after = middle + d <= last ? sums[(middle + d) * group_lanes + k] : 0.0;
-      total += before + after;
-    }
-    t.out[k] = total;
-  }
+  bool single = t.order <= 6;
+  for (int p = 1; p < t.order; ++p) single = single && t.weight[p - 1] == 0.0;
+  const auto pick =
+      single ? (t.query_outer ? subsequence_loop<true, true> : subsequence_loop<true, false>)
+             : (t.query_outer ? subsequence_loop<false, true> : subsequence_loop<false, false>);
+  fill(t.work, (t.order - 1) * (t.query_outer ? t.n : t.m) * group_lanes, 0.0);
+  for (Index first = 0; first < t.used; first += together * VecD::width) pick(t.order)(t, first);
+  for (Index k = 0; single && k < group_lanes; ++k) t.out[k] *= t.weight[t.order - 1];
 }
 
 // ---------------------------------------------------------------- alignments
 
 /// The last row of a table whose values leave the range of double: value times 2^exponent.
+template <int V>
 class Scaled {
  public:
+  static constexpr Index lanes = V * VecD::width;
+
   explicit Scaled(double* row, Index n) : row_(row), n_(n) {
     fill(row, (n + 1) * group_lanes, 0.0);
-    fill(row, group_lanes, 1.0);
-    for (Index k = 0; k < group_lanes; ++k) exponent_[k] = 0;
+    fill(row, lanes, 1.0);
+    for (Index k = 0; k < lanes; ++k) exponent_[k] = 0;
   }
 
   /// Brings lanes whose largest value is very large or very small back to about 1; powers of two
   /// change no digit.
-  void balance(const Group& largest) {
-    alignas(64) double top[group_lanes], factor[group_lanes];
-    largest.store(top);
+  void balance(const Group<V>& largest) {
+    alignas(64) double top[lanes], factor[lanes];
+    for (int k = 0; k < V; ++k) largest.v[k].store(top + k * VecD::width);
     bool any = false;
-    for (Index k = 0; k < group_lanes; ++k) {
+    for (Index k = 0; k < lanes; ++k) {
       factor[k] = 1.0;
       if (top[k] == 0.0 || (top[k] < 0x1p300 && top[k] > 0x1p-300)) continue;
       int e = 0;
@@ -128,7 +171,7 @@ class Scaled {
     }
     if (!any) return;
     for (Index j = 0; j <= n_; ++j)
-      for (int k = 0; k < group_vectors; ++k) {
+      for (int k = 0; k < V; ++k) {
         double* p = row_ + j * group_lanes + k * VecD::width;
         (VecD::load(p) * VecD::load(factor + k * VecD::width)).store(p);
       }
@@ -137,7 +180,7 @@ class Scaled {
   /// The logarithm of the value at the end of each lane.
   void finish(const std::int64_t* length, double* out) const {
     constexpr double ln2 = 0.69314718055994530942;
-    for (Index k = 0; k < group_lanes; ++k) {
+    for (Index k = 0; k < lanes; ++k) {
       const double value = row_[length[k] * group_lanes + k];
       int e = 0;
       const double digits = std::frexp(value, &e);
@@ -149,11 +192,12 @@ class Scaled {
  private:
   double* row_;
   Index n_;
-  Index exponent_[group_lanes];
+  Index exponent_[lanes];
 };
 
-void alignment(const mercer::AlignmentTask& t) {
-  Scaled scaled(t.work, t.n);
+template <int V>
+void alignment_of(const mercer::AlignmentTask& t) {
+  Scaled<V> scaled(t.work, t.n);
   const VecD rate = VecD::set(-t.gamma * log2e), two = VecD::set(2.0), zero = VecD::zero();
   const auto band = static_cast<Index>(t.band);
   for (Index i = 0; i < t.m; ++i) {
@@ -163,8 +207,8 @@ void alignment(const mercer::AlignmentTask& t) {
       fill(t.work, (t.n + 1) * group_lanes, 0.0);
       break;
     }
-    Group largest = Group::set(0.0), left = Group::set(0.0), corner;
-    for (int k = 0; k < group_vectors; ++k) {
+    Group<V> largest = Group<V>::set(0.0), left = largest, corner;
+    for (int k = 0; k < V; ++k) {
       double* before = t.work + lo * group_lanes + k * VecD::width;
       corner.v[k] = VecD::load(before);
       zero.store(before);
@@ -174,7 +218,7 @@ void alignment(const mercer::AlignmentTask& t) {
       const double distance = static_cast<double>(i < j ? j - i : i - j);
       const VecD w = VecD::set(band ? 1.0 - distance / t.band : 1.0);
       const double* step = t.group + j * t.d * group_lanes;
-      for (int k = 0; k < group_vectors; ++k) {
+      for (int k = 0; k < V; ++k) {
         VecD square = zero;
         for (Index c = 0; c < t.d; ++c) {
           const VecD difference =
@@ -196,11 +240,12 @@ void alignment(const mercer::AlignmentTask& t) {
   scaled.finish(t.length, t.out);
 }
 
-void pair_model(const mercer::PairModelTask& t) {
-  Scaled scaled(t.work, t.n);
+template <int V>
+void pair_model_of(const mercer::PairModelTask& t) {
+  Scaled<V> scaled(t.work, t.n);
   // Row 0: insertions into the other sequence only.
   for (Index j = 0; j < t.n; ++j)
-    for (int k = 0; k < group_vectors; ++k) {
+    for (int k = 0; k < V; ++k) {
       double* at = t.work + j * group_lanes + k * VecD::width;
       (VecD::load(t.group_insert + j * group_lanes + k * VecD::width) * VecD::load(at))
           .store(at + group_lanes);
@@ -208,8 +253,8 @@ void pair_model(const mercer::PairModelTask& t) {
   for (Index i = 0; i < t.m; ++i) {
     const VecD e = VecD::set(t.insert[t.query[i]]);
     const double* pair = t.pair + t.query[i] * t.n * group_lanes;
-    Group largest, left, corner;
-    for (int k = 0; k < group_vectors; ++k) {
+    Group<V> largest, left, corner;
+    for (int k = 0; k < V; ++k) {
       double* at = t.work + k * VecD::width;
       corner.v[k] = VecD::load(at);
       left.v[k] = e * corner.v[k];
@@ -217,7 +262,7 @@ void pair_model(const mercer::PairModelTask& t) {
       largest.v[k] = left.v[k];
     }
     for (Index j = 0; j < t.n; ++j)
-      for (int k = 0; k < group_vectors; ++k) {
+      for (int k = 0; k < V; ++k) {
         const Index here = j * group_lanes + k * VecD::width;
         double* at = t.work + here + group_lanes;
         const VecD up = VecD::load(at);
@@ -231,6 +276,47 @@ void pair_model(const mercer::PairModelTask& t) {
     scaled.balance(largest);
   }
   scaled.finish(t.length, t.out);
+}
+
+void alignment(const mercer::AlignmentTask& t) {
+  const auto loop = t.used <= VecD::width       ? alignment_of<1>
+                    : t.used <= 2 * VecD::width ? alignment_of<2>
+                                                : alignment_of<group_vectors>;
+  loop(t);
+}
+
+void pair_model(const mercer::PairModelTask& t) {
+  const auto loop = t.used <= VecD::width       ? pair_model_of<1>
+                    : t.used <= 2 * VecD::width ? pair_model_of<2>
+                                                : pair_model_of<group_vectors>;
+  loop(t);
+}
+
+// ---------------------------------------------------------------- runs of equal tokens
+
+/// One bit per position says whether the tokens agree; and-ing the bits with themselves moved by
+/// one position leaves those where 2, 3, ... tokens in a row agree, counted 64 at a time.
+void runs(const mercer::RunsTask& t) {
+  const Index words = (t.n + 63) / 64;
+  std::uint64_t* agree = t.work;
+  std::uint64_t* run = t.work + words;
+  for (Index w = 0; w < words; ++w) {
+    const Index count = t.n - 64 * w < 64 ? t.n - 64 * w : 64;
+    const std::int32_t *s = t.s + 64 * w, *u = t.t + 64 * w;
+    std::uint64_t bits = 0;
+    for (Index p = 0; p < count; ++p)
+      bits |= static_cast<std::uint64_t>((s[p] == u[p]) & (u[p] >= 0)) << p;
+    agree[w] = run[w] = bits;
+  }
+  for (Index l = 0; l < t.longest; ++l) {
+    Index ones = 0;
+    for (Index w = 0; w < words; ++w) ones += __builtin_popcountll(run[w]);
+    if (ones == 0) return;
+    t.counts[l] += ones;
+    // Position p keeps its bit if the run from p + 1 had one and p itself agrees.
+    for (Index w = 0; w < words; ++w)
+      run[w] = agree[w] & ((run[w] >> 1) | (w + 1 < words ? run[w + 1] << 63 : 0));
+  }
 }
 
 }  // namespace

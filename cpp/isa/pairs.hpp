@@ -2,28 +2,31 @@
 //
 // The sequences of a group are interleaved, [position][lane], and filled up to the longest of them.
 // A lane computes with its own numbers only, so a value does not depend on the company it is
-// computed in. Every recursion below is symmetric in the two sequences down to the order of its
-// additions: both orders of a pair give the same bits.
+// computed in. The recursions of alignments are symmetric in the two sequences down to the order of
+// their additions: both orders of a pair give the same bits.
 #pragma once
 #include <cstdint>
 
 namespace mercer {
 
-/// Gap-weighted subsequences. With S_p(i, j) = [s_i = t_j] D_{p-1}(i-1, j-1) and D_0 = 1,
-///   D_p(i, j) = S_p(i, j) + a (D_p(i-1, j) + D_p(i, j-1)) - a^2 D_p(i-1, j-1)
-/// sums S_p(i', j') a^{(i-i') + (j-j')} over i' <= i, j' <= j, and
-///   out = sum_p weight[p-1] sum_{ij} S_p(i, j),
-/// taken diagonal by diagonal, those of j - i = d and j - i = -d together.
+/// Gap-weighted subsequences of an outer and an inner sequence. With
+/// S_p(i, j) = [outer_i = inner_j] D_{p-1}(i-1, j-1), D_0 = 1,
+///   R_p(i, j) = S_p(i, j) + a R_p(i, j-1),   D_p(i, j) = R_p(i, j) + a D_p(i-1, j),
+/// D_p sums S_p(i', j') a^{(i-i') + (j-j')} over i' <= i, j' <= j, and
+///   out = sum_p weight[p-1] sum_{ij} S_p(i, j).
+/// Which sequence is the outer one decides about the last bits; the caller does.
 struct SubsequenceTask {
   const double* query;  ///< m tokens
   std::int64_t m;
   const double* group;  ///< n x lanes tokens; a token that no query has fills short lanes
   std::int64_t n;
+  bool query_outer;
   int order;             ///< largest p
   double decay;          ///< a
   const double* weight;  ///< of p = 1..order
-  double* work;          ///< (order (n + 1) + m) lanes
+  double* work;          ///< (order - 1) max(m, n) lanes
   double* out;           ///< lanes
+  std::int64_t used;     ///< lanes that hold a sequence
 };
 
 /// Alignments of two series. With k(i, j) = w g / (2 - w g), g = exp(-gamma |s_i - t_j|^2) and
@@ -41,6 +44,7 @@ struct AlignmentTask {
   double band;   ///< 0: none
   double* work;  ///< (n + 1) lanes
   double* out;   ///< lanes
+  std::int64_t used;
 };
 
 /// Pair hidden Markov model whose insertions into the two sequences are independent. With the
@@ -58,6 +62,18 @@ struct PairModelTask {
   const std::int64_t* length;  ///< of each lane
   double* work;                ///< (n + 1) lanes
   double* out;                 ///< lanes
+  std::int64_t used;
+};
+
+/// Runs of equal tokens at equal positions: counts[l - 1] grows by the number of positions p with
+/// s[p .. p + l - 1] = t[p .. p + l - 1]. Negative tokens equal none.
+struct RunsTask {
+  const std::int32_t* s;
+  const std::int32_t* t;
+  std::int64_t n;        ///< positions
+  std::int64_t longest;  ///< largest l
+  std::uint64_t* work;   ///< 2 (n / 64 + 1)
+  std::int64_t* counts;  ///< longest
 };
 
 struct PairOps {
@@ -65,6 +81,7 @@ struct PairOps {
   void (*subsequence)(const SubsequenceTask& task) = nullptr;
   void (*alignment)(const AlignmentTask& task) = nullptr;
   void (*pair_model)(const PairModelTask& task) = nullptr;
+  void (*runs)(const RunsTask& task) = nullptr;
 };
 
 }  // namespace mercer

@@ -28,6 +28,7 @@ mercer::Ops<T> make_ops() {
   o.panel = panel_width<T>;
   fill_stats<T>(o, std::make_integer_sequence<int, mercer::n_stats>());
   fill_coordinates<T>(o, std::make_integer_sequence<int, mercer::n_coordinates>());
+  o.inverted = inverted<T>;
   o.transpose = transpose<T>;
   o.affine = affine<T>;
   o.exp_affine = exp_affine<T>;
@@ -57,6 +58,7 @@ inline mercer::PairOps make_pair_ops() {
   o.subsequence = subsequence;
   o.alignment = alignment;
   o.pair_model = pair_model;
+  o.runs = runs;
   return o;
 }
 

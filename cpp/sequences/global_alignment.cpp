@@ -30,8 +30,8 @@ class GlobalAlignment final : public PairKernel {
       scratch.extra.require(ops.lanes);
       interleave(b, columns, used, longest, scratch.group.data());
       ops.alignment({a.points(i), m, scratch.group.data(), longest, d, scratch.length.data(),
-                     gamma_, static_cast<double>(band_), scratch.table.data(),
-                     scratch.extra.data()});
+                     gamma_, static_cast<double>(band_), scratch.table.data(), scratch.extra.data(),
+                     used});
       for (Index k = 0; k < used; ++k) out[columns[k] - begin] = scratch.extra[k];
     });
   }

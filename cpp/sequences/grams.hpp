@@ -1,8 +1,10 @@
 // Counts of short patterns in sequences: n-grams, n-grams of several lengths, n-grams with gaps.
 //
-// A pattern is a list of offsets into a window; the letters at these offsets, read in order, are a
-// path in a trie, whose nodes are found by hashing (node, letter). Nodes at the wanted depths are
-// the columns of a sparse matrix of counts.
+// A pattern is a list of offsets into a window; what is counted is the content of a window at these
+// offsets. Letters are numbered, and as many of them as fit are packed into one key of a hash
+// table; a content of more letters is a chain of keys, each with the number of the one before. The
+// contents of the first set of sequences are the columns of a sparse matrix of counts; others are
+// not counted.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,13 +22,13 @@ struct GramCounts {
 
 class GramTable {
  public:
-  /// Counts paths of at least `min_depth` letters, from every position on which `span` letters
-  /// that count follow.
+  /// Contents of at least `min_depth` letters count, from every position on that `span` letters
+  /// which count follow.
   GramTable(std::vector<std::vector<Index>> patterns, Index min_depth, Index span);
 
-  /// Counts the patterns of sequences; those met for the first time get a column if `grow`.
+  /// Counts the contents of sequences. The first call decides which of them have a column.
   /// Negative tokens are letters that do not count.
-  GramCounts count(const std::int32_t* tokens, const Index* start, Index n, bool grow);
+  GramCounts count(const std::int32_t* tokens, const Index* start, Index n);
 
   Index columns() const { return n_columns_; }
 
@@ -34,18 +36,31 @@ class GramTable {
   struct Slot {
     std::uint64_t key = 0;
     std::int32_t node = -1;  ///< -1: empty
+    std::int32_t column = -1;
   };
 
-  /// The node below a node, made if it is not there and `grow`; -1 if there is none.
-  std::int32_t child(std::int32_t node, std::int32_t token, std::int32_t depth, bool grow);
-  void rehash();
+  void learn_letters(const std::int32_t* tokens, Index n);
+  /// The content reached from a node by a packed group of letters; null if it has no place.
+  const Slot* find(std::int32_t node, std::uint32_t group, bool counts, bool grow);
+  /// The slot of a key, or the empty one where it belongs.
+  std::size_t place(std::uint64_t key) const;
+  void grow_table();
+  /// Collect the columns of the contents of one sequence.
+  void contiguous(const std::int32_t* letters, Index n, bool grow);
+  void general(const std::int32_t* tokens, const std::int32_t* letters, Index n, bool grow);
+  void append_row(GramCounts& out);
 
   std::vector<std::vector<Index>> patterns_;
   Index min_depth_, span_;
+  bool learned_ = false;
+  std::vector<std::int32_t> letter_;  ///< number of a token, -1: none
+  int bits_ = 1;                      ///< of a letter
+  Index group_ = 1;                   ///< letters in a key
   std::vector<Slot> slots_;
-  Index n_nodes_ = 0;
-  std::vector<std::int32_t> column_;  ///< of each node, -1: none
-  Index n_columns_ = 0;
+  Index n_nodes_ = 0, n_columns_ = 0;
+  std::vector<std::int32_t> met_;
+  std::vector<std::int32_t> tally_;
+  std::vector<std::uint64_t> marked_;
 };
 
 }  // namespace mercer

@@ -8,22 +8,29 @@
 
 namespace mercer {
 
-/// Calls body(columns, lanes_used, longest) for groups of columns of similar length, which waste
-/// least when they are filled up to the longest of a group.
+/// Calls body(columns, lanes_used, longest) for groups of these columns of similar length, which
+/// waste least when they are filled up to the longest of a group.
 template <class Body>
-void for_groups(const SequenceStore& b, Index begin, Index count, PairScratch& scratch, Body body) {
-  const Index lanes = current_isa().pairs.lanes;
-  std::vector<Index>& order = scratch.order;
-  order.resize(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), begin);
-  std::stable_sort(order.begin(), order.end(),
+void for_groups(const SequenceStore& b, std::vector<Index>& columns, PairScratch& scratch,
+                Body body) {
+  const Index lanes = current_isa().pairs.lanes, count = static_cast<Index>(columns.size());
+  std::stable_sort(columns.begin(), columns.end(),
                    [&](Index p, Index q) { return b.length(p) < b.length(q); });
   scratch.length.assign(static_cast<std::size_t>(lanes), 0);
   for (Index first = 0; first < count; first += lanes) {
     const Index used = std::min(lanes, count - first);
-    for (Index k = 0; k < lanes; ++k) scratch.length[k] = k < used ? b.length(order[first + k]) : 0;
-    body(order.data() + first, used, b.length(order[first + used - 1]));
+    for (Index k = 0; k < lanes; ++k)
+      scratch.length[k] = k < used ? b.length(columns[first + k]) : 0;
+    body(columns.data() + first, used, b.length(columns[first + used - 1]));
   }
+}
+
+/// The same for all columns [begin, begin + count).
+template <class Body>
+void for_groups(const SequenceStore& b, Index begin, Index count, PairScratch& scratch, Body body) {
+  scratch.order.resize(static_cast<std::size_t>(count));
+  std::iota(scratch.order.begin(), scratch.order.end(), begin);
+  for_groups(b, scratch.order, scratch, body);
 }
 
 /// Interleaves the tokens of a group as numbers; -2, which is no token, fills short lanes.

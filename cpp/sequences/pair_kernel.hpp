@@ -15,7 +15,7 @@ struct PairScratch {
   Buffer<double> query, group, table, extra, row;
   std::vector<Index> order, length;
   std::vector<std::int64_t> counts;
-  std::vector<std::uint64_t> bits, more_bits;
+  std::vector<std::uint64_t> bits;
 };
 
 class PairKernel {

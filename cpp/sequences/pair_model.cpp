@@ -53,7 +53,7 @@ class PairModel final : public PairKernel {
       double* insertions = scratch.group.data() + size * (n_tables - 1);
       fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions);
       ops.pair_model({query.data(), m, scratch.group.data(), longest, insert.data(), insertions,
-                      scratch.length.data(), scratch.table.data(), scratch.extra.data()});
+                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), used});
       for (Index k = 0; k < used; ++k)
         out[columns[k] - begin] = scratch.extra[k] + (scale + log_scale(b, columns[k])) + log_ends_;
     });

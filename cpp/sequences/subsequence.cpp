@@ -30,15 +30,22 @@ class Subsequence final : public PairKernel {
     for (Index k = 0; k < m; ++k)
       scratch.query[k] = a.tokens(i)[k] < 0 ? -3.0 : static_cast<double>(a.tokens(i)[k]);
     const int order = static_cast<int>(weights_.size());
-    for_groups(b, begin, count, scratch, [&](const Index* columns, Index used, Index longest) {
-      scratch.group.require(std::max<Index>(longest, 1) * ops.lanes);
-      scratch.table.require((order * (longest + 1) + m) * ops.lanes);
-      scratch.extra.require(ops.lanes);
-      interleave_tokens(b, columns, used, longest, scratch.group.data());
-      ops.subsequence({scratch.query.data(), m, scratch.group.data(), longest, order, decay_,
-                       weights_.data(), scratch.table.data(), scratch.extra.data()});
-      for (Index k = 0; k < used; ++k) out[columns[k] - begin] = scratch.extra[k];
-    });
+    std::vector<Index>& columns = scratch.order;
+    for (bool query_outer : {false, true}) {
+      columns.clear();
+      for (Index j = begin; j < begin + count; ++j)
+        if (is_outer(a, i, b, j) == query_outer) columns.push_back(j);
+      for_groups(b, columns, scratch, [&](const Index* group, Index used, Index longest) {
+        scratch.group.require(std::max<Index>(longest, 1) * ops.lanes);
+        scratch.table.require(std::max<Index>(order * std::max(longest, m), 1) * ops.lanes);
+        scratch.extra.require(ops.lanes);
+        interleave_tokens(b, group, used, longest, scratch.group.data());
+        ops.subsequence({scratch.query.data(), m, scratch.group.data(), longest, query_outer, order,
+                         decay_, weights_.data(), scratch.table.data(), scratch.extra.data(),
+                         used});
+        for (Index k = 0; k < used; ++k) out[group[k] - begin] = scratch.extra[k];
+      });
+    }
   }
 
   double cost(double length_a, double length_b) const override {
@@ -46,6 +53,22 @@ class Subsequence final : public PairKernel {
   }
 
  private:
+  /// Which of two sequences the recursion goes through in its outer loop: the longer one, or where
+  /// they are equally long the one that a look at which tokens agree tells. Both orders of a pair
+  /// give the same answer, unless no such look tells them apart; then they give the same value.
+  static bool is_outer(const SequenceStore& a, Index i, const SequenceStore& b, Index j) {
+    const Index n = a.length(i);
+    if (n != b.length(j)) return n > b.length(j);
+    const std::int32_t *s = a.tokens(i), *t = b.tokens(j);
+    if (std::equal(s, s + n, t)) return true;
+    for (Index d = 1; d < n; ++d)
+      for (Index k = 0; k + d < n; ++k) {
+        const bool ahead = s[k] == t[k + d], behind = s[k + d] == t[k];
+        if (ahead != behind) return ahead;
+      }
+    return true;
+  }
+
   double decay_;
   std::vector<double> weights_;
 };

@@ -1,12 +1,8 @@
 // Equal substrings at equal, or nearly equal, positions (Raetsch and Sonnenburg 2004; with shifts
 // Raetsch, Sonnenburg and Schoelkopf 2005).
-//
-// One bit per position says whether the two tokens agree; and-ing the bits with themselves moved by
-// one, two, ... positions leaves those where 2, 3, ... tokens in a row agree, which are counted 64
-// at a time.
 #include <algorithm>
-#include <bit>
 
+#include "isa/dispatch.hpp"
 #include "sequences/kernels.hpp"
 
 namespace mercer {
@@ -47,22 +43,9 @@ class WeightedDegree final : public PairKernel {
                 Index shift, PairScratch& scratch) const {
     const Index n = std::min(length_s - shift, length_t);
     if (n <= 0) return;
-    const Index words = (n + 63) / 64;
-    std::vector<std::uint64_t>& agree = scratch.bits;
-    agree.assign(static_cast<std::size_t>(words), 0);
-    for (Index p = 0; p < n; ++p)
-      agree[p / 64] |= static_cast<std::uint64_t>(s[p + shift] == t[p] && t[p] >= 0) << (p % 64);
-    std::vector<std::uint64_t>& run = scratch.more_bits;
-    run = agree;
-    for (std::size_t d = 0; d < weights_.size(); ++d) {
-      std::int64_t ones = 0;
-      for (Index w = 0; w < words; ++w) ones += std::popcount(run[w]);
-      if (ones == 0) return;
-      scratch.counts[d] += ones;
-      // Position p keeps its bit if the run from p + 1 had one and p itself agrees.
-      for (Index w = 0; w < words; ++w)
-        run[w] = agree[w] & ((run[w] >> 1) | (w + 1 < words ? run[w + 1] << 63 : 0));
-    }
+    scratch.bits.resize(static_cast<std::size_t>(2 * (n / 64 + 1)));
+    current_isa().pairs.runs({s + shift, t, n, static_cast<Index>(weights_.size()),
+                              scratch.bits.data(), scratch.counts.data()});
   }
 
   std::vector<double> weights_;

@@ -16,12 +16,15 @@ struct Rows {
   double at(Index i, Index k) const { return x[i * d + k]; }
 };
 
-Rows random_rows(Index n, Index d, double density, unsigned seed) {
+Rows random_rows(Index n, Index d, double density, unsigned seed, bool histogram = false) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   Rows r{n, d, {}};
-  for (Index k = 0; k < n * d; ++k) r.x.push_back(uniform(random) < density ? normal(random) : 0.0);
+  for (Index k = 0; k < n * d; ++k) {
+    const double v = uniform(random) < density ? normal(random) : 0.0;
+    r.x.push_back(histogram ? std::fabs(v) : v);
+  }
   return r;
 }
 
@@ -41,15 +44,22 @@ double statistic(Stat stat, const Rows& a, Index i, const Rows& b, Index j) {
   double sum = 0;
   for (Index k = 0; k < a.d; ++k) {
     const double u = a.at(i, k), v = b.at(j, k);
-    sum += stat == Stat::dot ? u * v : stat == Stat::sqdist ? (u - v) * (u - v) : std::fabs(u - v);
+    const double total = u + v > 0 ? u + v : 1;
+    sum += stat == Stat::dot        ? u * v
+           : stat == Stat::sqdist   ? (u - v) * (u - v)
+           : stat == Stat::l1       ? std::fabs(u - v)
+           : stat == Stat::minimum  ? std::min(u, v)
+           : stat == Stat::harmonic ? u * v / total
+                                    : (u - v) * (u - v) / total;
   }
   return sum;
 }
 
 template <class T>
 void check_program(Stat stat, bool sparse, double tolerance) {
-  const Rows a = random_rows(37, 23, sparse ? 0.2 : 1.0, 3),
-             b = random_rows(301, 23, sparse ? 0.2 : 1.0, 4);
+  const bool histogram = stat >= Stat::minimum;
+  const Rows a = random_rows(37, 23, sparse ? 0.2 : 1.0, 3, histogram),
+             b = random_rows(301, 23, sparse ? 0.2 : 1.0, 4, histogram);
   // (exp(-0.1 s) * 2 + 1) + (0.1 s)^3
   Program p;
   p.n_leaves = 1;
@@ -87,14 +97,55 @@ void check_program(Stat stat, bool sparse, double tolerance) {
   CHECK(one == two);
 }
 
+/// (1 + r) exp(-r) + log(1 + r^2) + u(a) + u(b) with r = sqrt(s), by dup, swap, sqrt and the rest.
 template <class T>
-void check_symmetric_bits(bool sparse) {
-  const Rows a = random_rows(70, 40, sparse ? 0.3 : 1.0, 5);
+void check_stack_program(double tolerance) {
+  const Rows a = random_rows(19, 6, 1.0, 7), b = random_rows(300, 6, 1.0, 8);
+  Program p;
+  p.n_leaves = 1;
+  p.n_aux = 1;
+  p.polynomials = {{1, 1}};
+  p.code = {{Op::leaf, 0, 0, 0}, {Op::sqrt, 0, 0, 0}, {Op::dup, 0, 0, 0},
+            {Op::exp, 0, -1, 0}, {Op::swap, 0, 0, 0}, {Op::polynomial, 0, 0, 0},
+            {Op::mul, 0, 0, 0},  {Op::leaf, 0, 0, 0}, {Op::affine, 0, 1, 1},
+            {Op::log, 0, 0, 0},  {Op::add, 0, 0, 0},  {Op::aux_add, 0, 0, 0}};
+  LeafSource<T> source;
+  source.stat = Stat::sqdist;
+  const auto oa = objects_of<T>(a, false), ob = objects_of<T>(b, false);
+  for (const auto& o : {oa, ob}) {
+    Buffer<T> u(o->n);
+    for (Index i = 0; i < o->n; ++i) u[i] = static_cast<T>(std::cos(static_cast<double>(i)));
+    o->aux.push_back(std::move(u));
+  }
+  const Evaluator<T> e(p, {source}, oa, ob);
+  Query<T> q;
+  std::vector<Index> ids;
+  for (Index i = 0; i < e.block(); ++i) ids.push_back(i);
+  e.prepare(q, ids.data(), static_cast<int>(ids.size()));
+  const Index stride = round_up(b.n, e.panel());
+  Buffer<T> tile(static_cast<Index>(ids.size()) * stride);
+  e.tile(q, 0, b.n, tile.data(), stride);
+  for (Index i : ids)
+    for (Index j = 0; j < b.n; ++j) {
+      const double s = statistic(Stat::sqdist, a, i, b, j), r = std::sqrt(s);
+      const double u = std::cos(static_cast<double>(i)) + std::cos(static_cast<double>(j));
+      CHECK_NEAR(tile[i * stride + j], (1 + r) * std::exp(-r) + std::log(1 + s) + u, tolerance);
+    }
+  const Evaluator<T> own(p, {source}, ob, ob);
+  std::vector<T> diagonal(static_cast<std::size_t>(b.n));
+  own.diag(diagonal.data());
+  for (Index j = 0; j < b.n; ++j)
+    CHECK_NEAR(diagonal[j], 1 + 2 * std::cos(static_cast<double>(j)), tolerance);
+}
+
+template <class T>
+void check_symmetric_bits(bool sparse, Stat stat = Stat::sqdist) {
+  const Rows a = random_rows(70, 40, sparse ? 0.3 : 1.0, 5, stat == Stat::chi);
   Program p;
   p.n_leaves = 1;
   p.code = {{Op::leaf, 0, 0, 0}, {Op::exp, 0, -0.05, 0}};
   LeafSource<T> source;
-  source.stat = Stat::sqdist;
+  source.stat = stat;
   const auto o = objects_of<T>(a, sparse);
   const Evaluator<T> e(p, {source}, o, o);
   std::vector<std::vector<T>> k(70, std::vector<T>(70));
@@ -159,17 +210,23 @@ TEST(statistics_are_kept) {
   }
 }
 TEST(programs_on_dense_and_sparse_rows) {
-  for (Stat stat : {Stat::dot, Stat::sqdist, Stat::l1})
+  for (Stat stat : {Stat::dot, Stat::sqdist, Stat::l1, Stat::minimum, Stat::harmonic, Stat::chi})
     for (bool sparse : {false, true}) {
       check_program<float>(stat, sparse, 3e-6);
       check_program<double>(stat, sparse, 1e-13);
     }
+}
+TEST(programs_that_use_the_stack) {
+  check_stack_program<float>(2e-6);
+  check_stack_program<double>(1e-14);
 }
 TEST(kernel_values_are_symmetric_to_the_last_bit) {
   for (bool sparse : {false, true}) {
     check_symmetric_bits<double>(sparse);
     // Without fused multiply-add a compressed row's norm and its dot product round differently.
     if (std::string(current_isa().name) != "plain" || !sparse) check_symmetric_bits<float>(sparse);
+    check_symmetric_bits<float>(sparse, Stat::chi);
+    check_symmetric_bits<double>(sparse, Stat::chi);
   }
 }
 TEST(malformed_programs_are_refused) {
@@ -181,4 +238,12 @@ TEST(malformed_programs_are_refused) {
   CHECK_THROWS(p.depth());
   p.code = {{Op::leaf, 1, 0, 0}};
   CHECK_THROWS(p.depth());
+  for (Op op : {Op::dup, Op::sqrt, Op::swap}) {
+    p.code = {{op, 0, 0, 0}};
+    CHECK_THROWS(p.depth());
+  }
+  for (Op op : {Op::table, Op::polynomial, Op::aux_add}) {
+    p.code = {{Op::leaf, 0, 0, 0}, {op, 0, 0, 0}};
+    CHECK_THROWS(p.depth());
+  }
 }

@@ -1,24 +1,16 @@
 // Every instruction set against plain formulas, and the profiles against the standard library.
+#include <algorithm>
 #include <random>
 #include <vector>
 
+#include "every_isa.hpp"
 #include "harness.hpp"
 #include "isa/dispatch.hpp"
 
 using namespace mercer;
+using mercer::testing::on_every_isa;
 
 namespace {
-
-/// Runs a check once per path this processor has, and returns to the default one.
-template <class F>
-void on_every_isa(F f) {
-  const std::string usual = current_isa().name;
-  for (const std::string& name : available_isas()) {
-    set_isa(name);
-    f();
-  }
-  set_isa(usual);
-}
 
 template <class T>
 void check_exp(double tolerance) {
@@ -47,7 +39,13 @@ void check_stats() {
           packed(static_cast<std::size_t>(width * d)), out(static_cast<std::size_t>(width * nq));
       for (T& v : query) v = static_cast<T>(normal(random));
       for (T& v : packed) v = static_cast<T>(normal(random));
-      for (Stat stat : {Stat::dot, Stat::sqdist, Stat::l1}) {
+      for (Stat stat :
+           {Stat::dot, Stat::sqdist, Stat::l1, Stat::minimum, Stat::harmonic, Stat::chi}) {
+        if (stat == Stat::minimum) {
+          // From here on no entry is negative, and about half of them are 0.
+          for (T& v : query) v = std::max(v, T(0));
+          for (T& v : packed) v = std::max(v, T(0));
+        }
         o.stat[static_cast<int>(stat)](query.data(), nq, packed.data(), panels, d, out.data(),
                                        width);
         for (int r = 0; r < nq; ++r)
@@ -56,9 +54,13 @@ void check_stats() {
             for (Index k = 0; k < d; ++k) {
               const double a = query[k * query_block + r];
               const double b = packed[(j / o.panel * d + k) * o.panel + j % o.panel];
-              sum += stat == Stat::dot      ? a * b
-                     : stat == Stat::sqdist ? (a - b) * (a - b)
-                                            : std::fabs(a - b);
+              const double total = a + b > 0 ? a + b : 1;
+              sum += stat == Stat::dot        ? a * b
+                     : stat == Stat::sqdist   ? (a - b) * (a - b)
+                     : stat == Stat::l1       ? std::fabs(a - b)
+                     : stat == Stat::minimum  ? std::min(a, b)
+                     : stat == Stat::harmonic ? a * b / total
+                                              : (a - b) * (a - b) / total;
             }
             CHECK_NEAR(out[r * width + j], sum, sizeof(T) == 4 ? 1e-4 : 1e-12);
           }

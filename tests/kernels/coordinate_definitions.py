@@ -23,11 +23,15 @@ def harmonic(X, Z):
 
 def cardinal_spline(order, t):
     """B_n by the recursion over orders, from the indicator of [-1/2, 1/2)."""
-    if order == 0:
-        return np.where((t >= -0.5) & (t < 0.5), 1.0, 0.0)
-    half = (order + 1) / 2
-    left, right = cardinal_spline(order - 1, t + 0.5), cardinal_spline(order - 1, t - 0.5)
-    return ((half + t) * left + (half - t) * right) / order
+    places = [t + k - order / 2 for k in range(order + 1)]
+    values = [np.where((u >= -0.5) & (u < 0.5), 1.0, 0.0) for u in places]
+    for n in range(1, order + 1):
+        places = [u + 0.5 for u in places[:-1]]
+        values = [
+            (((n + 1) / 2 + u) * right + ((n + 1) / 2 - u) * left) / n
+            for u, left, right in zip(places, values, values[1:], strict=False)
+        ]
+    return values[0]
 
 
 def spline_integral(x, z):

@@ -9,6 +9,7 @@ from mercer import kernels as mk
 # Multiples of 1/64: powers of them neither underflow nor hide an error behind rounding.
 numbers = st.integers(-128, 128).map(lambda n: n / 64)
 widths = numbers.map(abs)
+positive = st.integers(16, 128).map(lambda n: n / 64)
 
 
 def vectors():
@@ -21,6 +22,11 @@ leaves = st.one_of(
     st.builds(mk.Polynomial, st.integers(0, 4), widths, widths),
     st.builds(mk.RBF, widths),
     st.builds(mk.Laplacian, widths),
+    st.builds(mk.Exponential, widths),
+    st.builds(mk.Matern, st.sampled_from([0.5, 1.5, 2.5, 1.2]), positive),
+    st.builds(mk.RationalQuadratic, positive, positive),
+    st.builds(mk.InverseMultiquadric, positive),
+    st.builds(mk.SumOfPowers, st.integers(0, 3), widths),
     st.builds(mk.Constant, widths),
 )
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from mercer import kernels as mk
+from mercer.expansion import Expansion
 from mercer.kernels.catalogue import catalogue, sample
 from mercer.kernels.objects import count, take
 
@@ -238,6 +239,26 @@ def test_a_bound_kernel_shares_nothing_with_its_origin(example):
     np.testing.assert_array_equal(bound(X), kernel(X))
     originals = {id(part) for part in everything(kernel)}
     assert not any(id(part) in originals for part in everything(bound))
+
+
+def holds_code(kernel):
+    return any(callable(v) and not isinstance(v, mk.Kernel) for v in kernel.get_params().values())
+
+
+@every
+def test_expansions_are_written_to_a_file_and_read_again(example, tmp_path):
+    kernel, X = example.kernel, drawn(example, 15)
+    if kernel.pairwise:
+        return
+    f = Expansion(kernel, X, np.arange(count(X)) - 3.0)
+    if holds_code(kernel) or isinstance(kernel, mk.Covariance) or example.objects == "sets":
+        with pytest.raises(ValueError, match="pickle"):
+            f.save(tmp_path / "f")
+        return
+    f.save(tmp_path / "f")
+    again = Expansion.load(tmp_path / "f")
+    assert repr(again.kernel) == repr(kernel)
+    np.testing.assert_array_equal(again(X), f(X))
 
 
 # -- algebra ---------------------------------------------------------------------------------

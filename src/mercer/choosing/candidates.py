@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from mercer import kernels
 from mercer.features.seeds import generator
 from mercer.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, normalize
-from mercer.kernels.diagonal import squared_norms
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.scale import polynomial_scale
 
 from .bandwidth import Bandwidth, bandwidth

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.diagonal import squared_norms
 from mercer.kernels.objects import as_vectors
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.scale import polynomial_scale
 
 from .bandwidth import bandwidth

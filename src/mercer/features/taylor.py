@@ -14,8 +14,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.feature_space.estimators import checked_objects
 from mercer.kernels import RBF
-from mercer.kernels.diagonal import squared_norms
 from mercer.kernels.parameters import integer
+from mercer.kernels.rows import squared_norms
 
 from .base import KernelFeatures
 from .monomials import kernel_blocks, monomial_name, n_monomials

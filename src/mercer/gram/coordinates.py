@@ -51,6 +51,32 @@ class Coordinates:
     count: int = 0
     peak: float = 1.0
 
+    @property
+    def of_difference(self) -> bool:
+        """Whether f is a function of x - z."""
+        return self.function not in ("product", "minimum", "spline")
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether f has a period, so that its argument is rounded before it is reduced."""
+        return self.function in ("cosines", "wrapped")
+
+    @property
+    def roundings(self) -> float:
+        """Roundings of the largest value that a value of f may be wrong by, with a margin.
+
+        A few for the functions with an elementary formula. The alternating sum of a spline adds
+        up terms that are larger than the result, Clenshaw's rule as many terms as the series has.
+        """
+        sums = 0.0
+        if self.function == "bspline":
+            n, half = 2 * self.count - 1, self.count
+            terms = [abs(c) * (half - k) ** n for k, c in enumerate(self.coefficients)]
+            sums = sum(terms)
+        elif self.function == "cosines":
+            sums = 2.0 * sum((1 + k) * abs(c) for k, c in enumerate(self.coefficients))
+        return 3.0 + sums
+
     def source(self, combination: str, order: int) -> dict[str, Any]:
         """Return the description that the native core takes.
 
@@ -72,7 +98,7 @@ class Coordinates:
             "peak": float(self.peak),
         }
 
-    def values(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def values(self, x: Any, z: Any) -> np.ndarray:
         """Return f(x, z) for arrays of numbers, by the definition."""
         t = np.abs(x - z)
         if self.function == "product":

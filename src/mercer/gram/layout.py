@@ -7,8 +7,7 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
-from math import inf, sqrt
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,36 +16,25 @@ import scipy.sparse as sp
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
 from mercer.kernels.objects import VECTORS
+from mercer.kernels.rows import squared_norms
 from mercer.kernels.tables import is_table, select
-from mercer.kernels.vocabulary import Vocabulary
 
+from .images import SPARSE_DENSITY, Images, view
+from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Leaf, Program, Scalars, compile_kernel
 
-# A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
-# use up this much of it; the sums and the exponential need the rest.
-SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as so many roundings of the squared norms. Ratios up
-# to 8.5 were seen for long single-precision sums and 2.8 where runs are added in double precision;
-# the factors leave a margin. The first is for narrow rows, summed in one run (cpp/objects.cpp).
-SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = (10.0, 5.0)
-NARROW = 256
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
-# Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
-SINGLE_SCALE = 1e3
-# Rows of a dense array with fewer non-zero entries than this share are stored compressed.
-SPARSE_DENSITY = 0.25
+# Objects on which the size of kernel values is tried out.
+SAMPLE = 64
+# Dense arrays of fewer columns are not stored compressed.
 SPARSE_COLUMNS = 64
 # Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
 LARGEST_LOG = 700.0
-# Integers below this are exact in single precision, and so are their sums.
-EXACT = 2.0**24
-
-# Instructions whose error in single precision is not bounded here.
-_UNBOUNDED = {"sqrt", "log", "cos", "reciprocal", "power", "table", "aux_add"}
+# Integers up to this are exact, and so are their sums.
+EXACT = {"float32": 2.0**24, "float64": 2.0**53}
 
 # Pair statistics whose values and rows may be shared between kernels.
 _KEPT = {"dot", "sqdist", "l1", "minimum", "harmonic", "chi"}
@@ -70,21 +58,21 @@ class Layout:
         Whether rows are stored compressed.
     centres : list of ndarray or None
         Per leaf a point that is subtracted from dense rows before rounding.
-    features : Features
-        How the objects of mapped leaves become rows.
+    images : Images
+        How objects become the rows of leaves that look at their images.
     """
 
     program: Program
     dtype: str
     sparse: bool
     centres: list[np.ndarray | None]
-    features: Features
+    images: Images
 
     def prepare(
         self,
         X: Any,
         ids: np.ndarray | None = None,
-        mapped: dict[int, Any] | None = None,
+        found: dict[int, Any] | None = None,
         known: tuple[Layout, Any] | None = None,
     ) -> Any:
         """Return the native form of the objects.
@@ -95,16 +83,16 @@ class Layout:
             Validated objects.
         ids : ndarray of int64, optional
             Positions that stand for the objects in matrix and Python leaves.
-        mapped : dict, optional
-            The features of `X` by leaf, where they are known already.
+        found : dict, optional
+            The images of `X` by leaf, where they are known already.
         known : (Layout, native objects), optional
             Another layout of the same objects; what it has in common with this one is shared.
         """
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
         store: Any = _STORES[self.dtype](len(ids))
-        if mapped is None:
-            mapped = self.features.of(X)
+        if found is None:
+            found = self.images.of(X)
         for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
             if known is not None and self._shares(leaf, known[0]):
                 store.share(known[1], known[0].program.leaves.index(leaf))
@@ -113,12 +101,13 @@ class Layout:
                 store.index(ids)
                 continue
             if leaf.kind == "sequence":
-                mapped[k].add_to(store, _norms(leaf, mapped[k]))
+                found[k].add_to(store, _norms(leaf, found[k]))
                 continue
-            rows = mapped[k] if leaf.mapped else view(X, leaf, VECTORS)
+            rows = found[k] if k in found else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
-                _add_sparse(store, sp.csr_array(rows))
-            elif self.sparse and not leaf.mapped:
+                exact = leaf.kind == "dot" and k in found and _exact_sums(rows, self.dtype)
+                _add_sparse(store, sp.csr_array(rows), exact)
+            elif self.sparse and k not in found:
                 store.compress(_floats(rows))
             else:
                 store.dense(_floats(rows), centre)
@@ -194,131 +183,50 @@ def choose_layout(
         or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
-    features = Features(program)
-    mapped = features.of_those_that_stay(X)
+    images = Images(program)
+    found = images.of_those_that_stay(X)
     sparse = sp.issparse(X)
-    single = Layout(program, "float32", sparse, [None] * len(program.leaves), features)
+    single = Layout(program, "float32", sparse, [None] * len(program.leaves), images)
     if dtype != "float64":
         if not sparse:
             single.centres = [
-                _centre(leaf, mapped.get(k, X)) for k, leaf in enumerate(program.leaves)
+                _centre(leaf, X, found.get(k)) for k, leaf in enumerate(program.leaves)
             ]
             if _mostly_zero(X, program):
-                compressed = Layout(program, "float32", True, single.centres, features)
+                compressed = Layout(program, "float32", True, single.centres, images)
                 store = compressed.prepare(X, known=known)
-                if _coarseness(program, store, True, X.shape[1], mapped) <= 1.0:
+                if _coarseness(compressed, store, X, found) <= 1.0:
                     return compressed, store
-        store = single.prepare(X, mapped=mapped, known=known)
-        columns = X.shape[1] if sparse else 0
-        coarseness = _coarseness(program, store, sparse, columns, mapped)
-        if dtype == "float32" and sparse:
+        store = single.prepare(X, found=found, known=known)
+        if dtype == "float32" and not sparse:
+            return single, store
+        coarseness = _coarseness(single, store, X, found)
+        if dtype == "float32":
             _warn_of_errors(program, coarseness)
         if dtype == "float32" or coarseness <= 1.0:
             return single, store
-    double = Layout(program, "float64", sparse, [None] * len(program.leaves), features)
-    return double, double.prepare(X, mapped=mapped, known=known)
+    double = Layout(program, "float64", sparse, [None] * len(program.leaves), images)
+    return double, double.prepare(X, found=found, known=known)
 
 
-def view(X: Any, part: Leaf | Scalars, takes: kernel_objects.Objects) -> Any:
-    """Return what a part of a program looks at: its columns of `X`, or their images under a map.
+def _coarseness(layout: Layout, store: Any, X: Any, images: dict[int, Any]) -> float:
+    """Return the error of kernel values in single precision, as a multiple of the allowed one."""
+    if _exact(layout.program, images):
+        return 0.0
+    leaves = range(len(layout.program.leaves))
 
-    Parameters
-    ----------
-    X : objects
-        Validated objects.
-    part : Leaf or Scalars
-        The part.
-    takes : Objects
-        What the part takes where no map gives it vectors.
-    """
-    if part.mapping is None:
-        return select(X, part.columns, takes)
-    return part.mapping(select(X, part.columns, part.mapping.takes))
+    def extremes(k: int) -> tuple[float, float]:
+        numbers = _numbers(layout.program.scalars[k], X)
+        return float(numbers.min()), float(numbers.max())
 
-
-@dataclass
-class Features:
-    """What mapped leaves and sequences make of objects, with the columns of those that stay.
-
-    Attributes
-    ----------
-    program : Program
-        The kernel's program.
-    vocabularies : dict
-        For every such leaf the columns of its features, or the numbers of its tokens.
-    dense : set
-        The mapped leaves whose compressed features are stored as dense rows.
-    """
-
-    program: Program
-    vocabularies: dict[int, Vocabulary] = field(default_factory=dict)
-    dense: set[int] = field(default_factory=set)
-
-    def of_those_that_stay(self, X: Any) -> dict[int, Any]:
-        """Return the features of the objects from which the columns are taken."""
-        for k, leaf in enumerate(self.program.leaves):
-            if leaf.mapped or leaf.kind == "sequence":
-                self.vocabularies[k] = Vocabulary()
-        mapped = self.of(X)
-        for k, rows in mapped.items():
-            self.vocabularies[k].fix()
-            if not self.program.leaves[k].mapped:
-                continue
-            n, d = rows.shape
-            if sp.issparse(rows) and rows.nnz > SPARSE_DENSITY * n * d:
-                self.dense.add(k)
-                mapped[k] = rows.toarray()
-        return mapped
-
-    def of(self, X: Any) -> dict[int, Any]:
-        """Return the features of objects, by leaf."""
-        mapped = {}
-        for k, vocabulary in self.vocabularies.items():
-            leaf = self.program.leaves[k]
-            kernel: Any = leaf.kernel
-            objects = view(X, leaf, kernel.takes)
-            if leaf.mapped:
-                rows = kernel.map_objects(objects, vocabulary)
-                mapped[k] = rows.toarray() if k in self.dense else rows
-            else:
-                mapped[k] = kernel.encode(objects, vocabulary)
-        return mapped
-
-
-def _coarseness(
-    program: Program, store: Any, sparse: bool, columns: int, mapped: dict[int, Any]
-) -> float:
-    """Return the error of kernel values in single precision, as a multiple of the allowed one.
-
-    For exp(-g d^2) with rows wrong by at most e, the error is at most
-    max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
-    times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
-    relative to the norms, not to the distance. Sums of integers, such as counts, are exact while
-    they are small enough, whatever the scale of the kernel.
-    """
-    if any(instruction[0] in _UNBOUNDED for instruction in program.code):
-        return inf
-    eps, worst = 2.0**-24, 0.0
-    for k, leaf in enumerate(program.leaves):
-        if leaf.kind in ("matrix", "python", "sequence"):
-            return inf
-        radius, rounding = store.radius(k), store.rounding(k)
-        compressed, wide = sparse, columns > NARROW
-        if leaf.mapped:
-            compressed, wide = sp.issparse(mapped[k]), mapped[k].shape[1] > NARROW
-            if _exact(program, k, mapped[k], radius):
-                continue
-        width = program.widths.get(k)
-        if leaf.kind == "sqdist" and width is not None and compressed:
-            part = SPARSE_ROUNDINGS[wide] * eps * width * radius**2 / SPARSE_ERROR
-        elif leaf.kind == "sqdist" and width is not None:
-            part = 1.72 * sqrt(width) * rounding / SINGLE_ERROR
-        elif leaf.kind == "l1" and width is not None:
-            part = 4 * width * max(rounding, eps * radius) / SINGLE_ERROR
-        else:
-            part = radius**2 / SINGLE_SCALE
-        worst = max(worst, part)
-    return worst
+    return coarseness_of_single(
+        layout.program,
+        store,
+        [store.is_sparse(k) for k in leaves],
+        [store.columns(k) for k in leaves],
+        extremes,
+        lambda: _largest_value(layout, X),
+    )
 
 
 def _warn_of_errors(program: Program, coarseness: float) -> None:
@@ -332,29 +240,54 @@ def _warn_of_errors(program: Program, coarseness: float) -> None:
         )
 
 
-def _exact(program: Program, k: int, rows: Any, radius: float) -> bool:
-    """Return whether a leaf is a dot product of integers that nothing but a norm rescales."""
+def _exact(program: Program, images: dict[int, Any]) -> bool:
+    """Return whether the program is one dot product of integers, rescaled by norms at most.
+
+    Sums of integers, such as counts, are exact while they are small enough.
+    """
     code = [i for i in program.code if i[0] != "aux"]
-    if program.leaves[k].kind != "dot" or code != [("leaf", k)] or radius**2 >= EXACT:
+    if code != [("leaf", 0)] or program.leaves[0].kind != "dot" or 0 not in images:
         return False
+    return _exact_sums(images[0], "float32")
+
+
+def _exact_sums(rows: Any, dtype: str) -> bool:
+    """Return whether rows hold integers, such as counts, whose dot products are exact."""
     values = rows.data if sp.issparse(rows) else rows
-    return bool(np.all(values == np.rint(values)))
+    if not np.array_equal(values, np.rint(values)):
+        return False
+    width = np.diff(rows.indptr).max(initial=0) if sp.issparse(rows) else rows.shape[1]
+    bound = float(np.abs(values).max(initial=0.0)) ** 2 * float(width)
+    return bound < EXACT[dtype] or float(squared_norms(rows).max(initial=0.0)) < EXACT[dtype]
 
 
-def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
+def _largest_value(layout: Layout, X: Any) -> float:
+    """Return the largest absolute value of the kernel among a sample of the objects."""
+    step = max(1, kernel_objects.count(X) // SAMPLE)
+    few = kernel_objects.take(X, slice(None, None, step))
+    double = replace(layout, dtype="float64", centres=[None] * len(layout.centres))
+    objects = double.prepare(few)
+    return float(np.abs(double.evaluator(objects, objects, few, few).tile()).max())
+
+
+def _centre(leaf: Leaf, X: Any, rows: Any) -> np.ndarray | None:
     """Return a point near the rows when they lie far from the origin, else None.
 
-    Medians and the median deviations from them, of a sample: one far row does not move them.
+    The rows are those of `X`, unless images are given. Medians and the median deviations from
+    them, of a sample: one far row does not move them.
     """
-    if leaf.kind not in ("sqdist", "l1"):
+    moves = leaf.coordinates is not None and leaf.coordinates.of_difference
+    if leaf.kind not in ("sqdist", "l1") and not moves:
         return None
-    if not leaf.mapped and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128:
-        wanted = 64
+    if sp.issparse(rows):
+        return None
+    wide = rows is None and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128
+    part = slice(None, None, max(1, kernel_objects.count(X) // (64 if wide else 256)))
+    if rows is None:
+        rows = select(kernel_objects.take(X, part), leaf.columns, VECTORS)
     else:
-        wanted = 256
-    sample = kernel_objects.take(X, slice(None, None, max(1, kernel_objects.count(X) // wanted)))
-    rows = sample if leaf.mapped else view(sample, leaf, VECTORS)
-    if sp.issparse(rows) or len(rows) == 0:
+        rows = rows[part]
+    if len(rows) == 0:
         return None
     rows = rows.astype(np.float64)
     middle = np.sort(rows, axis=0)[len(rows) // 2]
@@ -368,9 +301,9 @@ def _mostly_zero(X: Any, program: Program) -> bool:
     """Return whether a dense array is stored better as compressed rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < SPARSE_COLUMNS or is_table(X):
         return False
+    unfit = ("matrix", "coordinates")
     if any(
-        leaf.kernel or leaf.kind == "matrix" or leaf.columns or leaf.mapping
-        for leaf in program.leaves
+        leaf.kind in unfit or leaf.kernel or leaf.columns or leaf.mapping for leaf in program.leaves
     ):
         return False
     sample = X[:: max(1, len(X) // 256)]
@@ -381,7 +314,7 @@ def _floats(X: np.ndarray) -> np.ndarray:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _add_sparse(store: Any, X: sp.csr_array) -> None:
+def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
     data = _floats(X.data)
     index = np.int64 if X.indptr.dtype == np.int64 or X.indices.dtype == np.int64 else np.int32
     store.sparse(
@@ -389,6 +322,7 @@ def _add_sparse(store: Any, X: sp.csr_array) -> None:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(X.indptr, dtype=index),
         X.shape[1],
+        exact,
     )
 
 

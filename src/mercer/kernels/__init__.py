@@ -34,13 +34,14 @@ from .conditional import (
     completely_monotonic,
     polynomial_basis,
     project_gram,
+    seminorm2,
 )
 from .constant import Constant
 from .covariance import Covariance
 from .definiteness import Definiteness
 from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
-from .hankel import radial_transform
+from .hankel import bessel_k_bounds, radial_transform
 from .mapping import log_polar
 from .precomputed import Precomputed
 from .resolve import resolve
@@ -185,6 +186,7 @@ __all__ = [
     "ThinPlate",
     "VectorKernel",
     "WeightedDegree",
+    "bessel_k_bounds",
     "completely_monotonic",
     "cosine",
     "distance",
@@ -199,6 +201,7 @@ __all__ = [
     "project_gram",
     "radial_transform",
     "resolve",
+    "seminorm2",
     "taylor_inner_product",
 ]
 

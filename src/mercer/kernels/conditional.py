@@ -102,6 +102,48 @@ def orthonormal(V: np.ndarray) -> np.ndarray:
     return Q[:, :rank]
 
 
+def seminorm2(kernel: Any, X: Any, coef: Any) -> float:
+    """Return the squared seminorm c'Kc of the expansion sum_i c_i k(x_i, .).
+
+    For a conditionally positive definite kernel it is one, and not negative, only if the
+    coefficients are orthogonal to the polynomials of the null space, which is checked. The
+    polynomials themselves have the seminorm 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, positive semidefinite or conditionally so.
+    X : objects
+        The objects x_i.
+    coef : array of shape (n_X,)
+        The coefficients c.
+
+    Returns
+    -------
+    float
+        The squared seminorm.
+
+    Examples
+    --------
+    >>> from mercer.kernels import NegativeDistance, seminorm2
+    >>> seminorm2(NegativeDistance(), [[0.0], [3.0]], [1.0, -1.0])
+    6.0
+    """
+    kernel = kernel.bind(X)
+    c = np.asarray(coef, dtype=np.float64)
+    V = kernel.null_space(X)
+    if V.shape[1]:
+        left = np.abs(V.T @ c)
+        allowed = 1e-9 * (np.abs(V).T @ np.abs(c))
+        if np.any(left > allowed):
+            what = "sum to zero" if int(np.argmax(left - allowed)) == 0 else "balance the vectors"
+            raise ValueError(
+                f"{kernel!r} is {kernel.definiteness}: the coefficients must {what}, but "
+                f"sum_i c_i q(x_i) = {float(left.max()):.6g} for a polynomial q of its null space."
+            )
+    return float(c @ kernel(X) @ c)
+
+
 class Monotonicity(NamedTuple):
     """What a test of complete monotonicity found.
 

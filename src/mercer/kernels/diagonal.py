@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram.coordinates import combined
 
 from .objects import VECTORS, count
+from .rows import dense_column, squared_norms
 from .tables import select
 from .vocabulary import Vocabulary
 
@@ -203,22 +203,6 @@ class Diagonal:
 
     def _objects(self, kernel: Kernel) -> Any:
         return select(self._X, self._columns, kernel.takes)
-
-
-def dense_column(X: Any, j: int) -> np.ndarray:
-    """Return column `j` as a dense array of float64."""
-    column = X[:, [j]].toarray().reshape(-1) if sp.issparse(X) else X[:, j]
-    return np.asarray(column, dtype=np.float64)
-
-
-def squared_norms(X: Any) -> np.ndarray:
-    """Return the squared Euclidean norm of every row, in float64 without a copy of `X`."""
-    if sp.issparse(X):
-        values = X.data.astype(np.float64, copy=False)
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        norms = np.bincount(rows, weights=values * values, minlength=X.shape[0])
-        return norms.astype(np.float64, copy=False)  # integers when there is no entry at all
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def check_nonnegative(diagonal: np.ndarray, kernel: Kernel) -> None:

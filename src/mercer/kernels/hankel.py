@@ -14,7 +14,7 @@ Euler's repeated averages, so that a slow decay of f does no harm.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import gamma, pi
+from math import exp, gamma, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,48 @@ def radial_integral(function: Function, dimension: int) -> float:
     nu = 0.5 * dimension - 1.0
     rest = last * ratio / (1.0 - ratio)  # a power falls by the same ratio from decade to decade
     return (sum(decades) + rest) / (2.0**nu * gamma(nu + 1.0))
+
+
+def bessel_k_bounds(nu: float, x: float, n_terms: int) -> tuple[float, float]:
+    """Return bounds of the Bessel function K_nu(x) from its asymptotic expansion.
+
+    K_nu(x) = sqrt(pi / (2 x)) exp(-x) [sum of t_j for j < p + theta t_p], with
+    t_j = (2 x)^(-j) Gamma(nu + j + 1/2) / (j! Gamma(nu - j + 1/2)), p the number of terms and
+    theta in [0, 1] if p > nu - 1/2 (Gradshteyn and Ryzhik, 8.451.6; Smola, 1998, equation 3.54,
+    prints j! for p! in the remainder). So the spectra of the damped oscillator fall off
+    exponentially.
+
+    Parameters
+    ----------
+    nu : float >= 0
+        The order.
+    x : float > 0
+        The argument.
+    n_terms : int > nu - 1/2
+        The number p of terms before the remainder.
+
+    Returns
+    -------
+    tuple of two floats
+        The bounds, the lower one first.
+
+    Examples
+    --------
+    >>> from mercer.kernels import bessel_k_bounds
+    >>> low, high = bessel_k_bounds(1.0, 2.0, n_terms=1)
+    >>> round(low, 6), round(high, 6)
+    (0.119938, 0.142426)
+    """
+    if not n_terms > nu - 0.5:
+        raise ValueError(f"n_terms must exceed nu - 1/2 = {nu - 0.5:g}; got {n_terms}.")
+    term, total = 1.0, 0.0
+    for j in range(n_terms):
+        total += term
+        # The ratio of gamma functions is a product of (nu^2 - (i - 1/2)^2) over i <= j.
+        term *= (nu**2 - (j + 0.5) ** 2) / (2.0 * x * (j + 1))
+    scale = sqrt(pi / (2.0 * x)) * exp(-x)
+    low, high = sorted((total, total + term))
+    return scale * low, scale * high
 
 
 def _integrand(function: Function, dimension: int, r: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -87,6 +87,24 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
     return _column(X, columns) if len(columns) == 1 else part
 
 
+def with_column(X: Any, values: np.ndarray) -> np.ndarray:
+    """Return objects, or the rows of a table, with one more column, as an array of objects.
+
+    Parameters
+    ----------
+    X : list or table
+        The objects; they become the first column, or the columns of the table the first ones.
+    values : array
+        The last column.
+    """
+    columns = [_column(X, [j]) for j in range(X.shape[1])] if is_table(X) else [X]
+    table = np.empty((len(values), len(columns) + 1), dtype=object)
+    for j, column in enumerate([*columns, values]):
+        for i, value in enumerate(column):
+            table[i, j] = value
+    return table
+
+
 def _column(X: Any, columns: list[int]) -> list:
     """Return the objects of one column."""
     if len(columns) != 1:

@@ -22,6 +22,7 @@ from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
 from mercer.machines.proving import Fitting, certificates, prove
 from mercer.machines.record import TrainingRecord
+from mercer.machines.scale import check_definiteness, largest_square
 from mercer.machines.solving import (
     FINE_GAP,
     FINE_TOL,
@@ -43,6 +44,11 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
     """
 
     # -- what a subclass states -------------------------------------------------------------
+
+    @property
+    def _sums_to_zero(self) -> bool:
+        """Whether the coefficients of every task do, as the equality of an intercept demands."""
+        return bool(self.fit_intercept)
 
     def _check_parameters(self) -> None:
         check_common(self)
@@ -90,6 +96,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         scheme, s = self._pose(y, weight, count(X), fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
         kernel = kernel.bind(X, weight, feature_names=getattr(self, "feature_names_in_", None))
+        check_definiteness(self, kernel)
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
@@ -272,7 +279,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         exact = TrainingKernel(gram, X, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        measures = formulation.measures(tasks, outcomes, values, float(gram.diag().max()))
+        measures = formulation.measures(tasks, outcomes, values, largest_square(gram))
         return certificates(kernel, measures, self.certificates_, "float64")
 
     # -- scikit-learn -----------------------------------------------------------------------

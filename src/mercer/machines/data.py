@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.kernels.objects import count, take
-from mercer.kernels.tables import holds_objects
+from mercer.kernels.tables import holds_objects, is_table
 
 Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -83,9 +83,9 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     """Return objects to predict, in the form in which the training objects were."""
     takes = kernel.takes
     if not takes.pairwise and not _are_vectors(takes, X):
-        X = kernel.validate(X)
-        if takes.columns:
+        if takes.columns and is_table(X):
             validate_data(machine, X, reset=False, skip_check_array=True)
+        X = kernel.validate(X)
         _check_columns(machine, X)
         return X
     trained_on_sparse = sp.issparse(machine.support_vectors_)
@@ -98,6 +98,7 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     X = _check_rows(machine, X, reset=False, sparse=trained_on_sparse)
     if trained_on_sparse and not sp.issparse(X):
         X = sp.csr_matrix(X)
+    kernel.check_domain(X)
     return X
 
 

@@ -18,6 +18,7 @@ from mercer.machines.formulation import (
     Rows,
     Task,
 )
+from mercer.machines.scale import largest_square
 from mercer.solvers import Problem
 
 Array = NDArray[np.float64]
@@ -118,11 +119,11 @@ class HardMargin(Formulation):
     def objective_floor(self, y: Array | None, gram: Any) -> float:
         """Return half the squared distance below which the hulls are taken to touch."""
         hulls = 2.0 if self.fit_intercept else 1.0
-        return 0.5 * (hulls * _SMALLEST_MARGIN) ** 2 * float(gram.diag().max(initial=0.0))
+        return 0.5 * (hulls * _SMALLEST_MARGIN) ** 2 * largest_square(gram)
 
     def first_tolerance(self, tol: float, gram: Any) -> float:
         """Return a tolerance in units of the squared norm, which bounds rho."""
-        self._largest = max(float(gram.diag().max(initial=0.0)), 1e-300)
+        self._largest = max(largest_square(gram), 1e-300)
         return 0.01 * tol * self._largest
 
     def next_tolerance(self, outcome: Outcome, used: float, wanted: float) -> float | None:
@@ -158,5 +159,5 @@ class HardTube(LossFormulation):
 
     def largest_norm(self, y: Array, gram: Any) -> float:
         """Return the norm beyond which no function is taken to exist."""
-        radius = np.sqrt(max(float(gram.diag().max(initial=0.0)), 1e-300))
+        radius = np.sqrt(max(largest_square(gram), 1e-300))
         return max(float(np.ptp(y)), 1e-300) / (_SMALLEST_MARGIN * radius)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mercer.machines import certification as proof
 from mercer.machines.errors import InfeasibleNuError
 from mercer.machines.formulation import Batch, Formulation, Measure, Outcome, Rows, Task
+from mercer.machines.scale import largest_square
 from mercer.solvers import Problem
 
 Array = NDArray[np.float64]
@@ -132,7 +133,7 @@ class NuClassification(Formulation):
 
     def first_tolerance(self, tol: float, gram: Any) -> float:
         """Return the tolerance itself, and remember the size of kernel values."""
-        self._largest = abs(float(gram.diag().max()))
+        self._largest = abs(largest_square(gram))
         return tol
 
     def next_tolerance(self, outcome: Outcome, used: float, wanted: float) -> float | None:

@@ -209,6 +209,11 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         norm = float(np.sqrt(self._fitted("_squared_norms")[0]))
         return self.rho_ / norm if norm > 0.0 else float("inf")
 
+    @property
+    def _sums_to_zero(self) -> bool:
+        """No: the coefficients are not negative and sum to nu W."""
+        return False
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_fraction("nu", self.nu)

@@ -24,6 +24,7 @@ from mercer.gram import Gram
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
 from mercer.machines.multiclass import Scheme
+from mercer.machines.scale import largest_square
 from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.certificate import SOLVER_VALUES
@@ -87,8 +88,8 @@ class Fitting:
 
     @property
     def largest(self) -> float:
-        """The largest k(x, x)."""
-        return float(self.gram.diag().max())
+        """The largest squared norm in feature space."""
+        return largest_square(self.gram)
 
 
 def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], str]:
@@ -243,9 +244,12 @@ def certificates(
 
 
 def assumption(kernel: Kernel) -> str | None:
-    """Return "psd" where definiteness is the user's word, None where it is a theorem."""
+    """Return "psd" where definiteness is the user's word, None where it is a theorem.
+
+    "cpd" is the user's word for conditional definiteness, which an intercept makes sufficient.
+    """
     if kernel.definiteness is Definiteness.UNKNOWN or _has_user_code(kernel):
-        return "psd"
+        return "cpd" if kernel.definiteness.order == 1 else "psd"
     return None
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel, Linear, Precomputed
 from mercer.kernels.objects import count, take
+from mercer.kernels.tables import with_column
 from mercer.machines.formulation import Formulation, Outcome, Task
 from mercer.machines.hard_formulation import HardTube
 from mercer.machines.settling import settle
@@ -211,15 +212,21 @@ def signed_gram(gram: Gram, X: Any, task: Task) -> Gram:
         sign = task.y
     if kernel.pairwise and type(kernel) is Precomputed:
         return Gram(kernel, X[np.ix_(rows, rows)] * sign[:, None] * sign, "float64")
+    if kernel.takes.structured:
+        extended = with_column(take(X, rows), sign)
+        last = extended.shape[1] - 1
+        signed = kernel.on_columns(list(range(last))) * Linear().on_columns([last])
+        return Gram(signed.bind(extended), extended, "float64")
     if not kernel.requires_vectors:
         raise ValueError(
-            f"fit_intercept=False of a nu machine is defined for kernels on vectors; {kernel!r} is "
-            "defined on other objects. Use the default fit_intercept=True."
+            f"fit_intercept=False of a nu machine needs a kernel on vectors, strings or other "
+            f"objects of a known kind; {kernel!r} is defined on any. Use the default "
+            "fit_intercept=True."
         )
     d = X.shape[1]
     column = sign[:, None]
     if sp.issparse(X):
-        extended: Any = sp.csr_matrix(sp.hstack([X[rows], sp.csr_matrix(column)]))
+        extended = sp.csr_matrix(sp.hstack([X[rows], sp.csr_matrix(column)]))
     else:
         extended = np.hstack([X[rows], column.astype(X.dtype)])
     signed = kernel.on_columns(list(range(d))) * Linear().on_columns([d])

@@ -58,8 +58,9 @@ class Certificate:
         interrupt these come from the solver instead of the model, which "float32, by the solver"
         says; what it had no time to compute is NaN.
     assumes : str or None
-        "psd" where positive semidefiniteness is the user's word and not a theorem; None where
-        the kernel is known to be positive semidefinite or nothing is claimed.
+        "psd" where positive semidefiniteness is the user's word and not a theorem, "cpd" where
+        it is conditional definiteness, which suffices for a machine with an intercept; None where
+        the kernel is known to be definite enough or nothing is claimed.
 
     Examples
     --------

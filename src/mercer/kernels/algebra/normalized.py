@@ -64,7 +64,7 @@ class Normalized(Kernel):
 
     def feature_map(self, X: Any) -> Any:
         """Return the features scaled to unit length; see :meth:`Kernel.feature_map`."""
-        from ..diagonal import squared_norms
+        from ..rows import squared_norms
 
         features = self.kernel.feature_map(X)
         norms = np.sqrt(squared_norms(features))

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
-from ..diagonal import squared_norms
 from ..objects import Objects, as_items, as_vectors
 from ..parameters import integer, is_number, real
+from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .brief import Brief
 from .hashables import distinct, is_hashable

@@ -47,9 +47,9 @@ class GlobalAlignment(Kernel):
 
     over all alignments: paths from the first to the last points of both that advance by one in
     one of the series or in both. The series may have different lengths; a series without points
-    has value 0. Positive semidefinite, because :math:`\kappa / (1 + \kappa) = g / 2` is; with the
-    Gaussian itself as :math:`\kappa` this is not known. A value costs O(\|x\| \|z\|), or
-    O(\|x\| `band`).
+    has value 0. Positive semidefinite, because :math:`\kappa / (1 + \kappa) = g / 2` is, which is
+    sufficient; the Gaussian itself as :math:`\kappa` does not meet this condition. A value costs
+    O(\|x\| \|z\|), or O(\|x\| `band`).
 
     The sum grows with the number of alignments, exponentially in the lengths;
     ``normalize(GlobalAlignment(...))`` works with logarithms and has no limit. Values of one

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
-from ..diagonal import squared_norms
 from ..objects import Objects
+from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .hashables import as_collections, counts
 from .sets import refuse_overflow

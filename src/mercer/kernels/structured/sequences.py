@@ -169,11 +169,11 @@ def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
         vocabulary.fix()
         return encoded(X, vocabulary)
     tokens = encoded(X, Vocabulary())
-    codes = [ord(a) if isinstance(a, str) else int(a) for a in alphabet]  # type: ignore[call-overload]
+    codes = np.array([_code(letter) for letter in alphabet])
     order = np.argsort(codes)
-    found = np.searchsorted(np.asarray(codes)[order], tokens.token)
+    found = np.searchsorted(codes[order], tokens.token)
     nearest = order[np.minimum(found, len(codes) - 1)]
-    known = np.asarray(codes)[nearest] == tokens.token
+    known = codes[nearest] == tokens.token
     return Tokens(np.where(known, nearest, -1).astype(np.int32), tokens.start)
 
 
@@ -201,6 +201,13 @@ def _kind(x: Any) -> type | None:
     if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim == 1):
         return list
     return None
+
+
+def _code(letter: Any) -> int:
+    """Return the number that stands for a letter of text or bytes, -2 for what is no letter."""
+    if isinstance(letter, str):
+        return ord(letter) if len(letter) == 1 else -2
+    return int(letter) if isinstance(letter, int) else -2
 
 
 def _check_tokens(x: Any, i: int, owner: str) -> None:

@@ -151,7 +151,7 @@ def counts(
     if table is None:
         table = _native.GramTable([list(p) for p in patterns], min_depth, span)
         vocabulary.memory["grams"] = table
-    value, column, start = table.count(tokens.token, tokens.start, not vocabulary.fixed)
+    value, column, start = table.count(tokens.token, tokens.start)
     shape = (len(start) - 1, max(table.columns, 1))
     return sp.csr_array((value, column, start), shape=shape)
 

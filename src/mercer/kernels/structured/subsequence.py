@@ -30,11 +30,13 @@ class Subsequence(SequenceKernel):
 
     .. math::
 
-        D_l(i, j) = S_l(i, j) + \lambda (D_l(i-1, j) + D_l(i, j-1)) - \lambda^2 D_l(i-1, j-1),
-        \qquad k_l(s, t) = \lambda^{2l} \sum_{ij} S_l(i, j).
+        R_l(i, j) = S_l(i, j) + \lambda R_l(i, j-1), \qquad
+        D_l(i, j) = R_l(i, j) + \lambda D_l(i-1, j), \qquad
+        k_l(s, t) = \lambda^{2l} \sum_{ij} S_l(i, j).
 
-    This is the recursion of the text with its inner sum carried along; D_l is its K'_l without
-    the factor :math:`\lambda^{2l}`, and the form is symmetric in s and t to the last bit.
+    This is the recursion of Lodhi et al. with its sum over the positions of a letter carried along
+    as R_l, without which the cost would be cubic; D_l is their K'_l without the factor
+    :math:`\lambda^{2l}`. All terms are positive, so no digits are lost.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..diagonal import dense_column
+from ..rows import dense_column
 from .vector import VectorKernel
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ class Exponential(GammaKernel):
 
     Positive definite for :math:`\gamma > 0`. Its Fourier transform in d dimensions (unitary
     convention) is :math:`2^{d/2} \pi^{-1/2} \, \Gamma(\tfrac{d+1}{2}) \, \gamma \,
-    (\gamma^2 + \omega^2)^{-(d+1)/2}`, so high frequencies are damped by a power only: functions
+    (\gamma^2 + \omega^2)^{-(d+1)/2}` (Smola, "Learning with Kernels", 1998, equation 3.51, prints
+    :math:`\Gamma(\tfrac{d}{2} + 1)`), so high frequencies are damped by a power only: functions
     are continuous and rough. On the real line it is the Green's function of the first-order
     Sobolev norm, up to the factor 1/2; in more dimensions that norm has no bounded kernel. The
     Matern kernel with nu = 1/2 is the same function.

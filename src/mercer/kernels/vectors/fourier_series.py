@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..definiteness import PSD, Definiteness
-from ..diagonal import dense_column
 from ..parameters import integer, positive, real, show
+from ..rows import dense_column
 from .vector import VectorKernel
 
 if TYPE_CHECKING:

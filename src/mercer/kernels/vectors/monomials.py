@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from .linear import Linear
+
 
 def taylor_inner_product(
     kernel: Any, f: Mapping[tuple[int, ...], float], g: Mapping[tuple[int, ...], float]
@@ -49,7 +51,8 @@ def taylor_inner_product(
     >>> taylor_inner_product(Polynomial(degree=2, gamma=2.0, coef0=1.0), square, square)
     0.25
     """
-    if not hasattr(kernel, "series_coefficient"):
+    inner = getattr(kernel, "inner", Linear())
+    if not (hasattr(kernel, "series_coefficient") and isinstance(inner, Linear)):
         raise TypeError(f"{kernel!r} is not a power series in the dot product.")
     total = 0.0
     for exponents, value in f.items():

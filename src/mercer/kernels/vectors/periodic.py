@@ -103,8 +103,9 @@ class PeriodicGaussian(CoordinateKernel):
         n = np.arange(2 + int(_REACH / s))
         if self.form == "unit":
             # Relative to the first wave, which may be tiny.
-            waves = np.exp(-0.5 * (n**2 - 1.0) * s**2)
-            slopes = -(n**2 - 1.0) * s * waves
+            rates = np.maximum(n, 1) ** 2 - 1.0
+            waves = np.exp(-0.5 * rates * s**2)
+            slopes = -rates * s * waves
             signs = np.where(n % 2 == 1, 1.0, -1.0)
             waves[0], slopes[0] = (signs * waves)[1:].sum(), (signs * slopes)[1:].sum()
             total, slope = 2 * waves[1::2].sum(), 2 * slopes[1::2].sum()

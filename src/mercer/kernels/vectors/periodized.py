@@ -176,10 +176,11 @@ class Periodized(VectorKernel):
         places[:, 0] = period * (np.arange(_FARTHEST + 1) - 0.5)
         places[0, 0] = 0.0
         values = np.abs(self.kernel._values(np.zeros((1, d)), places)[0])
-        above = np.flatnonzero(values > _NEGLIGIBLE * values[0])
+        largest = values.max()
+        above = np.flatnonzero(values > _NEGLIGIBLE * largest)
         if above[-1] == _FARTHEST:
             raise ValueError(
-                f"{self.kernel!r} is still {values[-1] / values[0]:.3g} of its largest value after "
+                f"{self.kernel!r} is still {values[-1] / largest:.3g} of its largest value after "
                 f"{_FARTHEST} periods of {period:g}, so the sum over all periods does not settle; "
                 "use a kernel that falls off faster, or FourierSeries."
             )

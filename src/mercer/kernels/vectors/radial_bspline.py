@@ -13,6 +13,7 @@ from scipy.special import betainc, j0, j1, jv
 
 from ..definiteness import PD, Definiteness
 from ..parameters import integer, positive, show
+from .compact import CompactKernel
 from .radial import RadialKernel
 from .statistics import squared_distances
 from .vector import require_columns
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _DEGREE = 48  # of the series between two knots
 
 
-class RadialBSpline(RadialKernel):
+class RadialBSpline(RadialKernel, CompactKernel):
     r"""The convolution of n + 1 balls, as a function of the distance.
 
     .. math:: k(x, z) = B_n^d(\|x - z\| / s), \quad

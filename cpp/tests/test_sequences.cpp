@@ -1,0 +1,254 @@
+// Kernels on sequences against their definitions, on every instruction set; counts of patterns;
+// subsets of stores.
+#include <cmath>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "evaluator.hpp"
+#include "harness.hpp"
+#include "isa/dispatch.hpp"
+#include "sequences/grams.hpp"
+#include "sequences/kernels.hpp"
+
+using namespace mercer;
+
+namespace {
+
+using Sequence = std::vector<std::int32_t>;
+
+template <class F>
+void on_every_isa(F f) {
+  const std::string usual = current_isa().name;
+  for (const std::string& name : available_isas()) {
+    set_isa(name);
+    f();
+  }
+  set_isa(usual);
+}
+
+std::vector<Sequence> draw(int seed, Index n, int longest, int letters) {
+  std::mt19937 random(seed);
+  std::vector<Sequence> out;
+  for (Index i = 0; i < n; ++i) {
+    Sequence s(random() % (longest + 1));
+    for (auto& c : s) c = static_cast<std::int32_t>(random() % letters);
+    out.push_back(s);
+  }
+  return out;
+}
+
+SequenceStore stored(const std::vector<Sequence>& sequences) {
+  SequenceStore s;
+  s.n = static_cast<Index>(sequences.size());
+  s.start.assign(1, 0);
+  for (const Sequence& x : sequences)
+    s.start.push_back(s.start.back() + static_cast<Index>(x.size()));
+  s.token.reset(std::max<Index>(s.start.back(), 1));
+  Index at = 0;
+  for (const Sequence& x : sequences)
+    for (std::int32_t c : x) s.token[at++] = c;
+  return s;
+}
+
+/// Values of all pairs against a definition, in both orders.
+template <class F>
+void check_kernel(const PairKernel& kernel, const std::vector<Sequence>& x, F definition) {
+  const SequenceStore s = stored(x);
+  PairScratch scratch;
+  std::vector<double> row(x.size()), matrix(x.size() * x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    pair_values(kernel, s, static_cast<Index>(i), s, 0, s.n, row.data(), scratch);
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double exact = definition(x[i], x[j]);
+      CHECK_NEAR(row[j], exact, 1e-12 * (1 + std::fabs(exact)));
+      matrix[i * x.size() + j] = row[j];
+      double one = 0;
+      pair_values(kernel, s, static_cast<Index>(i), s, static_cast<Index>(j), 1, &one, scratch);
+      CHECK(one == row[j]);
+    }
+  }
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) CHECK(matrix[i * x.size() + j] == matrix[j * x.size() + i]);
+}
+
+/// Sum over all pairs of equal subsequences of length n, by the positions of their letters.
+double subsequences(const Sequence& s, const Sequence& t, int n, double decay, std::size_t i = 0,
+                    std::size_t j = 0, bool inside = false) {
+  if (n == 0) return 1.0;
+  double sum = 0;
+  for (std::size_t a = i; a < s.size(); ++a)
+    for (std::size_t b = j; b < t.size(); ++b)
+      if (s[a] == t[b]) {
+        const double span = inside ? static_cast<double>(a - i + b - j) + 2 : 2;
+        sum += std::pow(decay, span) * subsequences(s, t, n - 1, decay, a + 1, b + 1, true);
+      }
+  return sum;
+}
+
+double substrings(const Sequence& s, const Sequence& t, double decay, std::size_t shortest) {
+  double sum = 0;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    for (std::size_t j = 0; j < t.size(); ++j)
+      for (std::size_t l = 1; i + l <= s.size() && j + l <= t.size(); ++l) {
+        if (s[i + l - 1] != t[j + l - 1]) break;
+        if (l >= shortest) sum += std::pow(decay, 2.0 * static_cast<double>(l));
+      }
+  return sum;
+}
+
+}  // namespace
+
+TEST(sequences_subsequence) {
+  on_every_isa([] {
+    const auto x = draw(1, 37, 7, 2);
+    for (int n : {1, 2, 3, 7})
+      for (double decay : {0.5, 1.0}) {
+        std::vector<double> weights(static_cast<std::size_t>(n), 0.0);
+        weights.back() = 1.0;
+        check_kernel(
+            *make_subsequence(decay, weights), x,
+            [&](const Sequence& s, const Sequence& t) { return subsequences(s, t, n, decay); });
+      }
+    check_kernel(*make_subsequence(0.7, {0.5, 0.0, 2.0}), x,
+                 [&](const Sequence& s, const Sequence& t) {
+                   return 0.5 * subsequences(s, t, 1, 0.7) + 2.0 * subsequences(s, t, 3, 0.7);
+                 });
+  });
+}
+
+TEST(sequences_substring) {
+  const auto x = draw(2, 30, 12, 2);
+  check_kernel(*make_substring(1.0, 1, 1000), x,
+               [](const Sequence& s, const Sequence& t) { return substrings(s, t, 1.0, 1); });
+  check_kernel(*make_substring(0.6, 2, 1000), x,
+               [](const Sequence& s, const Sequence& t) { return substrings(s, t, 0.6, 2); });
+}
+
+TEST(sequences_weighted_degree) {
+  on_every_isa([] {
+    const auto x = draw(3, 12, 150, 2);
+    check_kernel(*make_weighted_degree({1.0, 0.5, 0.25}, 0), x,
+                 [](const Sequence& s, const Sequence& t) {
+                   const double weight[] = {1.0, 0.5, 0.25};
+                   const std::size_t n = std::min(s.size(), t.size());
+                   double sum = 0;
+                   for (std::size_t i = 0; i < n; ++i)
+                     for (std::size_t l = 0; l < 3 && i + l < n && s[i + l] == t[i + l]; ++l)
+                       sum += weight[l];
+                   return sum;
+                 });
+  });
+}
+
+TEST(sequences_unknown_tokens_equal_none) {
+  const SequenceStore a = stored({{-1, 0, -1}}), b = stored({{0, 1}, {1, 1}});
+  PairScratch scratch;
+  double out[2];
+  for (const auto& kernel :
+       {make_subsequence(1.0, {1.0}), make_substring(1.0, 1, 9), make_weighted_degree({1.0}, 5)}) {
+    pair_values(*kernel, a, 0, b, 0, 2, out, scratch);
+    CHECK(out[0] > 0);
+    CHECK(out[1] == 0);
+  }
+}
+
+TEST(sequences_take) {
+  auto objects = std::make_shared<Objects<double>>();
+  const auto x = draw(4, 9, 6, 3);
+  objects->n = 9;
+  objects->stores.push_back(std::make_shared<const Store<double>>(stored(x)));
+  const std::vector<Index> index{8, 0, 0, 5};
+  const auto some = objects->take(index.data(), 4);
+  const auto& s = std::get<SequenceStore>(*some->stores[0]);
+  CHECK(s.n == 4);
+  for (Index i = 0; i < 4; ++i) {
+    const Sequence& expected = x[static_cast<std::size_t>(index[i])];
+    CHECK(Sequence(s.tokens(i), s.tokens(i) + s.length(i)) == expected);
+  }
+}
+
+TEST(sequences_counts_of_patterns) {
+  for (int letters : {2, 40, 5000})
+    for (const std::vector<std::vector<Index>>& patterns :
+         {std::vector<std::vector<Index>>{{0, 1, 2}}, {{0, 1}, {0, 2}, {1, 2}}}) {
+      auto x = draw(letters, 20, 15, letters);
+      x[3] = {0, 1, -1, 1, 0, 1};
+      x[4] = x[5];
+      const SequenceStore s = stored(x);
+      GramTable table(patterns, static_cast<Index>(patterns[0].size()), 3);
+      const GramCounts counts = table.count(s.token.data(), s.start.data(), s.n);
+      // What is known already is found again at its place.
+      const GramCounts again = table.count(s.token.data(), s.start.data(), s.n);
+      CHECK(again.column == counts.column);
+      CHECK(again.value == counts.value);
+      std::vector<std::map<std::vector<Index>, double>> contents(x.size());
+      for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t at = 0; at + 3 <= x[i].size(); ++at) {
+          if (x[i][at] < 0 || x[i][at + 1] < 0 || x[i][at + 2] < 0) continue;
+          for (std::size_t p = 0; p < patterns.size(); ++p) {
+            std::vector<Index> content{static_cast<Index>(p)};
+            for (Index o : patterns[p]) content.push_back(x[i][at + static_cast<std::size_t>(o)]);
+            ++contents[i][content];
+          }
+        }
+      for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t j = 0; j < x.size(); ++j) {
+          double expected = 0, found = 0;
+          for (const auto& [content, number] : contents[i])
+            if (auto it = contents[j].find(content); it != contents[j].end())
+              expected += number * it->second;
+          Index e = counts.start[i], f = counts.start[j];
+          while (e < counts.start[i + 1] && f < counts.start[j + 1]) {
+            if (counts.column[e] == counts.column[f])
+              found += counts.value[e++] * counts.value[f++];
+            else if (counts.column[e] < counts.column[f])
+              ++e;
+            else
+              ++f;
+          }
+          CHECK(found == expected);
+        }
+    }
+}
+
+TEST(sequences_inverted_index_agrees_with_the_tiles) {
+  on_every_isa([] {
+    // Counts as compressed rows, stored with and without an inverted index.
+    std::mt19937 random(5);
+    const Index n = 1500, d = 400;
+    std::vector<double> value;
+    std::vector<std::int64_t> column, start{0};
+    for (Index i = 0; i < n; ++i) {
+      for (Index c = 0; c < d; ++c)
+        if (random() % 20 == 0) column.push_back(c), value.push_back(1.0 + random() % 3);
+      start.push_back(static_cast<std::int64_t>(column.size()));
+    }
+    std::vector<std::vector<double>> tiles;
+    for (bool exact : {false, true}) {
+      auto store = pack_sparse<double, double, std::int64_t>(value.data(), column.data(),
+                                                             start.data(), n, d, exact);
+      CHECK(store.inverted() == exact);
+      auto objects = std::make_shared<Objects<double>>();
+      objects->n = n;
+      objects->stores.push_back(std::make_shared<const Store<double>>(std::move(store)));
+      Program program;
+      program.n_leaves = 1;
+      program.code.push_back({Op::leaf, 0, 0, 0});
+      const Evaluator<double> e(program, {LeafSource<double>{}}, objects, objects);
+      Query<double> q;
+      const std::vector<Index> rows{3, 700, 1499};
+      std::vector<double> out(static_cast<std::size_t>(3 * round_up(n, e.panel())));
+      e.prepare(q, rows.data(), 3);
+      e.tile(q, 0, n, out.data(), round_up(n, e.panel()));
+      const Index from = 16 * e.panel();
+      std::vector<double> part(static_cast<std::size_t>(3 * 1024));
+      e.tile(q, from, 512, part.data(), 1024);
+      for (int r = 0; r < 3; ++r)
+        for (Index k = 0; k < 512; ++k)
+          CHECK(part[r * 1024 + k] == out[r * round_up(n, e.panel()) + from + k]);
+      tiles.push_back(out);
+    }
+    CHECK(tiles[0] == tiles[1]);
+  });
+}

@@ -1,0 +1,359 @@
+"""When single precision is enough for the values of a kernel program.
+
+A value may be wrong by 2e-6 of the largest value of the kernel. Where the error of a program
+cannot be bounded by that, the answer is no, and it runs in double precision.
+
+The classical programs, whose leaves go straight into an exponential or into powers, have bounds
+in closed form. Any other program is followed instruction by instruction: what depends on a single
+pair statistic is a function of one number, which is evaluated on a grid, with the statistic
+moved by its own error, and once more in single precision; what combines several statistics is
+bounded by intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import comb, inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from .program import Leaf, Program
+
+# A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
+# use up this much of it; the sums and the exponential need the rest.
+SINGLE_ERROR = 1.2e-6
+# Compressed rows: the whole error, estimated as so many roundings of the squared norms. Ratios up
+# to 8.5 were seen for long single-precision sums and 2.8 where runs are added in double precision;
+# the factors leave a margin. The first is for narrow rows, summed in one run (cpp/objects.cpp).
+SPARSE_ERROR = 1.9e-6
+SPARSE_ROUNDINGS = (10.0, 5.0)
+NARROW = 256
+# Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
+SINGLE_SCALE = 1e3
+
+_EPS = 2.0**-24
+_GRID = 513
+_LONGEST = 400  # instructions of a function of one statistic that are followed
+_CLASSICAL = {"leaf", "const", "affine", "exp", "powi", "add", "mul", "aux"}
+
+
+def coarseness_of_single(
+    program: Program,
+    store: Any,
+    sparse: list[bool],
+    columns: list[int],
+    ranges: Callable[[int], tuple[float, float]],
+    scale: Callable[[], float],
+) -> float:
+    """Return the error of kernel values in single precision, as a multiple of the allowed 2e-6.
+
+    Parameters
+    ----------
+    program : Program
+        The kernel's program.
+    store : Objects32
+        The objects in single precision.
+    sparse : list of bool
+        Per leaf whether its rows are compressed.
+    columns : list of int
+        Per leaf the number of columns of its rows.
+    ranges : callable
+        The smallest and the largest of the program's numbers u(x), by their index.
+    scale : callable
+        The largest absolute value of the kernel on a sample of the objects.
+    """
+    kinds = {leaf.kind for leaf in program.leaves}
+    if kinds & {"matrix", "python", "sequence"}:
+        return inf
+    leaves = [
+        _Rows(leaf, store.radius(k), store.rounding(k), sparse[k], columns[k])
+        for k, leaf in enumerate(program.leaves)
+    ]
+    if _is_classical(program):
+        return max(_classical(rows, program.widths.get(k)) for k, rows in enumerate(leaves))
+    with np.errstate(all="ignore"):  # an overflow shows as an infinite error
+        bound = _Follower(leaves, ranges).follow(program)
+    # The terms of a sum may cancel, so its interval says nothing of the size of its values.
+    cancels = len(leaves) > 1 or any(i[0] == "aux_add" for i in program.code)
+    size = min(_size(bound), scale()) if cancels else _size(bound)
+    return bound.error / (2e-6 * size) if np.isfinite(bound.error) and size > 0 else inf
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What is known of the rows behind a leaf: their largest norm, and that of their rounding."""
+
+    leaf: Leaf
+    radius: float
+    rounding: float
+    sparse: bool
+    columns: int
+
+    @property
+    def sums(self) -> float:
+        """Relative error of a sum over the columns, whose roundings point both ways."""
+        return _EPS * (2.0 + sqrt(self.columns))
+
+    def grid(self) -> np.ndarray:
+        """Return values that the statistic may take."""
+        t = np.concatenate([np.linspace(0.0, 1.0, _GRID), np.geomspace(1e-8, 1.0, _GRID)])
+        if self.leaf.kind == "sqdist":
+            return (2.0 * self.radius * t) ** 2
+        if self.leaf.kind == "dot":
+            return self.radius**2 * np.concatenate([-t, t])
+        return 2.0 * sqrt(self.columns) * self.radius * t
+
+    def moved(self, s: np.ndarray) -> list[np.ndarray]:
+        """Return the values with the errors they may have, one kind of error after the other."""
+        if self.leaf.kind == "sqdist" and not self.sparse:
+            return [(np.sqrt(s) + 2.0 * self.rounding) ** 2, s * (1.0 + self.sums)]
+        if self.leaf.kind == "sqdist":
+            return [s + SPARSE_ROUNDINGS[self.columns > NARROW] * _EPS * self.radius**2]
+        if self.leaf.kind == "dot":
+            return [s + 2.0 * self.rounding * self.radius + self.sums * self.radius**2]
+        if self.leaf.kind == "chi" and self.sparse:  # from the masses, as distances from norms
+            mass = sqrt(self.columns) * self.radius
+            return [s + SPARSE_ROUNDINGS[self.columns > NARROW] * _EPS * 2.0 * mass]
+        # Sums of absolute differences, of minima and of harmonic means change as fast as their
+        # rows, the chi-square distance at most three times as fast.
+        rate = 3.0 if self.leaf.kind == "chi" else 1.0
+        return [
+            s + rate * 4.0 * max(self.rounding, _EPS * self.radius),
+            s * (1.0 + self.sums),
+        ]
+
+
+def _is_classical(program: Program) -> bool:
+    """Return whether distances go straight into decaying exponentials, and the rest into powers."""
+    before: tuple[Any, ...] = ()
+    for instruction in program.code:
+        if instruction[0] not in _CLASSICAL:
+            return False
+        if instruction[0] == "exp":
+            if before[0] != "leaf" or instruction[1] > 0:
+                return False
+            if program.leaves[before[1]].kind not in ("sqdist", "l1"):
+                return False
+        before = instruction
+    return all(leaf.kind in ("dot", "sqdist", "l1") for leaf in program.leaves)
+
+
+def _classical(rows: _Rows, width: float | None) -> float:
+    """Return the error of a leaf of a classical program, as a multiple of the allowed one.
+
+    For exp(-g d^2) with rows wrong by at most e, the error is at most
+    max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
+    times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
+    relative to the norms, not to the distance.
+    """
+    if rows.leaf.kind == "sqdist" and width is not None:
+        if rows.sparse:
+            roundings = SPARSE_ROUNDINGS[rows.columns > NARROW]
+            return roundings * _EPS * width * rows.radius**2 / SPARSE_ERROR
+        return 1.72 * sqrt(width) * rows.rounding / SINGLE_ERROR
+    if rows.leaf.kind == "l1" and width is not None:
+        return 4 * width * max(rows.rounding, _EPS * rows.radius) / SINGLE_ERROR
+    return rows.radius**2 / SINGLE_SCALE
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """An interval that holds a number, and how wrong it may be."""
+
+    low: float
+    high: float
+    error: float
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """A function of one leaf, as the code that computes it; leaf None: a constant."""
+
+    leaf: int | None
+    code: tuple[tuple[Any, ...], ...] = field(default=())
+
+
+class _Follower:
+    """Runs a program on bounds instead of numbers."""
+
+    def __init__(self, leaves: list[_Rows], ranges: Callable[[int], tuple[float, float]]) -> None:
+        self._leaves = leaves
+        self._ranges = ranges
+
+    def follow(self, program: Program) -> _Bound:
+        """Return the bound of the program's value."""
+        stack: list[_Profile | _Bound] = []
+        for instruction in program.code:
+            name = instruction[0]
+            if name == "leaf":
+                leaf = self._leaves[instruction[1]].leaf
+                if leaf.coordinates is not None:
+                    stack.append(_coordinates(self._leaves[instruction[1]]))
+                else:
+                    stack.append(_Profile(instruction[1], (("leaf", 0),)))
+            elif name == "const":
+                stack.append(_Profile(None, (instruction,)))
+            elif name == "dup":
+                stack.append(stack[-1])
+            elif name == "swap":
+                stack[-2:] = stack[:-3:-1]
+            elif name in ("add", "mul"):
+                stack[-2:] = [self._combine(name, stack[-2], stack[-1])]
+            elif name in ("aux", "aux_add"):
+                stack[-1] = self._scalars(name, self._bound(stack[-1]), instruction[1])
+            else:
+                stack[-1] = self._transform(stack[-1], instruction)
+        return self._bound(stack[0])
+
+    def _combine(self, name: str, a: _Profile | _Bound, b: _Profile | _Bound) -> _Profile | _Bound:
+        if isinstance(a, _Profile) and isinstance(b, _Profile):
+            leaves = {a.leaf, b.leaf} - {None}
+            if len(leaves) < 2 and len(a.code) + len(b.code) < _LONGEST:
+                leaf = a.leaf if b.leaf is None else b.leaf
+                return _Profile(leaf, (*a.code, *b.code, (name,)))
+        x, y = self._bound(a), self._bound(b)
+        if name == "add":
+            low, high, error = x.low + y.low, x.high + y.high, x.error + y.error
+        else:
+            ends = [p * q for p in (x.low, x.high) for q in (y.low, y.high)]
+            low, high = min(ends), max(ends)
+            error = _size(x) * y.error + _size(y) * x.error + x.error * y.error
+        return _Bound(low, high, error + _EPS * max(abs(low), abs(high)))
+
+    def _scalars(self, name: str, x: _Bound, index: int) -> _Bound:
+        least, most = self._ranges(index)
+        if name == "aux_add":
+            low, high = x.low + 2 * least, x.high + 2 * most
+            return _Bound(low, high, x.error + 3 * _EPS * max(abs(least), abs(most), abs(high)))
+        factor = most * most
+        return _Bound(factor * x.low, factor * x.high, factor * (x.error + 3 * _EPS * _size(x)))
+
+    def _transform(self, x: _Profile | _Bound, instruction: tuple[Any, ...]) -> _Profile | _Bound:
+        if isinstance(x, _Profile) and len(x.code) < _LONGEST:
+            return _Profile(x.leaf, (*x.code, instruction))
+        bound = self._bound(x)
+        return _measured(
+            (("leaf", 0), instruction),
+            np.linspace(bound.low, bound.high, _GRID),
+            lambda t: [t + bound.error, t - bound.error],
+        )
+
+    def _bound(self, x: _Profile | _Bound) -> _Bound:
+        if isinstance(x, _Bound):
+            return x
+        if x.leaf is None:
+            (value,) = run(x.code, np.zeros(1))
+            return _Bound(value, value, _EPS * abs(value))
+        rows = self._leaves[x.leaf]
+        return _measured(x.code, rows.grid(), rows.moved)
+
+
+def _measured(
+    code: tuple[tuple[Any, ...], ...],
+    grid: np.ndarray,
+    moved: Callable[[np.ndarray], list[np.ndarray]],
+) -> _Bound:
+    """Bound a function of one number by its values on a grid."""
+    grid = grid.astype(np.float32).astype(np.float64)
+    exact = run(code, grid)
+    errors = [float(np.abs(run(code, other) - exact).max()) for other in moved(grid)]
+    rounded = run(code, grid.astype(np.float32))
+    errors.append(2.0 * float(np.abs(rounded - exact).max()))
+    low, high = float(exact.min()), float(exact.max())
+    total = sum(errors)
+    return _Bound(low, high, total if np.isfinite(total) else np.inf)
+
+
+def _size(x: _Bound) -> float:
+    return max(abs(x.low), abs(x.high))
+
+
+def _coordinates(rows: _Rows) -> _Bound:
+    """Bound a product, a maximum or an ANOVA sum of a function of single coordinates.
+
+    Relative to its largest value a product of d factors is wrong by the sum of their errors; an
+    ANOVA sum of order D by D times the error of one of its factors.
+    """
+    f, leaf = rows.leaf.coordinates, rows.leaf
+    assert f is not None
+    spread = 2.0 * rows.radius
+    if f.of_difference:
+        t = np.concatenate([np.linspace(0.0, spread, 8 * _GRID), np.geomspace(1e-8, 1, _GRID)])
+        values = f.values(t, 0.0)
+        step = max(2.0 * rows.rounding, 1e-12 * spread)
+        slope = float(np.abs(f.values(t + step, 0.0) - values).max())
+        size = float(np.abs(values).max())
+        rounding = f.roundings * _EPS * size + abs(f.a) * spread * _EPS * size * f.oscillates
+    else:
+        size = max(float(np.abs(f.values(*(np.full(1, rows.radius),) * 2))[0]), 1e-300)
+        slope = 4.0 * rows.rounding / max(rows.radius, 1e-300) * size
+        rounding = f.roundings * _EPS * size
+        if size > SINGLE_SCALE:
+            return _Bound(0.0, 1.0, np.inf)
+    if leaf.combination == "maximum":
+        return _Bound(0.0, size, slope + rounding)
+    if leaf.combination == "anova":
+        terms = comb(rows.columns, leaf.order)
+        relative = leaf.order * (slope + rounding) / size + rows.sums
+        top = terms * size**leaf.order
+    else:
+        relative = sqrt(rows.columns) * (slope + rounding) / size + rows.sums
+        top = size**rows.columns
+    return _Bound(-top, top, relative * top)
+
+
+def run(code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> np.ndarray:
+    """Run the code of a function of one number, in the precision of its argument.
+
+    Parameters
+    ----------
+    code : tuple of tuple
+        Instructions; ``("leaf", 0)`` pushes the argument.
+    x : ndarray of float32 or float64
+        The argument.
+    """
+    number = x.dtype.type
+    stack: list[np.ndarray] = []
+    for name, *arguments in code:
+        if name == "leaf":
+            stack.append(x)
+        elif name == "const":
+            stack.append(np.full_like(x, arguments[0]))
+        elif name in ("add", "mul"):
+            top = stack.pop()
+            stack[-1] = stack[-1] + top if name == "add" else stack[-1] * top
+        else:
+            stack[-1] = _apply(name, arguments, stack[-1], number)
+    return stack[0]
+
+
+def _apply(name: str, arguments: list[Any], x: np.ndarray, number: Any) -> np.ndarray:
+    """Return the values of one instruction."""
+    if name in ("affine", "exp"):
+        y = x * number(arguments[0]) + number(arguments[1])
+        return np.exp(y) if name == "exp" else y
+    if name == "polynomial":
+        y = np.full_like(x, arguments[0][0])
+        for c in arguments[0][1:]:
+            y = y * x + number(c)
+        return y
+    if name == "table":
+        (table,) = arguments
+        values = table(x)
+        if number is np.float32:  # the pieces for single precision have an error of their own
+            values = values + table.pieces["float32"].error
+        return values.astype(number)
+    if name == "powi":
+        return x ** int(arguments[0])
+    if name == "power":
+        return np.maximum(x, number(0)) ** number(arguments[0])
+    if name == "log":
+        return np.log(np.maximum(x, np.finfo(number).tiny))
+    if name == "sqrt":
+        return np.sqrt(np.maximum(x, number(0)))
+    if name == "reciprocal":
+        return number(1) / x
+    functions: dict[str, Callable[[np.ndarray], np.ndarray]] = {"cos": np.cos, "tanh": np.tanh}
+    return functions[name](x)

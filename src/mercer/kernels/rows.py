@@ -1,0 +1,24 @@
+"""What is computed of single rows, whether they are stored dense or compressed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def dense_column(X: Any, j: int) -> np.ndarray:
+    """Return column `j` as a dense array of float64."""
+    column = X[:, [j]].toarray().reshape(-1) if sp.issparse(X) else X[:, j]
+    return np.asarray(column, dtype=np.float64)
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """Return the squared Euclidean norm of every row, in float64 without a copy of `X`."""
+    if sp.issparse(X):
+        values = X.data.astype(np.float64, copy=False)
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        norms = np.bincount(rows, weights=values * values, minlength=X.shape[0])
+        return norms.astype(np.float64, copy=False)  # integers when there is no entry at all
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)

@@ -1,0 +1,68 @@
+"""What a machine may ask of a kernel: its definiteness, and the size of its feature vectors.
+
+A kernel that is conditionally positive definite has c'Kc >= 0 for coefficients of sum zero. The
+intercept of a machine makes its coefficients sum to zero, so such a kernel serves there as a
+positive semidefinite one does: k and k(x, z) - k(x, p) - k(p, z) + k(p, p), which is positive
+semidefinite, differ by terms that the intercept takes up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.kernels import Kernel
+from mercer.machines.errors import ParameterError
+
+
+def check_definiteness(machine: Any, kernel: Kernel) -> None:
+    """Refuse a conditionally positive definite kernel where its condition does not hold.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+        States by ``_sums_to_zero`` whether its coefficients do.
+    kernel : Kernel
+        The kernel, bound to the training objects.
+    """
+    order = kernel.definiteness.order
+    if not order or (order == 1 and machine._sums_to_zero):
+        return
+    name = type(machine).__name__
+    if order == 1:
+        missing = (
+            f"the coefficients of {name} do not sum to zero"
+            if machine.fit_intercept
+            else f"only with fit_intercept=True do the coefficients of {name} sum to zero"
+        )
+        raise ParameterError(
+            f"{kernel!r} is conditionally positive definite: its quadratic form is not negative "
+            f"for coefficients that sum to zero, and {missing}. Use Projected(kernel) instead."
+        )
+    raise ParameterError(
+        f"{kernel!r} is {kernel.definiteness}: it needs constants and linear functions beside it "
+        f"that are not regularised, and {name} has a constant at most. Use Projected(kernel) + "
+        "s * Linear() with a large factor s."
+    )
+
+
+def largest_square(gram: Any) -> float:
+    """Return the largest squared norm of a training object in feature space.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix.
+
+    Returns
+    -------
+    float
+        The largest k(x, x). A conditionally positive definite kernel has no norms but distances;
+        for it the largest squared distance from the first object.
+    """
+    squares = gram.diag()
+    if gram.kernel.definiteness.order == 1 and gram.n:
+        first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
+        squares = squares - 2.0 * first + squares[0]
+    return float(squares.max(initial=0.0))
