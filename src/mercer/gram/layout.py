@@ -64,9 +64,16 @@ class Layout:
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
         store = _STORES[self.dtype](len(ids))
+        seen: list[tuple[Any, ...]] = []  # what the leaves look at
         for leaf, centre in zip(self.program.leaves, self.centres, strict=True):
             if leaf.kind in ("matrix", "python"):
+                seen.append((leaf.kind,))
                 store.index(ids)
+                continue
+            point = None if centre is None else centre.tobytes()
+            seen.append((leaf.columns, leaf.mapping, point))
+            if (first := seen.index(seen[-1])) < len(seen) - 1:
+                store.share(first)
                 continue
             rows = select(X, leaf.columns, leaf.mapping)
             if sp.issparse(rows):
