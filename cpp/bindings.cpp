@@ -372,9 +372,33 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   const Index* ids = rows ? rows->data() : nullptr;
   {
     nb::gil_scoped_release release;
+    const Index block = e.block();
+    const Index width = e.threads_allowed()
+                            ? std::min<Index>(round_up(std::max<Index>(m, 1), e.panel()), 1024)
+                            : round_up(std::max<Index>(m, 1), e.panel());
+    const Index blocks = (n + block - 1) / block;
     int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;
     if (static_cast<double>(n) * static_cast<double>(m) * e.cost() < 2e6) threads = 1;
-    e.matrix(ids, n, out, threads);
+    struct Scratch {
+      Query<T> query;
+      Buffer<T> tile;
+    };
+    std::vector<Scratch> scratch(static_cast<size_t>(threads));
+    if (m > 0)
+      parallel_for(threads, blocks, [&](Index b, int worker) {
+        Scratch& w = scratch[worker];
+        w.tile.require(std::min(block, n) * width);
+        const Index from = b * block, nq = std::min(block, n - from);
+        std::vector<Index> q(static_cast<size_t>(nq));
+        for (Index r = 0; r < nq; ++r) q[r] = ids ? ids[from + r] : from + r;
+        e.prepare(w.query, q.data(), static_cast<int>(nq));
+        for (Index c = 0; c < m; c += width) {
+          const Index count = std::min(width, m - c);
+          e.tile(w.query, c, count, w.tile.data(), width);
+          for (Index r = 0; r < nq; ++r)
+            std::copy_n(w.tile.data() + r * width, count, out + (from + r) * m + c);
+        }
+      });
   }
   return result;
 }

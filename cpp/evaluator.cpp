@@ -353,48 +353,6 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
 }
 
 template <class T>
-bool Evaluator<T>::symmetric() const {
-  if (a_ != b_ || !native_) return false;
-  for (const auto& store : b_->stores)
-    if (std::holds_alternative<IndexStore>(*store)) return false;  // a matrix of the caller
-  return true;
-}
-
-template <class T>
-void Evaluator<T>::matrix(const Index* rows, Index n, T* out, int threads) const {
-  const Index m = cols(), whole = round_up(std::max<Index>(m, 1), panel_);
-  const Index width = native_ ? std::min<Index>(whole, 4 * chunk) : whole;
-  const Index blocks = (n + block_ - 1) / block_;
-  const bool half = rows == nullptr && symmetric();
-  if (m == 0) return;
-  if (!native_) threads = 1;
-  struct Scratch {
-    Query<T> query;
-    Buffer<T> tile;
-  };
-  std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(threads, 1)));
-  parallel_for(threads, blocks, [&](Index b, int worker) {
-    Scratch& w = scratch[worker];
-    w.tile.require(std::min<Index>(block_, n) * width);
-    const Index from = b * block_, nq = std::min<Index>(block_, n - from);
-    std::vector<Index> ids(static_cast<std::size_t>(nq));
-    for (Index r = 0; r < nq; ++r) ids[r] = rows ? rows[from + r] : from + r;
-    prepare(w.query, ids.data(), static_cast<int>(nq));
-    for (Index c = half ? from / panel_ * panel_ : 0; c < m; c += width) {
-      const Index count = std::min(width, m - c);
-      tile(w.query, c, count, w.tile.data(), width);
-      const Index skip = half ? std::max<Index>(from - c, 0) : 0;  // mirrored by another block
-      for (Index r = 0; r < nq; ++r)
-        std::copy_n(w.tile.data() + r * width + skip, count - skip,
-                    out + (from + r) * m + c + skip);
-      if (!half) continue;
-      for (Index k = std::max<Index>(from + nq - c, 0); k < count; ++k)
-        for (Index r = 0; r < nq; ++r) out[(c + k) * m + from + r] = w.tile[r * width + k];
-    }
-  });
-}
-
-template <class T>
 void Evaluator<T>::diag(T* out) const {
   const Ops<T>& o = ops<T>();
   const Index n = b_->n;

@@ -66,8 +66,6 @@ class Evaluator {
   int block() const { return block_; }
   /// False when a leaf calls back into the caller's language.
   bool threads_allowed() const { return native_; }
-  /// Whether both object sets are one and k(a, b) = k(b, a) to the last bit.
-  bool symmetric() const;
   /// Rough cost of one value in multiply-adds.
   double cost() const;
 
@@ -79,10 +77,6 @@ class Evaluator {
   /// Values of the prepared rows against columns [begin, begin + count) of b; row r at
   /// out + r * stride, where up to round_up(count, panel()) values are written.
   void tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const;
-
-  /// The rows at these positions (null: all) against all columns, out[i * cols() + j]. Half of a
-  /// symmetric matrix is computed, the other half is its mirror image.
-  void matrix(const Index* rows, Index n, T* out, int threads) const;
 
   /// k(b_j, b_j) for all columns.
   void diag(T* out) const;
