@@ -157,6 +157,11 @@ class ObjectsBuilder {
         static_cast<Index>(start.shape(0)) - 1);
   }
 
+  /// The next leaf looks at the rows of an earlier one.
+  void share(int leaf) {
+    objects->stores.push_back(objects->stores.at(static_cast<std::size_t>(leaf)));
+  }
+
   void index(Array1<Index> id) { add(IndexStore{to_vector(id)}, static_cast<Index>(id.shape(0))); }
 
   void aux(Array1<double> a) {
@@ -664,6 +669,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* evaluator_n
            "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
       .def("sparse", &Builder::template sparse<double, std::int64_t>, "value"_a.noconvert(),
            "column"_a.noconvert(), "start"_a.noconvert(), "d"_a)
+      .def("share", &Builder::share, "leaf"_a)
       .def("index", &Builder::index, "id"_a)
       .def("tokens", &Builder::tokens, "token"_a.noconvert(), "start"_a.noconvert(),
            "norm"_a = nb::none())

@@ -94,14 +94,11 @@ class Evaluator {
                const std::function<bool()>& interrupted) const;
 
  private:
-  /// A leaf's tile, computed once for all its uses in the program; true when the instruction after
-  /// it is done as well.
-  bool leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out, Index stride,
-                Index kept_stride) const;
+  /// A leaf's tile; true when the instruction after it (null: none) is done as well.
   bool leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
                  const Instruction* next) const;
   /// Runs an instruction that replaces n values by a function of each.
-  void transform(const Instruction& i, T* x, Index n) const;
+  void transform(const Instruction& i, const T* in, T* out, Index n) const;
 
   Program program_;
   std::vector<LeafSource<T>> sources_;
@@ -111,7 +108,8 @@ class Evaluator {
   std::vector<std::vector<T>> polynomials_;
   int panel_ = 0, block_ = 0, depth_ = 1;
   bool native_ = true, symmetric_ = false;
-  std::vector<int> uses_;  ///< of every leaf
+  std::vector<int> uses_;   ///< of every leaf
+  std::vector<int> first_;  ///< the first leaf that looks at the same rows
 };
 
 }  // namespace mercer

@@ -72,7 +72,7 @@ template <class T>
 class Objects {
  public:
   Index n = 0;
-  std::vector<std::shared_ptr<const Store<T>>> stores;
+  std::vector<std::shared_ptr<const Store<T>>> stores;  ///< leaves may share one
   std::vector<Buffer<T>> aux;
 
   /// The objects at these positions, in this order.

@@ -79,12 +79,20 @@ class Layout:
         store = _STORES[self.dtype](len(ids))
         if found is None:
             found = self.images.of(X)
+        seen: list[tuple[Any, ...]] = []  # what the leaves look at
         for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
             if leaf.kind in ("matrix", "python"):
+                seen.append((leaf.kind,))
                 store.index(ids)
                 continue
             if leaf.kind == "sequence":
+                seen.append((leaf.kind,))
                 found[k].add_to(store, _norms(leaf, found[k]))
+                continue
+            point = None if centre is None else centre.tobytes()
+            seen.append((leaf.columns, leaf.mapping, leaf.kernel, point))
+            if (first := seen.index(seen[-1])) < k:
+                store.share(first)
                 continue
             rows = found[k] if k in found else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
