@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report, strings
+from benchmarks import kernels, report, strings
 from benchmarks.cases import QUICK, Sources, all_cases, select
 from benchmarks.engines import ENGINES, MERCER, Engine, available, fit
 from benchmarks.floor import one_pass
@@ -54,6 +54,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="a constructor parameter for mercer alone, for example n_jobs=1",
     )
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument(
+        "--kernels",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="cost of kernel values: statistics, compositions, scikit-learn's pairwise functions "
+        "(alone: nothing else is measured; default: in a full run)",
+    )
     for part in ("memory", "growth", "strings"):
         parser.add_argument(
             f"--{part}",
@@ -77,6 +84,10 @@ def run(options: argparse.Namespace) -> int:
     cases = all_cases(Sources.from_environment(options.mnist, options.a8a))
     if options.list:
         print("\n".join(case.name for case in cases))
+        return 0
+    if options.kernels and not (options.cases or options.engines):
+        print(report.machine(available(None)[0]))
+        print(kernels.report(options.quick))
         return 0
     full = not (options.quick or options.cases or options.engines)
     names = options.cases.split(",") if options.cases else (list(QUICK) if options.quick else None)
@@ -126,6 +137,8 @@ def run(options: argparse.Namespace) -> int:
     _print(results, [case.name for case in cases], shown)
     if of_strings:
         print(strings.text(of_strings))
+    if full if options.kernels is None else options.kernels:
+        print(f"\n{kernels.report()}")
     if options.json:
         results.write(options.json, machine)
         print(f"\nall numbers are in {options.json}")

@@ -160,7 +160,7 @@ class ObjectsBuilder {
         static_cast<Index>(start.shape(0)) - 1);
   }
 
-  /// The store of another set of the same objects.
+  /// The next leaf looks at the rows of a leaf of another set of the same objects, or of this one.
   void share(const ObjectsBuilder& other, int leaf) {
     if (other.objects->n != objects->n) throw nb::value_error("a store of other objects");
     objects->stores.push_back(other.objects->stores.at(static_cast<size_t>(leaf)));

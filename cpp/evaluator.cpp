@@ -18,6 +18,38 @@ constexpr int callback_block = 1024;
 /// Query blocks that share one sweep over those rows.
 constexpr int queries = 4;
 
+/// Rows of a tile.
+template <class T>
+struct Rows {
+  T* data;
+  Index stride;
+  T* row(int r) const { return data + r * stride; }
+};
+
+/// Calls f(from, to, values) row by row, or once where the rows lie one behind the other.
+template <class T, class F>
+inline void for_rows(int rows, Index n, Rows<T> from, Rows<T> to, F f) {
+  if (from.stride == n && to.stride == n) return f(from.data, to.data, rows * n);
+  for (int r = 0; r < rows; ++r) f(from.row(r), to.row(r), n);
+}
+
+/// Whether an instruction replaces single values by a function of them.
+bool is_transform(Op op) {
+  switch (op) {
+    case Op::leaf:
+    case Op::constant:
+    case Op::dup:
+    case Op::swap:
+    case Op::add:
+    case Op::mul:
+    case Op::aux:
+    case Op::aux_add:
+      return false;
+    default:
+      return true;
+  }
+}
+
 template <class T>
 struct ProductScratch {
   Query<T> query[queries];
@@ -72,6 +104,13 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
                        static_cast<T>(s.first), static_cast<T>(s.below), static_cast<T>(s.beyond),
                        c.data()});
     coefficients_.push_back(std::move(c));
+  }
+  for (std::size_t l = 0; l < leaves; ++l) {
+    std::size_t k = 0;
+    while (a_->stores[k] != a_->stores[l] || b_->stores[k] != b_->stores[l] ||
+           by_postings(k) != by_postings(l))
+      ++k;
+    first_.push_back(static_cast<int>(k));
   }
   // The number of a use stands in `a`, which leaves do not need.
   uses_.assign(leaves, 0);
@@ -129,6 +168,7 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
   for (std::size_t l = 0; l < leaves; ++l)
     if (uses_[l] > 1) q.kept[l].require(block_ * chunk_);
   for (std::size_t l = 0; l < leaves; ++l) {
+    if (first_[l] < static_cast<int>(l)) continue;
     if (auto* s = std::get_if<DenseStore<T>>(a_->stores[l].get())) {
       const int groups = (n + query_block - 1) / query_block;
       q.dense[l].require(std::max<Index>(groups * query_block * s->d, 1));
@@ -185,7 +225,7 @@ void Evaluator<T>::kept_tile(int leaf, Query<T>& q, Index begin, Index count, T*
       for (int k = 0; k < rows; ++k) {
         const int r = missing[first + k];
         const T* from =
-            q.dense[leaf].data() + (r / query_block) * query_block * d + r % query_block;
+            q.dense[first_[leaf]].data() + (r / query_block) * query_block * d + r % query_block;
         for (Index c = 0; c < d; ++c) q.some_rows[c * query_block + k] = from[c * query_block];
       }
       ops<T>().stat[static_cast<int>(sources_[leaf].stat)](q.some_rows.data(), rows,
@@ -243,13 +283,13 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
   const LeafSource<T>& source = sources_[leaf];
   const Store<T>& sa = *a_->stores[leaf];
   const Store<T>& sb = *b_->stores[leaf];
-  const int stat = static_cast<int>(source.stat);
+  const int stat = static_cast<int>(source.stat), shared = first_[leaf];
   if (auto* b = std::get_if<DenseStore<T>>(&sb)) {
     const T* panels = b->panel_of(begin);
     const Index n_panels = (count + panel_ - 1) / panel_;
     const bool fused = !source.coordinates && next && next->op == Op::exp;
     for (int r = 0; r < q.n; r += query_block) {
-      const T* query = q.dense[leaf].data() + r * b->d;
+      const T* query = q.dense[shared].data() + r * b->d;
       const int nq = std::min(query_block, q.n - r);
       if (const auto& c = source.coordinates)
         o.coordinates[static_cast<int>(c->shape.function)](query, nq, panels, n_panels, b->d,
@@ -263,7 +303,7 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     return fused;
   } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
     if (source.coordinates) {
-      const Scattered<T> query{q.n, q.slot_of[leaf], q.used[leaf], q.slots[leaf]};
+      const Scattered<T> query{q.n, q.slot_of[shared], q.used[shared], q.slots[shared]};
       sparse_coordinates(*source.coordinates, query, *p, begin, count, out, stride);
       return false;
     }
@@ -285,10 +325,10 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
                              count};
     const bool fused = next && next->op == Op::exp;
     if (fused)
-      o.sparse_exp[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), norms, q.n, rows,
+      o.sparse_exp[stat](q.slots[shared].data(), q.slot_of[shared].data(), norms, q.n, rows,
                          q.sparse_out.data(), static_cast<T>(next->a), static_cast<T>(next->b));
     else
-      o.sparse[stat](q.slots[leaf].data(), q.slot_of[leaf].data(), norms, q.n, rows,
+      o.sparse[stat](q.slots[shared].data(), q.slot_of[shared].data(), norms, q.n, rows,
                      q.sparse_out.data());
     o.transpose(q.sparse_out.data(), count, q.n, out, stride);
     return fused;
@@ -324,53 +364,42 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
 }
 
 template <class T>
-bool Evaluator<T>::leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out,
-                            Index stride, Index kept_stride) const {
-  const Instruction& i = program_.code[pc];
-  const int leaf = i.index;
-  const bool remembered = sources_[leaf].cache && !a_->id.empty() && !b_->id.empty();
-  if (uses_[leaf] == 1) {
-    if (remembered) return kept_tile(leaf, q, begin, count, out, stride), false;
-    const bool last = pc + 1 == program_.code.size();
-    return leaf_tile(leaf, q, begin, count, out, stride, last ? nullptr : &program_.code[pc + 1]);
-  }
-  T* kept = q.kept[leaf].data();
-  if (i.a == 0 && remembered)
-    kept_tile(leaf, q, begin, count, kept, kept_stride);
-  else if (i.a == 0)
-    leaf_tile(leaf, q, begin, count, kept, kept_stride, nullptr);
-  for (int r = 0; r < q.n; ++r) std::copy_n(kept + r * kept_stride, count, out + r * stride);
+bool Evaluator<T>::leaf_values(int leaf, Query<T>& q, Index begin, Index count, T* out,
+                               Index stride, const Instruction* next) const {
+  if (!sources_[leaf].cache || a_->id.empty() || b_->id.empty())
+    return leaf_tile(leaf, q, begin, count, out, stride, next);
+  kept_tile(leaf, q, begin, count, out, stride);
   return false;
 }
 
 template <class T>
-void Evaluator<T>::transform(const Instruction& i, T* x, Index n) const {
+void Evaluator<T>::transform(const Instruction& i, const T* in, T* out, Index n) const {
   const Ops<T>& o = ops<T>();
   switch (i.op) {
     case Op::affine:
-      return o.affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b));
+      return o.affine(in, out, n, static_cast<T>(i.a), static_cast<T>(i.b));
     case Op::exp:
-      return o.exp_affine(x, n, static_cast<T>(i.a), static_cast<T>(i.b));
+      return o.exp_affine(in, out, n, static_cast<T>(i.a), static_cast<T>(i.b));
     case Op::log:
-      return o.log(x, n);
+      return o.log(in, out, n);
     case Op::sqrt:
-      return o.sqrt(x, n);
+      return o.sqrt(in, out, n);
     case Op::cos:
-      return o.cos(x, n);
+      return o.cos(in, out, n);
     case Op::tanh:
-      return o.tanh(x, n);
+      return o.tanh(in, out, n);
     case Op::reciprocal:
-      return o.reciprocal(x, n);
+      return o.reciprocal(in, out, n);
     case Op::powi:
-      return o.powi(x, n, i.index);
+      return o.powi(in, out, n, i.index);
     case Op::power:
-      return o.power(x, n, i.a);
+      return o.power(in, out, n, i.a);
     case Op::polynomial: {
       const std::vector<T>& c = polynomials_[i.index];
-      return o.polynomial(x, n, c.data(), static_cast<int>(c.size()) - 1);
+      return o.polynomial(in, out, n, c.data(), static_cast<int>(c.size()) - 1);
     }
     case Op::table:
-      return o.table(x, n, tables_[i.index]);
+      return o.table(in, out, n, tables_[i.index]);
     default:
       throw std::logic_error("not an instruction on single values");
   }
@@ -392,60 +421,65 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
     const Index padded = round_up(n, panel_);
     const Index inner_stride = native_ ? chunk_ : round_up(count, panel_);
     int top = -1;
-    const auto level = [&](int k) { return k == 0 ? out + at : q.stack[k - 1].data(); };
-    const auto stride_of = [&](int k) { return k == 0 ? stride : inner_stride; };
+    const auto level = [&](int k) -> Rows<T> {
+      return k == 0 ? Rows<T>{out + at, stride} : Rows<T>{q.stack[k - 1].data(), inner_stride};
+    };
     for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
       const Instruction& i = program_.code[pc];
-      const auto each = [&](auto f) {
-        for (int r = 0; r < q.n; ++r) f(level(top) + r * stride_of(top));
-      };
       switch (i.op) {
         case Op::leaf: {
           ++top;
-          if (leaf_use(pc, q, begin + at, n, level(top), stride_of(top), inner_stride)) ++pc;
+          if (uses_[i.index] == 1) {
+            const Instruction* next =
+                pc + 1 < program_.code.size() ? &program_.code[pc + 1] : nullptr;
+            if (leaf_values(i.index, q, begin + at, n, level(top).data, level(top).stride, next))
+              ++pc;
+            break;
+          }
+          // A leaf that is used again stays as it is; what follows takes it from where it is kept.
+          const Rows<T> kept{q.kept[i.index].data(), inner_stride};
+          if (i.a == 0) leaf_values(i.index, q, begin + at, n, kept.data, kept.stride, nullptr);
+          if (pc + 1 < program_.code.size() && is_transform(program_.code[pc + 1].op)) {
+            ++pc;
+            for_rows(q.n, n, kept, level(top),
+                     [&](const T* x, T* y, Index m) { transform(program_.code[pc], x, y, m); });
+          } else {
+            for_rows(q.n, n, kept, level(top),
+                     [](const T* x, T* y, Index m) { std::copy_n(x, m, y); });
+          }
           break;
         }
         case Op::constant:
           ++top;
-          each([&](T* x) { std::fill_n(x, n, static_cast<T>(i.a)); });
+          for (int r = 0; r < q.n; ++r) std::fill_n(level(top).row(r), n, static_cast<T>(i.a));
           break;
         case Op::dup:
           ++top;
-          for (int r = 0; r < q.n; ++r)
-            std::copy_n(level(top - 1) + r * stride_of(top - 1), n,
-                        level(top) + r * stride_of(top));
+          for_rows(q.n, n, level(top - 1), level(top),
+                   [](const T* x, T* y, Index m) { std::copy_n(x, m, y); });
           break;
         case Op::swap:
-          for (int r = 0; r < q.n; ++r) {
-            T* x = level(top) + r * stride_of(top);
-            std::swap_ranges(x, x + n, level(top - 1) + r * stride_of(top - 1));
-          }
+          for_rows(q.n, n, level(top - 1), level(top),
+                   [](T* x, T* y, Index m) { std::swap_ranges(x, x + m, y); });
           break;
         case Op::add:
-        case Op::mul: {
-          const auto f = i.op == Op::add ? o.add : o.mul;
+        case Op::mul:
           --top;
+          for_rows(
+              q.n, n, level(top + 1), level(top),
+              [f = i.op == Op::add ? o.add : o.mul](const T* x, T* y, Index m) { f(y, x, m); });
+          break;
+        case Op::aux:
+        case Op::aux_add: {
+          const auto f = i.op == Op::aux ? o.scale_pair : o.add_pair;
           for (int r = 0; r < q.n; ++r)
-            f(level(top) + r * stride_of(top), level(top + 1) + r * stride_of(top + 1), n);
+            f(level(top).row(r), n, a_->aux[i.index][q.rows[r]],
+              b_->aux[i.index].data() + begin + at);
           break;
         }
-        case Op::aux: {
-          const T* ub = b_->aux[i.index].data() + begin + at;
-          for (int r = 0; r < q.n; ++r) {
-            T* x = level(top) + r * stride_of(top);
-            // Larger scale first: symmetric in the pair, and no product of two huge scales.
-            const T ua = a_->aux[i.index][q.rows[r]];
-            for (Index k = 0; k < n; ++k) x[k] = (x[k] * std::max(ua, ub[k])) * std::min(ua, ub[k]);
-          }
-          break;
-        }
-        case Op::aux_add:
-          for (int r = 0; r < q.n; ++r)
-            o.add_pair(level(top) + r * stride_of(top), n, a_->aux[i.index][q.rows[r]],
-                       b_->aux[i.index].data() + begin + at);
-          break;
         default:
-          each([&](T* x) { transform(i, x, n); });
+          for_rows(q.n, n, level(top), level(top),
+                   [&](const T* x, T* y, Index m) { transform(i, x, y, m); });
       }
     }
     if (padded > n)
@@ -537,7 +571,7 @@ void Evaluator<T>::diag(T* out) const {
         }
         break;
       default:
-        transform(i, stack[top].data(), n);
+        transform(i, stack[top].data(), stack[top].data(), n);
     }
   }
   std::copy_n(stack[0].data(), n, out);
@@ -619,9 +653,9 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
   Index acc_cols = 0;
   for (const Coefficients& c : coefficients) acc_cols += c.width;
   double bytes = 1;
-  for (const auto& store : b_->stores)
-    if (auto* s = std::get_if<DenseStore<T>>(store.get()))
-      bytes += static_cast<double>(s->d) * sizeof(T);
+  for (std::size_t l = 0; l < b_->stores.size(); ++l)
+    if (auto* s = std::get_if<DenseStore<T>>(b_->stores[l].get()))
+      if (first_[l] == static_cast<int>(l)) bytes += static_cast<double>(s->d) * sizeof(T);
   Index width = static_cast<Index>(static_cast<double>(panel_bytes) / bytes) / panel_ * panel_;
   width = std::clamp<Index>(width, panel_, chunk_);
   if (!native_) width = round_up(m, panel_);

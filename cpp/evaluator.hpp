@@ -110,15 +110,15 @@ class Evaluator {
 
   bool by_postings(std::size_t leaf) const;
   void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
-  /// A leaf's tile, computed once for all its uses in the program; true when the instruction after
-  /// it is done as well.
-  bool leaf_use(std::size_t pc, Query<T>& q, Index begin, Index count, T* out, Index stride,
-                Index kept_stride) const;
+  /// A leaf's tile, computed or remembered; true when the instruction after it (null: none) is done
+  /// as well.
+  bool leaf_values(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
+                   const Instruction* next) const;
   void kept_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   bool leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride,
                  const Instruction* next) const;
   /// Runs an instruction that replaces n values by a function of each.
-  void transform(const Instruction& i, T* x, Index n) const;
+  void transform(const Instruction& i, const T* in, T* out, Index n) const;
 
   Program program_;
   std::vector<LeafSource<T>> sources_;
@@ -129,7 +129,8 @@ class Evaluator {
   int panel_ = 0, block_ = 0, depth_ = 1;
   Index chunk_ = 0;
   bool native_ = true, symmetric_ = false;
-  std::vector<int> uses_;  ///< of every leaf
+  std::vector<int> uses_;   ///< of every leaf
+  std::vector<int> first_;  ///< the first leaf that looks at the same rows
 };
 
 }  // namespace mercer

@@ -283,7 +283,13 @@ template <class T>
 std::shared_ptr<Objects<T>> Objects<T>::take(const Index* index, Index count) const {
   auto out = std::make_shared<Objects<T>>();
   out->n = count;
-  for (const auto& store : stores) {
+  for (std::size_t l = 0; l < stores.size(); ++l) {
+    const auto& store = stores[l];
+    const auto first = std::find(stores.begin(), stores.end(), store) - stores.begin();
+    if (first < static_cast<std::ptrdiff_t>(l)) {
+      out->stores.push_back(out->stores[static_cast<std::size_t>(first)]);
+      continue;
+    }
     out->stores.push_back(std::make_shared<const Store<T>>(std::visit(
         [&](const auto& s) -> Store<T> { return take_store<T>(s, index, count); }, *store)));
   }

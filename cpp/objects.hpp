@@ -80,7 +80,7 @@ template <class T>
 class Objects {
  public:
   Index n = 0;
-  std::vector<std::shared_ptr<const Store<T>>> stores;
+  std::vector<std::shared_ptr<const Store<T>>> stores;  ///< leaves may share one
   std::vector<Buffer<T>> aux;
   std::vector<Index> id;  ///< positions in the set whose statistics are kept; empty: none are
 

@@ -171,21 +171,24 @@ struct Ops {
   /// out[r * out_stride + k] = in[k * sparse_block + r].
   void (*transpose)(const T* in, Index n_rows, int n_query, T* out, Index out_stride) = nullptr;
 
-  void (*affine)(T* x, Index n, T a, T b) = nullptr;
-  void (*exp_affine)(T* x, Index n, T a, T b) = nullptr;
-  void (*tanh)(T* x, Index n) = nullptr;
-  void (*powi)(T* x, Index n, int p) = nullptr;
+  // Functions of single values; `out` may be `in`.
+  void (*affine)(const T* in, T* out, Index n, T a, T b) = nullptr;
+  void (*exp_affine)(const T* in, T* out, Index n, T a, T b) = nullptr;
+  void (*tanh)(const T* in, T* out, Index n) = nullptr;
+  void (*powi)(const T* in, T* out, Index n, int p) = nullptr;
   void (*add)(T* x, const T* y, Index n) = nullptr;
   void (*mul)(T* x, const T* y, Index n) = nullptr;
-  void (*sqrt)(T* x, Index n) = nullptr;  ///< a negative number counts as 0
-  void (*log)(T* x, Index n) = nullptr;   ///< 0 counts as the smallest normal number
-  void (*cos)(T* x, Index n) = nullptr;   ///< accurate up to |x| = 1e5
-  void (*reciprocal)(T* x, Index n) = nullptr;
-  void (*power)(T* x, Index n, double exponent) = nullptr;  ///< a negative x counts as 0
+  void (*sqrt)(const T* in, T* out, Index n) = nullptr;  ///< a negative number counts as 0
+  void (*log)(const T* in, T* out, Index n) = nullptr;   ///< 0 counts as the smallest normal number
+  void (*cos)(const T* in, T* out, Index n) = nullptr;   ///< accurate up to |x| = 1e5
+  void (*reciprocal)(const T* in, T* out, Index n) = nullptr;
+  void (*power)(const T* in, T* out, Index n,
+                double exponent) = nullptr;  ///< a negative x counts as 0
   /// Coefficients by falling power.
-  void (*polynomial)(T* x, Index n, const T* coefficients, int degree) = nullptr;
-  void (*table)(T* x, Index n, const TableView<T>& table) = nullptr;
-  /// x[k] += a + b[k].
+  void (*polynomial)(const T* in, T* out, Index n, const T* coefficients, int degree) = nullptr;
+  void (*table)(const T* in, T* out, Index n, const TableView<T>& table) = nullptr;
+  /// x[k] *= a b[k], without overflow in between; x[k] += a + b[k].
+  void (*scale_pair)(T* x, Index n, T a, const T* b) = nullptr;
   void (*add_pair)(T* x, Index n, T a, const T* b) = nullptr;
 
   /// f[k] += sum_r coef[r] * rows[r][k] for k in [0, n), in the order of r.

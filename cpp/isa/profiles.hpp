@@ -12,24 +12,24 @@ using mercer::Index;
 using mercer::TableView;
 
 /// Applies f to whole vectors and to a padded copy of the remainder: the same code, so the same
-/// bits at every position.
+/// bits at every position. The result may take the place of the argument.
 template <class T, class F>
-inline void map(T* x, Index n, F f) {
+inline void map(const T* in, T* out, Index n, F f) {
   using V = Vec<T>;
   Index k = 0;
-  for (; k + V::width <= n; k += V::width) f(V::load(x + k)).store(x + k);
+  for (; k + V::width <= n; k += V::width) f(V::load(in + k)).store(out + k);
   if (k < n) {
     T tail[V::width] = {};
-    for (Index j = k; j < n; ++j) tail[j - k] = x[j];
+    for (Index j = k; j < n; ++j) tail[j - k] = in[j];
     f(V::load(tail)).store(tail);
-    for (Index j = k; j < n; ++j) x[j] = tail[j - k];
+    for (Index j = k; j < n; ++j) out[j] = tail[j - k];
   }
 }
 
 template <class T>
-void affine(T* x, Index n, T a, T b) {
+void affine(const T* in, T* out, Index n, T a, T b) {
   const Vec<T> va = Vec<T>::set(a), vb = Vec<T>::set(b);
-  map(x, n, [&](Vec<T> v) { return fma(v, va, vb); });
+  map(in, out, n, [&](Vec<T> v) { return fma(v, va, vb); });
 }
 
 /// exp(a x + b)
@@ -42,15 +42,15 @@ struct ExpAffine {
 };
 
 template <class T>
-void exp_affine(T* x, Index n, T a, T b) {
-  map(x, n, ExpAffine<T>(a, b));
+void exp_affine(const T* in, T* out, Index n, T a, T b) {
+  map(in, out, n, ExpAffine<T>(a, b));
 }
 
 template <class T>
-void tanh_of(T* x, Index n) {
+void tanh_of(const T* in, T* out, Index n) {
   using V = Vec<T>;
   const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
-  map(x, n, [&](V v) {
+  map(in, out, n, [&](V v) {
     const V e = exp2_of(abs(v) * two);
     const V t = (one - e) / (one + e);
     return where(v < V::zero(), V::zero() - t, t);
@@ -58,9 +58,9 @@ void tanh_of(T* x, Index n) {
 }
 
 template <class T>
-void powi(T* x, Index n, int p) {
+void powi(const T* in, T* out, Index n, int p) {
   using V = Vec<T>;
-  map(x, n, [&](V v) {
+  map(in, out, n, [&](V v) {
     V result = V::set(T(1));
     for (int e = p; e > 0; e >>= 1) {
       if (e & 1) result = result * v;
@@ -93,31 +93,31 @@ void mul(T* x, const T* y, Index n) {
 }
 
 template <class T>
-void sqrt_of(T* x, Index n) {
+void sqrt_of(const T* in, T* out, Index n) {
   using V = Vec<T>;
-  map(x, n, [](V v) { return sqrt(max(V::zero(), v)); });
+  map(in, out, n, [](V v) { return sqrt(max(V::zero(), v)); });
 }
 template <class T>
-void log_all(T* x, Index n) {
-  map(x, n, [](Vec<T> v) { return log_of(v); });
+void log_all(const T* in, T* out, Index n) {
+  map(in, out, n, [](Vec<T> v) { return log_of(v); });
 }
 template <class T>
-void power(T* x, Index n, double exponent) {
-  map(x, n, PowerOf<Vec<T>>(exponent));
+void power(const T* in, T* out, Index n, double exponent) {
+  map(in, out, n, PowerOf<Vec<T>>(exponent));
 }
 template <class T>
-void reciprocal(T* x, Index n) {
+void reciprocal(const T* in, T* out, Index n) {
   const Vec<T> one = Vec<T>::set(T(1));
-  map(x, n, [&](Vec<T> v) { return one / v; });
+  map(in, out, n, [&](Vec<T> v) { return one / v; });
 }
 template <class T>
-void cos_all(T* x, Index n) {
-  map(x, n, [](Vec<T> v) { return cos_of(v); });
+void cos_all(const T* in, T* out, Index n) {
+  map(in, out, n, [](Vec<T> v) { return cos_of(v); });
 }
 
 /// A piecewise polynomial; see TableView. An argument that is not a number stays what it is.
 template <class T>
-void table_of(T* x, Index n, const TableView<T>& table) {
+void table_of(const T* in, T* out, Index n, const TableView<T>& table) {
   using V = Vec<T>;
   const V last = V::set(static_cast<T>(table.pieces - 1));
   const V end = V::set(static_cast<T>(table.pieces));
@@ -125,7 +125,7 @@ void table_of(T* x, Index n, const TableView<T>& table) {
   const V largest = V::set(std::numeric_limits<T>::max());
   const V factor = V::set(table.factor), first = V::set(table.first);
   const V below = V::set(table.below), beyond = V::set(table.beyond);
-  map(x, n, [&](V v) {
+  map(in, out, n, [&](V v) {
     V piece, f, t;
     if (table.grid == Grid::octaves) {
       f = eighth_of_octave(max(v, V::zero()), t);
@@ -147,15 +147,22 @@ void table_of(T* x, Index n, const TableView<T>& table) {
 
 /// Horner's rule over coefficients by falling power.
 template <class T>
-void polynomial(T* x, Index n, const T* coefficients, int degree) {
+void polynomial(const T* in, T* out, Index n, const T* coefficients, int degree) {
   using V = Vec<T>;
-  map(x, n, [&](V v) {
+  map(in, out, n, [&](V v) {
     V y = V::set(coefficients[0]);
     for (int k = 1; k <= degree; ++k) y = fma(y, v, V::set(coefficients[k]));
     return y;
   });
 }
 
+/// x[k] times a and b[k], the larger first: symmetric in the pair, and no product of two huge
+/// numbers.
+template <class T>
+void scale_pair(T* x, Index n, T a, const T* b) {
+  const Vec<T> va = Vec<T>::set(a);
+  map2(x, b, n, [&](Vec<T> v, Vec<T> u) { return (v * max(va, u)) * min(va, u); });
+}
 template <class T>
 void add_pair(T* x, Index n, T a, const T* b) {
   const Vec<T> va = Vec<T>::set(a);

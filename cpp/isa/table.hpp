@@ -43,6 +43,7 @@ mercer::Ops<T> make_ops() {
   o.power = power<T>;
   o.polynomial = polynomial<T>;
   o.table = table_of<T>;
+  o.scale_pair = scale_pair<T>;
   o.add_pair = add_pair<T>;
   o.axpy_rows = axpy_rows<T>;
   o.dot_lanes = dot_lanes<T>;

@@ -22,9 +22,10 @@ std::vector<T> magnitudes(double sign = 1) {
 }
 
 template <class T>
-std::vector<T> mapped(std::vector<T> x, void (*f)(T*, Index)) {
-  f(x.data(), static_cast<Index>(x.size()));
-  return x;
+std::vector<T> mapped(const std::vector<T>& x, void (*f)(const T*, T*, Index)) {
+  std::vector<T> y(x.size());
+  f(x.data(), y.data(), static_cast<Index>(x.size()));
+  return y;
 }
 
 /// Roundings of a precision.
@@ -58,7 +59,7 @@ void check_power() {
   const Ops<T>& o = ops<T>();
   for (double a : {0.3, 0.5, 1.0, 1.7, 2.0, 3.0, 7.3, -0.5, -1.0, -2.6, 0.0}) {
     std::vector<T> x = magnitudes<T>(), y = x;
-    o.power(y.data(), static_cast<Index>(y.size()), a);
+    o.power(x.data(), y.data(), static_cast<Index>(y.size()), a);
     const double largest = std::numeric_limits<T>::max(), smallest = std::numeric_limits<T>::min();
     for (std::size_t k = 1; k < x.size(); ++k) {
       const double exact = std::pow(static_cast<double>(x[k]), a);
@@ -69,7 +70,7 @@ void check_power() {
     CHECK(static_cast<double>(y[0]) == at_zero);
     std::vector<T> ends{T(-1e-12), std::numeric_limits<T>::infinity(), T(1),
                         std::numeric_limits<T>::quiet_NaN()};
-    o.power(ends.data(), 4, a);
+    o.power(ends.data(), ends.data(), 4, a);
     CHECK(static_cast<double>(ends[0]) == at_zero);
     CHECK(static_cast<double>(ends[1]) == (a > 0 ? INFINITY : a < 0 ? 0.0 : 1.0));
     CHECK(ends[2] == T(1));
@@ -97,7 +98,7 @@ void check_polynomial() {
   std::vector<T> x;
   for (double v = -3; v < 3; v += 0.11) x.push_back(static_cast<T>(v));
   std::vector<T> y = x;
-  ops<T>().polynomial(y.data(), static_cast<Index>(y.size()), c.data(), 3);
+  ops<T>().polynomial(x.data(), y.data(), static_cast<Index>(y.size()), c.data(), 3);
   for (std::size_t k = 0; k < x.size(); ++k) {
     const double v = x[k];
     CHECK_NEAR(y[k], 0.5 * v * v * v - 2 * v * v + 3, ulps<T>(120));
@@ -113,7 +114,7 @@ void check_tables() {
   TableView<T> table{Grid::even, pieces, 2, T(4), T(0), T(-7), T(-9), c.data()};
   const auto at = [&](double v) {
     T x = static_cast<T>(v);
-    ops<T>().table(&x, 1, table);
+    ops<T>().table(&x, &x, 1, table);
     return static_cast<double>(x);
   };
   CHECK(at(0) == 0);
@@ -146,13 +147,13 @@ void check_positions() {
   for (Index n = 1; n < 40; ++n) {
     for (int which = 0; which < 7; ++which) {
       std::vector<T> x(static_cast<std::size_t>(n), T(0.7531));
-      if (which == 0) o.sqrt(x.data(), n);
-      if (which == 1) o.log(x.data(), n);
-      if (which == 2) o.cos(x.data(), n);
-      if (which == 3) o.reciprocal(x.data(), n);
-      if (which == 4) o.power(x.data(), n, 1.3);
-      if (which == 5) o.polynomial(x.data(), n, c.data(), 2);
-      if (which == 6) o.table(x.data(), n, table);
+      if (which == 0) o.sqrt(x.data(), x.data(), n);
+      if (which == 1) o.log(x.data(), x.data(), n);
+      if (which == 2) o.cos(x.data(), x.data(), n);
+      if (which == 3) o.reciprocal(x.data(), x.data(), n);
+      if (which == 4) o.power(x.data(), x.data(), n, 1.3);
+      if (which == 5) o.polynomial(x.data(), x.data(), n, c.data(), 2);
+      if (which == 6) o.table(x.data(), x.data(), n, table);
       CHECK(std::all_of(x.begin(), x.end(), [&](T v) { return v == x[0] && v != T(0.7531); }));
     }
     std::vector<T> x(static_cast<std::size_t>(n), T(1)), u(static_cast<std::size_t>(n), T(0.25));

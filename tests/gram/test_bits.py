@@ -11,11 +11,18 @@ import scipy.sparse as sp
 from mercer import SVC, SVR
 from mercer.gram import Gram, Prepared, evaluate
 from mercer.kernels import (
+    ANOVA,
     RBF,
+    BSpline,
+    Exponential,
     Kernel,
     Laplacian,
     Linear,
+    Matern,
+    OverFeatureSpace,
+    PeriodicGaussian,
     Polynomial,
+    RationalQuadratic,
     Sigmoid,
     exp,
     normalize,
@@ -33,6 +40,11 @@ KERNELS: dict[str, Kernel] = {
     "power": RBF(0.05) ** 3,
     "exponential": exp(0.01 * Linear()),
     "normalised": normalize(Polynomial(2, gamma=0.1, coef0=1.0)),
+    "root and power": Exponential(0.2) + RationalQuadratic(0.7, 2.0),
+    "table": Matern(1.2, 3.0),
+    "coordinates": ANOVA(2, RBF(0.3)) + 2 * BSpline(3, 4.0),
+    "periodic": PeriodicGaussian(3.0),
+    "diagonal": OverFeatureSpace(Linear(), 0.05),
     "columns": RBF(0.2).on_columns([0, 3]) + Linear().on_columns([1]),
 }
 
@@ -66,6 +78,7 @@ def test_tiles_subsets_and_threads(kernel: Kernel, make: Any, dtype: str) -> Non
     gram = Gram(kernel, X, dtype)
     full = gram.tile(n_jobs=1)
     assert np.array_equal(full, full.T)
+    assert np.array_equal(gram.tile(range(N)), full)  # the whole is computed by halves
     assert np.array_equal(gram.tile(n_jobs=2), full)
     assert np.array_equal(np.diag(full), gram.diag())
     for rows in ([3], [399, 0, 250], list(range(100, 133)), [7, 7], list(range(257))):

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import xlogy
 
 from mercer.gram import Gram, Table, compile_kernel, evaluate
-from mercer.kernels import RBF, Kernel, Linear, OnColumns, polynomial
+from mercer.kernels import RBF, Kernel, Laplacian, Linear, OnColumns, polynomial
 
 from .programs import Map, Written, on
 
@@ -155,3 +156,20 @@ def test_malformed_programs_are_refused(code: list[tuple[Any, ...]]) -> None:
     objects.dense(np.eye(2))
     with pytest.raises(ValueError, match=r"program|aux|unknown instruction"):
         _native.Evaluator64(code, [("dot",)], 0, objects, objects)
+
+
+def test_leaves_that_look_at_the_same_rows_share_them() -> None:
+    # Statistics of the same columns under the same map, and one of another column between them.
+    X = np.random.default_rng(3).normal(size=(300, 4))
+    kernel = RBF(0.3) + Linear().on_columns([2]) + Linear() * Laplacian(0.2)
+    for rows in (X, sp.csr_array(np.where(X > 0, X, 0.0))):
+        parts = [k(rows) for k in (RBF(0.3), Linear(), Laplacian(0.2))]
+        column = Linear()(rows[:, [2]])
+        np.testing.assert_allclose(
+            kernel(rows), parts[0] + column + parts[1] * parts[2], atol=1e-12
+        )
+        few = np.array([7, 250, 3])
+        subset = Gram(kernel, rows)
+        taken = subset.native[1].take(few)
+        assert taken.n == 3
+        np.testing.assert_array_equal(kernel(rows[few]), kernel(rows)[np.ix_(few, few)])

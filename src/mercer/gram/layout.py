@@ -93,7 +93,11 @@ class Layout:
         store: Any = _STORES[self.dtype](len(ids))
         if found is None:
             found = self.images.of(X)
+        seen: list[tuple[Any, ...]] = []  # what the leaves look at
         for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
+            point = None if centre is None else centre.tobytes()
+            other = leaf.kind if leaf.kind in ("matrix", "python", "sequence") else None
+            seen.append((other, leaf.columns, leaf.mapping, leaf.kernel, point))
             if known is not None and self._shares(leaf, known[0]):
                 store.share(known[1], known[0].program.leaves.index(leaf))
                 continue
@@ -102,6 +106,9 @@ class Layout:
                 continue
             if leaf.kind == "sequence":
                 found[k].add_to(store, _norms(leaf, found[k]))
+                continue
+            if (first := seen.index(seen[-1])) < k:
+                store.share(store, first)
                 continue
             rows = found[k] if k in found else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
