@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
-from mercer.kernels.diagonal import squared_norms
 from mercer.kernels.objects import VECTORS
 from mercer.kernels.tables import is_table, select
 from mercer.kernels.vocabulary import Vocabulary
@@ -247,8 +246,10 @@ def _exact_sums(rows: Any, dtype: str) -> bool:
     if not np.array_equal(values, np.rint(values)):
         return False
     width = np.diff(rows.indptr).max(initial=0) if sp.issparse(rows) else rows.shape[1]
-    bound = float(np.abs(values).max(initial=0.0)) ** 2 * float(width)
-    return bound < EXACT[dtype] or float(squared_norms(rows).max(initial=0.0)) < EXACT[dtype]
+    if float(np.abs(values).max(initial=0.0)) ** 2 * float(width) < EXACT[dtype]:
+        return True
+    squares = rows.multiply(rows).sum(axis=1) if sp.issparse(rows) else (rows * rows).sum(axis=1)
+    return bool(squares.max() < EXACT[dtype])
 
 
 def _centre(leaf: Leaf, X: Any) -> np.ndarray | None:
