@@ -264,8 +264,10 @@ def _exact_sums(rows: Any, dtype: str) -> bool:
     if not np.array_equal(values, np.rint(values)):
         return False
     width = np.diff(rows.indptr).max(initial=0) if sp.issparse(rows) else rows.shape[1]
-    bound = float(np.abs(values).max(initial=0.0)) ** 2 * float(width)
-    return bound < EXACT[dtype] or float(squared_norms(rows).max(initial=0.0)) < EXACT[dtype]
+    if float(np.abs(values).max(initial=0.0)) ** 2 * float(width) < EXACT[dtype]:
+        return True
+    squares = rows.multiply(rows).sum(axis=1) if sp.issparse(rows) else (rows * rows).sum(axis=1)
+    return bool(squares.max() < EXACT[dtype])
 
 
 def _largest_value(layout: Layout, X: Any) -> float:
