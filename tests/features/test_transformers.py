@@ -30,11 +30,14 @@ from mercer.features import (
 )
 from mercer.kernels import (
     RBF,
+    Exponential,
     FromFeatureMap,
     FromFunction,
     Laplacian,
     Linear,
+    Matern,
     Polynomial,
+    RationalQuadratic,
     exp,
     normalize,
     polynomial,
@@ -186,6 +189,10 @@ INVARIANT = [
     normalize(3 * RBF(0.3)),
     RBF(0.4).on_columns([0, 2]) + Laplacian(0.5).on_columns([1]),
     RBF(0.4).on_columns([1, 1]),
+    Exponential(0.4),
+    Matern(1.5, 0.7),
+    Matern(3.2, 2.0),
+    RationalQuadratic(0.7, 1.5),
 ]
 
 

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from mercer import _native
 from mercer.kernels import objects as kernel_objects
 from mercer.kernels.objects import VECTORS
-from mercer.kernels.rows import squared_norms
 from mercer.kernels.tables import is_table, select
 
 from .images import SPARSE_DENSITY, Images, view

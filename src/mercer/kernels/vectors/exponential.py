@@ -62,3 +62,23 @@ class Exponential(GammaKernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": -np.sqrt(squared_distances(X, Z)) * self._values(X, Z)}
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)), Cauchy in d dimensions.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        stretch = 1.0 / np.abs(rng.normal(size=(n, 1)))
+        return stretch * rng.normal(scale=self._width(), size=(n, d))

@@ -111,6 +111,27 @@ class Matern(RadialKernel):
         along = u * _bessel(nu, nu - 1.0, u) / scale
         return {"nu": _nu_slope(nu, u), "length_scale": along}
 
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)), as Student's t of 2 nu.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        nu = float(self.nu)
+        stretch = np.sqrt(nu / rng.standard_gamma(nu, size=(n, 1)))
+        return stretch * rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
+
 
 @lru_cache(maxsize=64)
 def _profile(nu: float) -> Table:

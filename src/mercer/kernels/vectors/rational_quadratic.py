@@ -69,3 +69,24 @@ class RationalQuadratic(RadialKernel):
             "alpha": values * (ratio - np.log1p(excess)),
             "length_scale": values * ratio * (2.0 * alpha / scale),
         }
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)), a mixture of normals.
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        alpha = float(self.alpha)
+        variance = rng.standard_gamma(alpha, size=(n, 1)) / alpha
+        return np.sqrt(variance) * rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
