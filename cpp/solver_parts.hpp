@@ -57,11 +57,6 @@ class Limits {
     if (s_.time_limit > 0 && seconds() > s_.time_limit) return *why = Status::time_limit, true;
     return false;
   }
-  /// True when the user wants the solver to stop; asked within long steps, by the calling thread.
-  bool interrupted() {
-    if (s_.interrupted && s_.interrupted()) stop_->store(true);
-    return stop_->load(std::memory_order_relaxed);
-  }
   Index steps_left(Index n_iter, Index wish) const {
     return s_.max_iter < 0 ? wish : std::min(wish, s_.max_iter - n_iter);
   }
