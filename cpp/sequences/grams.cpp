@@ -73,7 +73,12 @@ void GramTable::contiguous(const std::int32_t* letters, Index n, bool grow) {
     good = letters[at] < 0 ? 0 : good + 1;
     window = ((window << bits_) | static_cast<std::uint32_t>(letters[at])) & (leading - 1);
     if (good < p) continue;
-    if (const Slot* slot = find(0, leading | window, true, grow)) met_.push_back(slot->column);
+    if (!direct_.empty() && direct_[window] >= 0) {
+      met_.push_back(direct_[window]);
+    } else if (const Slot* slot = find(0, leading | window, true, grow)) {
+      met_.push_back(slot->column);
+      if (!direct_.empty()) direct_[window] = slot->column;
+    }
   }
 }
 
@@ -150,6 +155,7 @@ GramCounts GramTable::count(const std::int32_t* tokens, const Index* start, Inde
   GramCounts out;
   out.start.assign(1, 0);
   out.start.reserve(static_cast<std::size_t>(n) + 1);
+  if (simple && span_ * bits_ <= direct_bits) direct_.resize(std::size_t(1) << (span_ * bits_), -1);
   if (simple) {
     out.column.reserve(letters.size());
     out.value.reserve(letters.size());

@@ -58,6 +58,9 @@ class GramTable {
   Index group_ = 1;                   ///< letters in a key
   std::vector<Slot> slots_;
   Index n_nodes_ = 0, n_columns_ = 0;
+  /// Where there are few different windows: their columns, -1 for those not met yet.
+  std::vector<std::int32_t> direct_;
+  static constexpr Index direct_bits = 16;
   std::vector<std::int32_t> met_;
   std::vector<std::int32_t> tally_;
   std::vector<std::uint64_t> marked_;
