@@ -1,0 +1,59 @@
+// NumPy arrays and C++ vectors.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+// The casters must be the same in every file that casts.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace mercer {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T>
+using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+/// A new NumPy array that owns its memory.
+template <class T>
+nb::ndarray<nb::numpy, T> fresh(std::initializer_list<size_t> shape, T** data) {
+  size_t n = 1;
+  for (size_t s : shape) n *= s;
+  auto buffer = std::make_unique<Buffer<T>>(static_cast<Index>(std::max<size_t>(n, 1)));
+  *data = buffer->data();
+  nb::capsule owner(buffer.release(), [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(*data, shape, owner);
+}
+
+template <class T>
+std::vector<T> to_vector(const Array1<T>& a) {
+  return std::vector<T>(a.data(), a.data() + a.shape(0));
+}
+
+template <class T>
+nb::object array_of(const std::vector<T>& v) {
+  T* data;
+  auto a = fresh<T>({v.size()}, &data);
+  std::copy(v.begin(), v.end(), data);
+  return nb::cast(a);
+}
+
+/// A Python object that C++ threads may copy and drop without holding the interpreter lock.
+inline std::shared_ptr<nb::object> shared(nb::object o) {
+  return std::shared_ptr<nb::object>(new nb::object(std::move(o)), [](nb::object* p) {
+    nb::gil_scoped_acquire gil;
+    delete p;
+  });
+}
+
+}  // namespace mercer

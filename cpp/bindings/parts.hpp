@@ -1,0 +1,13 @@
+// The parts of the Python module.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace mercer {
+
+/// Objects, kept statistics and evaluators in one precision.
+void bind_single(nanobind::module_& m);
+void bind_double(nanobind::module_& m);
+/// What is done with sequences apart from kernel values.
+void bind_sequences(nanobind::module_& m);
+
+}  // namespace mercer

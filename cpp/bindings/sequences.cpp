@@ -1,0 +1,124 @@
+// Sequences by themselves: diagonals, counts of patterns, hidden Markov models.
+#include "bindings/builder.hpp"
+#include "bindings/parts.hpp"
+#include "bindings/programs.hpp"
+#include "sequences/grams.hpp"
+#include "sequences/hidden_markov.hpp"
+#include "thread_pool.hpp"
+
+namespace mercer {
+namespace {
+
+/// k(x, x) of sequences, or its logarithm for the kernels that give those.
+template <class U>
+nb::object diagonal_of(nb::tuple kernel, const U* data, size_t total, const Array1<Index>& start,
+                       Index width, int n_jobs) {
+  const auto pair = parse_pair(kernel);
+  const SequenceStore s = sequence_store(data, total, start, width, std::nullopt);
+  if (pair->takes_points() != (width > 0))
+    throw nb::value_error("sequences do not fit their kernel");
+  std::vector<double> d;
+  {
+    nb::gil_scoped_release release;
+    d = pair_diagonal(*pair, s, resolve_jobs(n_jobs));
+  }
+  return array_of(d);
+}
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// The emissions come transposed: symbols x states.
+HiddenMarkovModel hidden_markov(const Array1<double>& initial, const Matrix& transition,
+                                const Matrix& emission, const Array1<std::int32_t>& x) {
+  const size_t k = initial.shape(0), symbols = emission.shape(0);
+  if (k == 0 || transition.shape(0) != k || transition.shape(1) != k || emission.shape(1) != k)
+    throw nb::value_error("the tables of the model do not fit together");
+  for (size_t i = 0; i < x.shape(0); ++i)
+    if (x.data()[i] < 0 || static_cast<size_t>(x.data()[i]) >= symbols)
+      throw nb::index_error("symbol out of range");
+  return {static_cast<Index>(k), static_cast<Index>(symbols), initial.data(), transition.data(),
+          emission.data()};
+}
+
+nb::tuple hidden_markov_gradients_of(Array1<std::int32_t> x, Array1<Index> start,
+                                     Array1<double> initial, Matrix transition, Matrix emission,
+                                     int n_jobs) {
+  const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
+  if (start.shape(0) == 0) throw nb::value_error("malformed sequences");
+  const size_t n = start.shape(0) - 1;
+  for (size_t s = 0; s < n; ++s)
+    if (start.data()[s] < 0 || start.data()[s + 1] < start.data()[s] ||
+        static_cast<size_t>(start.data()[s + 1]) > x.shape(0))
+      throw nb::value_error("malformed sequences");
+  double *log_probability, *gradient;
+  auto first = fresh<double>({n}, &log_probability);
+  auto second = fresh<double>(
+      {n, static_cast<size_t>(m.states + m.states * m.states + m.states * m.symbols)}, &gradient);
+  {
+    nb::gil_scoped_release release;
+    hidden_markov_gradients(m, x.data(), start.data(), static_cast<Index>(n), resolve_jobs(n_jobs),
+                            log_probability, gradient);
+  }
+  return nb::make_tuple(first, second);
+}
+
+nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial, Matrix transition,
+                                  Matrix emission) {
+  const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
+  const size_t length = x.shape(0), k = initial.shape(0);
+  ForwardBackward pass;
+  const double log_probability = pass.run(m, x.data(), static_cast<Index>(length));
+  double *forward, *backward, *scale;
+  auto f = fresh<double>({length, k}, &forward);
+  auto b = fresh<double>({length, k}, &backward);
+  auto c = fresh<double>({length}, &scale);
+  std::copy_n(pass.forward.data(), length * k, forward);
+  std::copy_n(pass.backward.data(), length * k, backward);
+  std::copy_n(pass.scale.data(), length, scale);
+  return nb::make_tuple(log_probability, f, b, c);
+}
+
+}  // namespace
+
+void bind_sequences(nb::module_& m) {
+  m.def(
+      "token_diagonal",
+      [](nb::tuple kernel, Array1<std::int32_t> token, Array1<Index> start, int n_jobs) {
+        return diagonal_of(kernel, token.data(), token.shape(0), start, 0, n_jobs);
+      },
+      "kernel"_a, "token"_a.noconvert(), "start"_a.noconvert(), "n_jobs"_a = 0);
+  m.def(
+      "point_diagonal",
+      [](nb::tuple kernel,
+         nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> value,
+         Array1<Index> start, int n_jobs) {
+        return diagonal_of(kernel, value.data(), value.shape(0), start,
+                           static_cast<Index>(value.shape(1)), n_jobs);
+      },
+      "kernel"_a, "value"_a.noconvert(), "start"_a.noconvert(), "n_jobs"_a = 0);
+  nb::class_<GramTable>(m, "GramTable")
+      .def(nb::init<std::vector<std::vector<Index>>, Index, Index>(), "patterns"_a, "min_depth"_a,
+           "span"_a)
+      .def(
+          "count",
+          [](GramTable& table, Array1<std::int32_t> token, Array1<Index> start) {
+            const SequenceStore s =
+                sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
+            GramCounts counts;
+            {
+              nb::gil_scoped_release release;
+              counts = table.count(s.token.data(), s.start.data(), s.n);
+            }
+            return nb::make_tuple(array_of(counts.value), array_of(counts.column),
+                                  array_of(counts.start));
+          },
+          "token"_a.noconvert(), "start"_a.noconvert())
+      .def_prop_ro("columns", &GramTable::columns);
+  m.def("hidden_markov_gradients", &hidden_markov_gradients_of, "symbols"_a.noconvert(),
+        "start"_a.noconvert(), "initial"_a.noconvert(), "transition"_a.noconvert(),
+        "emission"_a.noconvert(), "n_jobs"_a = 0);
+  m.def("hidden_markov_passes", &hidden_markov_passes_of, "symbols"_a.noconvert(),
+        "initial"_a.noconvert(), "transition"_a.noconvert(), "emission"_a.noconvert());
+}
+
+}  // namespace mercer

@@ -1,0 +1,126 @@
+// Problems, settings and solutions as dictionaries.
+#pragma once
+
+#include "bindings/arrays.hpp"
+#include "bindings/signals.hpp"
+#include "decomposition.hpp"
+#include "many.hpp"
+#include "thread_pool.hpp"
+
+namespace mercer {
+
+inline std::vector<double> column(const nb::dict& d, const char* name) {
+  return to_vector(nb::cast<Array1<double>>(d[name]));
+}
+
+inline SubProblem parse_problem(const nb::dict& d) {
+  SubProblem s;
+  Problem& p = s.problem;
+  p.lower = column(d, "lower");
+  p.upper = column(d, "upper");
+  p.slope_left = column(d, "slope_left");
+  p.slope_right = column(d, "slope_right");
+  p.curv_left = column(d, "curv_left");
+  p.curv_right = column(d, "curv_right");
+  p.kink = column(d, "kink");
+  p.groups = nb::cast<int>(d["groups"]);
+  if (p.groups > 2) throw nb::value_error("at most two groups (equalities) are supported");
+  if (p.groups) {
+    const auto g = nb::cast<Array1<Index>>(d["group"]);
+    p.group.assign(g.data(), g.data() + g.shape(0));
+  }
+  if (!d["rows"].is_none()) s.rows = to_vector(nb::cast<Array1<Index>>(d["rows"]));
+  if (!d["start"].is_none()) s.start = to_vector(nb::cast<Array1<double>>(d["start"]));
+  return s;
+}
+
+inline Settings parse_settings(const nb::dict& d) {
+  Settings s;
+  s.tol = nb::cast<double>(d["tol"]);
+  s.gap_tol = nb::cast<double>(d["gap_tol"]);
+  s.max_iter = nb::cast<Index>(d["max_iter"]);
+  s.time_limit = nb::cast<double>(d["time_limit"]);
+  s.shrinking = nb::cast<bool>(d["shrinking"]);
+  s.cache_bytes = nb::cast<double>(d["cache_bytes"]);
+  s.threads = resolve_jobs(nb::cast<int>(d["n_jobs"]));
+  s.working_set = nb::cast<Index>(d["working_set"]);
+  s.objective_floor = nb::cast<double>(d["objective_floor"]);
+  return s;
+}
+
+inline const char* status_name(Status s) {
+  switch (s) {
+    case Status::optimal:
+      return "optimal";
+    case Status::iteration_limit:
+      return "iteration_limit";
+    case Status::time_limit:
+      return "time_limit";
+    case Status::interrupted:
+      return "interrupted";
+    case Status::infeasible:
+      return "infeasible";
+    case Status::stationary:
+      return "stationary";
+    case Status::stalled:
+      return "stalled";
+  }
+  return "optimal";
+}
+
+inline nb::dict to_dict(const Solution& s, int groups) {
+  nb::dict d;
+  d["beta"] = array_of(s.beta);
+  d["values"] = array_of(s.values);
+  nb::list m, r;
+  for (int g = 0; g < groups; ++g) {
+    m.append(s.multiplier[g]);
+    r.append(nb::make_tuple(s.range[g][0], s.range[g][1]));
+  }
+  d["multiplier"] = m;
+  d["multiplier_range"] = r;
+  d["status"] = status_name(s.status);
+  d["violation"] = s.violation;
+  d["objective"] = s.objective;
+  d["relative_gap"] = s.relative_gap;
+  d["n_iter"] = s.n_iter;
+  d["n_kernel_values"] = s.n_kernel_values;
+  d["outer"] = s.outer;
+  d["cache_hits"] = s.cache_hits;
+  d["cache_misses"] = s.cache_misses;
+  d["negative_curvature"] = s.negative_curvature;
+  d["fresh"] = s.fresh;
+  return d;
+}
+
+template <class T>
+nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> objects,
+                      nb::list problems, const nb::dict& settings, nb::object callback) {
+  std::vector<SubProblem> parsed;
+  for (nb::handle h : problems) parsed.push_back(parse_problem(nb::cast<nb::dict>(h)));
+  for (const SubProblem& p : parsed)
+    for (Index r : p.rows)
+      if (r < 0 || r >= objects->n) throw nb::index_error("problem row out of range");
+  Settings s = parse_settings(settings);
+  Signals signals;
+  s.interrupted = [&] { return signals(); };
+  if (!callback.is_none()) {
+    s.callback = [&](const Progress& p) {
+      nb::gil_scoped_acquire gil;
+      nb::object stop = callback(p.iteration, p.violation, p.objective, p.gap, p.active,
+                                 p.cache_hits, p.cache_misses);
+      return !stop.is_none() && nb::cast<bool>(stop);
+    };
+  }
+  std::vector<Solution> solutions;
+  {
+    nb::gil_scoped_release release;
+    solutions = solve_many<T>(parsed, objects, kernel, s);
+  }
+  nb::list out;
+  for (size_t k = 0; k < solutions.size(); ++k)
+    out.append(to_dict(solutions[k], parsed[k].problem.groups));
+  return out;
+}
+
+}  // namespace mercer

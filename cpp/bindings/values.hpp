@@ -1,0 +1,111 @@
+// Kernel values: tiles, products.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "bindings/arrays.hpp"
+#include "bindings/signals.hpp"
+#include "evaluator.hpp"
+#include "thread_pool.hpp"
+
+namespace mercer {
+
+/// to[k * to_stride + r] = tile[r * stride + k] for k < columns, a cache line at a time.
+template <class T>
+void mirror(const T* tile, Index stride, Index rows, Index columns, T* to, Index to_stride) {
+  constexpr Index line = 64 / sizeof(T);
+  for (Index k = 0; k < columns; k += line) {
+    const Index stop = std::min(k + line, columns);
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = k; c < stop; ++c) to[c * to_stride + r] = tile[r * stride + c];
+  }
+}
+
+/// The values of some rows, or of all. Of a symmetric matrix each pair is computed once: a block
+/// of rows ends with its own last column and is written to both sides of the diagonal.
+template <class T>
+nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<Index>> rows,
+                                  int n_jobs) {
+  const Index n = rows ? static_cast<Index>(rows->shape(0)) : e.rows();
+  const Index m = e.cols();
+  if (rows)
+    for (Index i = 0; i < n; ++i)
+      if (rows->data()[i] < 0 || rows->data()[i] >= e.rows())
+        throw nb::index_error("row out of range");
+  T* out;
+  auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
+  const Index* ids = rows ? rows->data() : nullptr;
+  const bool symmetric = !rows && e.symmetric();
+  Signals signals;
+  std::atomic<bool> interrupted{false};
+  {
+    nb::gil_scoped_release release;
+    const Index block = e.block();
+    const Index width = e.threads_allowed()
+                            ? std::min<Index>(round_up(std::max<Index>(m, 1), e.panel()), 1024)
+                            : round_up(std::max<Index>(m, 1), e.panel());
+    const Index blocks = (n + block - 1) / block;
+    int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;
+    if (static_cast<double>(n) * static_cast<double>(m) * e.cost() < 2e6) threads = 1;
+    struct Scratch {
+      Query<T> query;
+      Buffer<T> tile;
+    };
+    std::vector<Scratch> scratch(static_cast<size_t>(threads));
+    if (m > 0)
+      parallel_for(threads, blocks, [&](Index b, int worker) {
+        Scratch& w = scratch[worker];
+        w.tile.require(std::min(block, n) * width);
+        // The longest blocks of a symmetric matrix first, so that the threads end together.
+        const Index from = (symmetric ? blocks - 1 - b : b) * block, nq = std::min(block, n - from);
+        std::vector<Index> q(static_cast<size_t>(nq));
+        for (Index r = 0; r < nq; ++r) q[r] = ids ? ids[from + r] : from + r;
+        e.prepare(w.query, q.data(), static_cast<int>(nq));
+        const Index end = symmetric ? from + nq : m;
+        for (Index c = 0; c < end; c += width) {
+          if (worker == 0 && signals()) interrupted = true;
+          if (interrupted) return;
+          const Index count = std::min(width, end - c);
+          e.tile(w.query, c, count, w.tile.data(), width);
+          for (Index r = 0; r < nq; ++r)
+            std::copy_n(w.tile.data() + r * width, count, out + (from + r) * m + c);
+          if (symmetric)
+            mirror(w.tile.data(), width, nq, std::min(count, from - c), out + c * m + from, m);
+        }
+      });
+  }
+  if (interrupted) raise_interrupt();
+  return result;
+}
+
+template <class T>
+nb::object product_of(const Evaluator<T>& e, nb::list segments, int n_jobs) {
+  std::vector<Segment> parsed;
+  std::vector<nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>> keep;
+  Index cols = 0;
+  for (nb::handle h : segments) {
+    nb::tuple t = nb::cast<nb::tuple>(h);
+    auto v = nb::cast<nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(t[1]);
+    const Index begin = nb::cast<Index>(t[0]), end = begin + static_cast<Index>(v.shape(0));
+    if (begin < 0 || end > e.cols()) throw nb::index_error("segment out of range");
+    parsed.push_back({begin, end, static_cast<Index>(v.shape(1)), cols, v.data()});
+    cols += static_cast<Index>(v.shape(1));
+    keep.push_back(std::move(v));
+  }
+  double* out;
+  auto result = fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(cols)}, &out);
+  Signals signals;
+  bool complete = false;
+  {
+    nb::gil_scoped_release release;
+    int threads = resolve_jobs(n_jobs);
+    if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
+    complete = e.product(parsed, out, cols, threads, [&] { return signals(); });
+  }
+  if (!complete) raise_interrupt();
+  return nb::cast(result);
+}
+
+}  // namespace mercer
