@@ -1,0 +1,158 @@
+// Products of a kernel matrix with vectors, of which no row is stored.
+#include <algorithm>
+#include <limits>
+
+#include "evaluator.hpp"
+#include "isa/dispatch.hpp"
+#include "thread_pool.hpp"
+
+namespace mercer {
+
+namespace {
+/// Bytes of packed rows that a block of queries reuses from the second-level cache.
+constexpr Index panel_bytes = Index(1) << 18;
+/// Query blocks that share one sweep over those rows.
+constexpr int queries = 4;
+
+template <class T>
+struct ProductScratch {
+  Query<T> query[queries];
+  Buffer<T> tile;
+  Buffer<double> acc;
+};
+
+/// Coefficients of a segment in the layout of the loops. A single column is laid out over whole
+/// panels and summed lane by lane; several columns are padded to a multiple of eight.
+struct Coefficients {
+  Index begin, end;  ///< columns of b
+  Index first;       ///< single column: where its panels begin
+  Index width;       ///< accumulators of one row
+  Index offset;      ///< where these stand among all accumulators
+  bool single;
+  Buffer<double> v;
+};
+
+std::vector<Coefficients> lay_out(const std::vector<Segment>& segments, Index panel) {
+  std::vector<Coefficients> out;
+  Index offset = 0;
+  for (const Segment& g : segments) {
+    Coefficients c{g.begin, g.end, 0, 0, offset, g.cols == 1, {}};
+    const Index count = g.end - g.begin;
+    if (c.single) {
+      c.first = g.begin / panel * panel;
+      c.width = panel;
+      const Index length = round_up(g.end, panel) - c.first;
+      c.v.reset(std::max<Index>(length, 1));
+      std::fill_n(c.v.data(), length, 0.0);
+      std::copy_n(g.v, count, c.v.data() + (g.begin - c.first));
+    } else {
+      c.width = round_up(g.cols, 8);
+      c.v.reset(std::max<Index>(count * c.width, 1));
+      for (Index k = 0; k < count; ++k)
+        for (Index j = 0; j < c.width; ++j)
+          c.v[k * c.width + j] = j < g.cols ? g.v[k * g.cols + j] : 0.0;
+    }
+    offset += c.width;
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+/// Adds a tile of `rows` rows and columns [begin, begin + count) to the accumulators.
+template <class T>
+void accumulate_tile(const Ops<T>& o, const std::vector<Coefficients>& all, const T* tile,
+                     Index stride, int rows, Index begin, Index count, double* acc,
+                     Index acc_stride) {
+  for (const Coefficients& c : all) {
+    const Index lo = std::max(c.begin, begin), hi = std::min(c.end, begin + count);
+    if (lo >= hi) continue;
+    if (c.single) {
+      const Index from = lo / o.panel * o.panel, length = round_up(hi, o.panel) - from;
+      for (int r = 0; r < rows; ++r)
+        o.dot_lanes(tile + r * stride + (from - begin), c.v.data() + (from - c.first), length,
+                    acc + r * acc_stride + c.offset);
+    } else {
+      o.gemm_cols(tile + (lo - begin), stride, rows, c.v.data() + (lo - c.begin) * c.width, hi - lo,
+                  c.width, acc + c.offset, acc_stride);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, Index out_cols,
+                           int threads, const std::function<bool()>& interrupted) const {
+  const Ops<T>& o = ops<T>();
+  const Index n = rows(), m = cols();
+  if (n == 0 || m == 0) {
+    std::fill_n(out, n * out_cols, 0.0);
+    return true;
+  }
+  std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
+  if (!native_) threads = 1;
+  const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
+  Index acc_cols = 0;
+  for (const Coefficients& c : coefficients) acc_cols += c.width;
+  double bytes = 1;
+  for (std::size_t l = 0; l < b_->stores.size(); ++l)
+    if (auto* s = std::get_if<DenseStore<T>>(b_->stores[l].get()))
+      if (first_[l] == static_cast<int>(l)) bytes += static_cast<double>(s->d) * sizeof(T);
+  Index width = static_cast<Index>(static_cast<double>(panel_bytes) / bytes) / panel_ * panel_;
+  width = std::clamp<Index>(width, panel_, chunk_);
+  if (!native_) width = round_up(m, panel_);
+  Index per_task = std::min(block_, 128);
+  if (native_)
+    per_task = std::min<Index>(queries * block_, round_up((n + threads - 1) / threads, block_));
+  const Index tasks = (n + per_task - 1) / per_task;
+  std::vector<ProductScratch<T>> scratch(static_cast<std::size_t>(std::max(threads, 1)));
+  std::atomic<bool> stopped{false};
+  const auto leave = [&](int worker) {
+    if (worker == 0 && interrupted && interrupted()) stopped.store(true);
+    return stopped.load(std::memory_order_relaxed);
+  };
+  parallel_for(threads, tasks, [&](Index task, int worker) {
+    if (leave(worker)) return;
+    ProductScratch<T>& w = scratch[worker];
+    const Index first = task * per_task, last = std::min(n, first + per_task);
+    w.tile.require(std::min<Index>(block_, last - first) * width);
+    w.acc.require((last - first) * acc_cols);
+    std::fill_n(w.acc.data(), (last - first) * acc_cols, 0.0);
+    std::vector<Index> ids(static_cast<std::size_t>(block_));
+    int blocks = 0;
+    for (Index r = first; r < last; r += block_, ++blocks) {
+      const int nq = static_cast<int>(std::min<Index>(block_, last - r));
+      for (int k = 0; k < nq; ++k) ids[k] = r + k;
+      prepare(w.query[blocks], ids.data(), nq);
+    }
+    for (Index c = 0; c < m; c += width) {
+      const Index count = std::min(width, m - c);
+      if (leave(worker)) return;
+      for (int b = 0; b < blocks; ++b) {
+        Query<T>& q = w.query[b];
+        tile(q, c, count, w.tile.data(), width);
+        accumulate_tile(o, coefficients, w.tile.data(), width, q.n, c, count,
+                        w.acc.data() + b * block_ * acc_cols, acc_cols);
+      }
+    }
+    for (Index r = first; r < last; ++r)
+      for (std::size_t s = 0; s < segments.size(); ++s) {
+        const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;
+        double* to = out + r * out_cols + segments[s].offset;
+        std::fill_n(to, segments[s].cols, 0.0);
+        if (coefficients[s].single) {
+          for (int k = 0; k < panel_; ++k) to[0] += acc[k];
+        } else {
+          for (Index k = 0; k < segments[s].cols; ++k) to[k] += acc[k];
+        }
+      }
+  });
+  return !stopped.load();
+}
+
+template bool Evaluator<float>::product(const std::vector<Segment>&, double*, Index, int,
+                                        const std::function<bool()>&) const;
+template bool Evaluator<double>::product(const std::vector<Segment>&, double*, Index, int,
+                                         const std::function<bool()>&) const;
+
+}  // namespace mercer
