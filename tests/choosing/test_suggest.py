@@ -11,8 +11,9 @@ from mercer import SVC, SVR
 from mercer.choosing import KernelScaleWarning, data_kind, suggest
 from mercer.choosing import suggest as function
 from mercer.choosing.candidates import candidates
-from mercer.choosing.scoring import centred_alignment, cross_validated
+from mercer.choosing.scoring import cross_validated
 from mercer.data import friedman1, noisy_sinc, rings
+from mercer.inspection import centred_alignment
 from mercer.kernels import (
     RBF,
     ChiSquare,
@@ -87,17 +88,18 @@ def test_the_score_is_that_of_the_machine():
     assert again.std(ddof=1) / np.sqrt(3) == pytest.approx(score.error, abs=2e-3)
 
 
-def test_the_alignment_is_a_cosine():
-    X = rng.normal(size=(30, 3))
-    labels = np.arange(30) % 3
-    Y = (labels[:, None] == np.unique(labels)).astype(float)
-    assert centred_alignment(Y @ Y.T, labels, True) == pytest.approx(1.0)
-    assert centred_alignment(np.outer(X[:, 0], X[:, 0]) + 7, X[:, 0], False) == pytest.approx(1.0)
-    H = np.eye(30) - 1 / 30
-    K, T = H @ RBF(0.3)(X) @ H, H @ Y @ Y.T @ H
-    expected = (K * T).sum() / np.linalg.norm(K) / np.linalg.norm(T)
-    assert centred_alignment(RBF(0.3)(X), labels, True) == pytest.approx(expected, rel=1e-10)
-    assert centred_alignment(np.ones((30, 30)), labels, True) == 0.0
+def test_the_alignment_is_that_of_the_task():
+    X = rng.normal(size=(40, 2))
+    whole = np.round(3 * X[:, 0]).astype(int)  # few different numbers, so classes unless told
+    options = {"candidates": [RBF(0.3), Linear()], "n_folds": 3}
+    for task in ("classification", "regression"):
+        keep = np.isin(whole, np.unique(whole)[np.unique(whole, return_counts=True)[1] >= 3])
+        found = suggest(X[keep], whole[keep], task=task, **options)
+        for item in found:
+            expected = centred_alignment(item.kernel, X[keep], whole[keep], task=task)
+            assert item.alignment == pytest.approx(expected, rel=1e-10)
+    alike = FromFunction(lambda A, B: np.full((len(A), len(B)), 0.1))
+    assert suggest(X, X[:, 0] > 0, candidates=[alike], n_folds=3)[0].alignment == 0.0
 
 
 def test_large_sets_are_sampled_and_no_large_matrix_is_made():
