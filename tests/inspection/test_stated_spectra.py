@@ -61,10 +61,14 @@ def test_the_kernels_that_state_a_spectrum():
 
 
 @pytest.mark.spec("SM-0.04", "SM-3.15")
-@pytest.mark.parametrize("kernel", WITH_TRANSFORM, ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    # Values of a spectrum with a cutoff fall off too slowly, and end at the reach; they are
+    # compared with the inverse transform below.
+    [k for k in WITH_TRANSFORM if getattr(k, "cutoff", None) is None],
+    ids=repr,
+)
 def test_stated_transforms_are_those_of_the_values(kernel):
-    if isinstance(kernel, FromSpectrum) and kernel.cutoff is not None:
-        pytest.skip("its values are cut off at the reach; see the inverse transform below")
     w = np.array([0.0, 0.4, 1.0, 3.0])
     for d in dimensions(kernel):
         stated = fourier_transform(kernel, w, d, method="closed")
