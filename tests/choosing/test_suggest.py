@@ -10,9 +10,25 @@ from sklearn.model_selection import cross_val_score
 from mercer import SVC, SVR
 from mercer.choosing import KernelScaleWarning, data_kind, suggest
 from mercer.choosing import suggest as function
-from mercer.choosing.scoring import centred_alignment, cross_validated
+from mercer.choosing.candidates import candidates
+from mercer.choosing.scoring import cross_validated
 from mercer.data import friedman1, noisy_sinc, rings
-from mercer.kernels import RBF, FromFunction, Linear, Precomputed
+from mercer.inspection import centred_alignment
+from mercer.kernels import (
+    RBF,
+    ChiSquare,
+    FourierSeries,
+    FromFunction,
+    HistogramIntersection,
+    Linear,
+    Matern,
+    PeriodicGaussian,
+    Precomputed,
+    Spectrum,
+    Subsequence,
+    TfIdf,
+    normalize,
+)
 
 rng = np.random.default_rng(33)
 
@@ -72,17 +88,18 @@ def test_the_score_is_that_of_the_machine():
     assert again.std(ddof=1) / np.sqrt(3) == pytest.approx(score.error, abs=2e-3)
 
 
-def test_the_alignment_is_a_cosine():
-    X = rng.normal(size=(30, 3))
-    labels = np.arange(30) % 3
-    Y = (labels[:, None] == np.unique(labels)).astype(float)
-    assert centred_alignment(Y @ Y.T, labels, True) == pytest.approx(1.0)
-    assert centred_alignment(np.outer(X[:, 0], X[:, 0]) + 7, X[:, 0], False) == pytest.approx(1.0)
-    H = np.eye(30) - 1 / 30
-    K, T = H @ RBF(0.3)(X) @ H, H @ Y @ Y.T @ H
-    expected = (K * T).sum() / np.linalg.norm(K) / np.linalg.norm(T)
-    assert centred_alignment(RBF(0.3)(X), labels, True) == pytest.approx(expected, rel=1e-10)
-    assert centred_alignment(np.ones((30, 30)), labels, True) == 0.0
+def test_the_alignment_is_that_of_the_task():
+    X = rng.normal(size=(40, 2))
+    whole = np.round(3 * X[:, 0]).astype(int)  # few different numbers, so classes unless told
+    options = {"candidates": [RBF(0.3), Linear()], "n_folds": 3}
+    for task in ("classification", "regression"):
+        keep = np.isin(whole, np.unique(whole)[np.unique(whole, return_counts=True)[1] >= 3])
+        found = suggest(X[keep], whole[keep], task=task, **options)
+        for item in found:
+            expected = centred_alignment(item.kernel, X[keep], whole[keep], task=task)
+            assert item.alignment == pytest.approx(expected, rel=1e-10)
+    alike = FromFunction(lambda A, B: np.full((len(A), len(B)), 0.1))
+    assert suggest(X, X[:, 0] > 0, candidates=[alike], n_folds=3)[0].alignment == 0.0
 
 
 def test_large_sets_are_sampled_and_no_large_matrix_is_made():
@@ -200,6 +217,57 @@ def test_documents():
     assert machine.predict(["corn and wheat", "the ship"]).tolist() == [0, 1]
 
 
+def kernels_for(X, y, classification=True):
+    kind = data_kind(X, None if classification else y)
+    return [c.kernel for c in candidates(kind, np.asarray(y), classification, 0)], kind
+
+
+@pytest.mark.spec("SM-3.26")
+def test_each_kind_of_data_has_its_own_candidates():
+    y = np.arange(40) % 2
+    counts = rng.poisson(3, (40, 6))
+    histograms, kind = kernels_for(counts, y)
+    assert HistogramIntersection() in histograms
+    chi = next(k for k in histograms if isinstance(k, ChiSquare))
+    a, b = kind.X[:, None], kind.X[None]
+    mean = np.where(a + b > 0, (a - b) ** 2 / np.maximum(a + b, 1), 0).sum(axis=2).mean()
+    assert chi.gamma == pytest.approx(1 / mean, rel=0.1)  # exp(-1) at the mean distance
+    t = np.sort(rng.uniform(0, 30, 150))[:, None]
+    waves, kind = kernels_for(t, np.sin(2 * t[:, 0]), classification=False)
+    assert kind.period == pytest.approx(np.pi, rel=1e-3)
+    periodic = [k for k in waves if isinstance(k, PeriodicGaussian | FourierSeries)]
+    assert len(periodic) == 4
+    assert [k.sigma / kind.period for k in periodic[:3]] == pytest.approx([0.05, 0.15, 0.4])
+    for kernel in periodic:  # what the data repeat with, the kernel does
+        assert kernel.bind(t)(t + kind.period, t) == pytest.approx(kernel.bind(t)(t), abs=1e-9)
+    strings, _ = kernels_for(["abcd", "bcda"] * 20, y)
+    assert [k.kernel.p for k in strings if isinstance(k.kernel, Spectrum)] == [1, 2, 3, 4]
+    assert normalize(Subsequence(3, 0.5)) in strings
+    long, _ = kernels_for(["acgt" * 50] * 40, y)  # quadratic in the length
+    assert not any(isinstance(k.kernel, Subsequence) for k in long)
+    dense, kind = kernels_for(rng.normal(size=(40, 3)), y)
+    matern = next(k for k in dense if isinstance(k, Matern))
+    middle = np.median(np.linalg.norm(kind.X[:, None] - kind.X, axis=2)[np.triu_indices(40, 1)])
+    assert matern.length_scale == pytest.approx(middle)
+
+
+def test_words_are_counted_whatever_their_order():
+    texts = ["Wheat and corn", "corn, corn and wheat", "a ship"] * 2
+    documents, _ = kernels_for(texts, [0, 1] * 3)
+    bag = documents[0].bind(texts)
+    assert bag(texts)[0, 1] == pytest.approx(4 / np.sqrt(3 * 6))
+    assert bag(texts)[0, 2] == 0
+    assert TfIdf() in documents
+    # Where words are single letters they are not left out.
+    letters, _ = kernels_for(["a c g", "t t a"] * 3, [0, 1] * 3)
+    K = letters[0].bind(["a c g", "t t a"])(["a c g", "t t a"])
+    assert K[0, 1] == pytest.approx(1 / np.sqrt(3 * 5))
+    assert suggest(["a c g", "t t a"] * 6, [0, 1] * 6, n_folds=2)[0].score == 1.0
+    # Bytes have letters and no words.
+    assert data_kind([b"one two", b"three four"]).name == "strings"
+    assert suggest([b"ab ab", b"bc cb"] * 6, [0, 1] * 6, n_folds=2)[0].score == 1.0
+
+
 def test_a_rule_stays_a_rule_until_a_machine_binds_it():
     X, y = rings(60, random_state=0)
     found = suggest(X, y, candidates=[RBF("scale")], n_folds=3)
@@ -219,6 +287,9 @@ def test_degenerate_data_are_survived():
     y = np.arange(40) % 2
     constant = suggest(np.ones((40, 3)), y, n_folds=3)
     assert constant[0].score == pytest.approx(0.5, abs=0.1)
+    equal = suggest(np.ones((40, 6), dtype=int), y, n_folds=3)
+    assert equal.kind == "histograms"
+    assert not any(isinstance(s.kernel, ChiSquare) for s in equal)
     repeated = suggest(np.repeat(rng.normal(size=(2, 3)), 20, axis=0), np.repeat([0, 1], 20))
     assert repeated[0].score == 1.0
     rare = np.zeros(60, dtype=int)

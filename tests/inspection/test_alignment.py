@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mercer.inspection import alignment, centred_alignment, check, diagnose, values
-from mercer.inspection.alignments import target_codes
+from mercer.inspection.targets import target_codes
 from mercer.kernels import RBF, FromFeatureMap, Linear, Polynomial, Precomputed
 
 SLIDE = np.array(
@@ -67,6 +67,33 @@ def test_codes_of_labels():
     assert target_codes([[0.5, 1.0], [2.0, 1.5]], 2).shape == (2, 2)
 
 
+def test_labels_are_told_from_numbers():
+    few, many = np.arange(60) % 20, np.arange(60) % 21
+    assert target_codes(few, 60).shape == (60, 20)
+    assert target_codes(many, 60).ravel().tolist() == many.tolist()
+    assert target_codes(many, 60, "classification").shape == (60, 21)
+    assert target_codes(few.astype(float), 60, "regression").ravel().tolist() == few.tolist()
+    X = few[:, None].astype(float)
+    assert centred_alignment(Linear(), X, few, task="regression") == pytest.approx(1)
+    assert centred_alignment(Linear(), X, few) < 0.5
+    assert diagnose(RBF(1.0), X, many).within is None
+    with pytest.raises(ValueError, match="task must be one of"):
+        alignment(Linear(), X, few, task="ranking")
+    with pytest.raises(ValueError, match="must be numbers"):
+        alignment(Linear(), X, ["a", "b"] * 30, task="regression")
+    with pytest.raises(ValueError, match="one label per object"):
+        alignment(Linear(), X, np.ones((60, 2)), task="classification")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_centred_codes_are_centred_indicators(n_classes):
+    y = np.random.default_rng(0).permutation(np.arange(31) % n_classes)
+    X = np.random.default_rng(1).normal(size=(31, 2))
+    indicators = (y[:, None] == np.arange(n_classes)).astype(float)
+    expected = dense(RBF(0.3)(X), indicators @ indicators.T, True)
+    assert centred_alignment(RBF(0.3), X, y) == pytest.approx(expected, rel=1e-10)
+
+
 def test_regression_targets_are_their_own_codes():
     X = np.linspace(0, 1, 20)[:, None]
     assert alignment(Linear(), X, X[:, 0] * 2) == pytest.approx(1)
@@ -98,6 +125,11 @@ def test_what_cannot_be_aligned_is_refused(arguments, error, message):
 def test_a_constant_matrix_has_no_centred_alignment():
     with pytest.raises(ValueError, match="after centring"):
         centred_alignment(np.ones((3, 3)), y=[0, 1, 1])
+    for value in (0.1, 1 / 3, 1e-20):  # whose means are rounded
+        with pytest.raises(ValueError, match="after centring"):
+            centred_alignment(np.full((7, 7), value), y=[0, 1, 1, 0, 1, 0, 0])
+    with pytest.raises(ValueError, match="after centring"):
+        centred_alignment(np.eye(3), other=np.full((3, 3), 0.1))
     with pytest.raises(ValueError, match="zero"):
         alignment(np.zeros((3, 3)), y=[0, 1, 1])
 

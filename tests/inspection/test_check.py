@@ -20,10 +20,12 @@ from mercer.kernels import (
     Precomputed,
     Sigmoid,
 )
+from mercer.kernels.catalogue import catalogue, sample
 from tests.inspection.splines import spline_kernel
 
 PD, PSD = Definiteness.POSITIVE_DEFINITE, Definiteness.POSITIVE_SEMIDEFINITE
 CPD, INDEFINITE = Definiteness.CONDITIONALLY_POSITIVE_DEFINITE, Definiteness.INDEFINITE
+CPD2 = Definiteness.CONDITIONALLY_POSITIVE_DEFINITE_OF_ORDER_2
 CHAIN = np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])
 
 
@@ -128,7 +130,11 @@ def test_three_answers_for_conditionally_definite_kernels():
     assert first.conditional_witness is None
     assert first.witness.value < 0
     second = check(thin_plate, X)
-    assert (second.definiteness, second.conditional_order) == (CPD, 2)
+    assert (second.definiteness, second.conditional_order) == (CPD2, 2)
+    lines = [str(v).splitlines()[0].split(maxsplit=1)[1] for v in (first, second)]
+    assert lines[0] == "conditionally positive definite of order 1 on 30 objects"
+    assert lines[1] == "conditionally positive definite of order 2 on 30 objects"
+    assert second.to_dict()["conditional_order"] == 2
     assert second.smallest_on_linear > 0
     assert second.conditional_witness.vector.sum() == 0.0
     assert second.conditional_witness.order == 1
@@ -190,10 +196,28 @@ def test_the_claim_of_a_kernel_is_put_to_the_test():
     plate = FromFunction(thin_plate, definiteness="conditionally positive definite")
     assert check(plate, cloud(9, 2)).conditional_order == 2  # more than it claims
     assert check(plate, cloud(9, 2)).contradicts_claim
+    honest = FromFunction(thin_plate, definiteness=CPD2)
+    assert not check(honest, cloud(9, 2)).contradicts_claim
+    # Three points of a plane admit no vector that a claim of order 2 speaks of.
+    assert check(honest, cloud(3, 2)).definiteness is INDEFINITE
+    assert not check(honest, cloud(3, 2)).contradicts_claim
+    far = FromFunction(lambda A, B: -np.exp(-squared_distances(A, B)), definiteness=CPD2)
+    assert check(far, cloud(9, 2)).contradicts_claim
     lopsided = FromFunction(lambda A, B: A @ B.T + A[:, :1], definiteness="positive definite")
     assert check(lopsided, X).contradicts_claim
     assert check(CHAIN).claim is None
     assert not check(CHAIN).contradicts_claim
+
+
+@pytest.mark.parametrize(
+    "example", [e for e in catalogue() if e.objects != "matrix"], ids=lambda e: repr(e.kernel)
+)
+def test_no_kernel_of_the_library_contradicts_itself(example):
+    X = sample(example.objects, 24, np.random.default_rng(5))
+    verdict = check(example.kernel, X)
+    assert not verdict.contradicts_claim
+    if example.kernel.definiteness is CPD2:
+        assert verdict.definiteness is CPD2  # and no better
 
 
 def test_an_asymmetric_matrix_gets_a_verdict_with_the_pair():

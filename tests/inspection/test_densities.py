@@ -4,12 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import special
 
 from mercer.inspection import densities, radial_fourier
-from mercer.inspection.coefficients import dirichlet, periodic_gaussian, wrapped
+from mercer.inspection.bessel import log_bessel_k
 from mercer.inspection.frequencies import as_frequencies
 from tests.inspection.splines import b_spline, ball_overlap
 
@@ -57,6 +55,16 @@ RADIAL = {
         lambda r: rational(r, 2.3, 0.9),
         partial(densities.rational_quadratic, alpha=2.3, length_scale=0.9),
         (1, 2, 3, 5),
+    ),
+    "rational 500": (  # nearly Gaussian, where gamma functions overflow
+        lambda r: rational(r, 500.0, 0.9),
+        partial(densities.rational_quadratic, alpha=500.0, length_scale=0.9),
+        (1, 2, 3),
+    ),
+    "inverse multiquadric": (
+        lambda r: 1 / np.hypot(r, 0.7),
+        partial(densities.inverse_multiquadric, c=0.7),
+        (1, 2, 3),
     ),
     "damped oscillator": (
         lambda r: 1 / (1.3**2 + (0.7 * r) ** 2),
@@ -135,6 +143,18 @@ def test_the_convention_is_unitary():
     x = np.array([0.0, 0.5, 2.0])
     kernel = radial_fourier(lambda w: 1 / (1 + w**2), x)
     assert kernel == pytest.approx(np.sqrt(np.pi / 2) * np.exp(-x), abs=1e-9)
+
+
+@pytest.mark.parametrize("order", [29.9, 30.0, 55.5, 80.0])
+def test_bessel_functions_of_large_order(order):
+    x = np.geomspace(0.02, 400.0, 30)  # where K itself neither overflows nor underflows
+    exact = np.log(special.kve(order, x)) - x
+    assert log_bessel_k(order, x) == pytest.approx(exact, abs=1e-11)
+    assert log_bessel_k(-order, x) == pytest.approx(exact, abs=1e-11)
+    # K_(v+1) = K_(v-1) + 2 v K_v / x, where K_v is beyond float64
+    low, middle, high = (log_bessel_k(v, np.array([0.5, 30.0])) for v in (499.0, 500.0, 501.0))
+    ratio = np.exp(low - high) + 1000.0 / np.array([0.5, 30.0]) * np.exp(middle - high)
+    assert ratio == pytest.approx(np.ones(2), abs=1e-10)
 
 
 def test_printed_numbers():
@@ -226,55 +246,3 @@ def test_frequencies_are_numbers_or_rows():
         as_frequencies([np.nan])
     with pytest.raises(ValueError, match="shape"):
         as_frequencies(np.ones((1, 1, 1)))
-
-
-# -- periodic kernels -----------------------------------------------------------------------
-
-
-def series(a, u):
-    return sum(c * np.cos(n * u) for n, c in enumerate(a))
-
-
-def test_dirichlet_coefficients_count_the_constant_once():
-    u = np.linspace(0.1, 6, 7)
-    a = dirichlet(16, order=10)
-    assert series(a, u) == pytest.approx(np.sin(21 * u / 2) / np.sin(u / 2))
-    assert series(a, 0.3) == pytest.approx(-0.056259, abs=5e-7)
-    assert a.sum() == 21
-
-
-def test_periodic_gaussian_numbers():
-    a = periodic_gaussian(40, sigma=1.0)
-    assert series(a, 0.0) == pytest.approx(0.753314, abs=5e-7)
-    assert series(a, np.pi) == pytest.approx(-0.481973, abs=5e-7)
-    assert periodic_gaussian(3, sigma=1.0, constant=True)[0] == 1.0
-
-
-@pytest.mark.parametrize(("square", "spread"), [(0.1, 3.963327), (1.0, 1.235287), (4.0, 0.270671)])
-def test_the_periodic_gaussian_is_rescaled_to_the_unit_interval(square, spread):
-    sigma = np.sqrt(square)
-    plain = periodic_gaussian(60, sigma=sigma)
-    a = periodic_gaussian(60, sigma=sigma, unit_range=True)
-    assert plain[1] / a[1] == pytest.approx(spread, abs=5e-7)
-    assert [series(a, u) for u in (0.0, np.pi)] == pytest.approx([1.0, 0.0], abs=1e-12)
-    assert a[0] > 0
-    if square == 0.1:
-        assert a[0] * spread == pytest.approx(0.5, abs=1e-6)
-
-
-def test_wrapped_gaussian():
-    s, x = 0.6, 0.7
-    line = partial(densities.gaussian, gamma=1 / (2 * s**2))
-    a = wrapped(40, transform=line, period=2 * np.pi)
-    direct = sum(np.exp(-((x + 2 * np.pi * n) ** 2) / (2 * s**2)) for n in range(-6, 7))
-    assert direct == pytest.approx(0.5063356, abs=5e-8)
-    assert series(a, x) == pytest.approx(direct)
-
-
-@given(st.floats(0.2, 3.0), st.floats(0.5, 9.0), st.floats(0.0, 1.0))
-@settings(max_examples=30)
-def test_poisson_summation_for_any_period(gamma, period, share):
-    x = share * period
-    a = wrapped(60, transform=partial(densities.gaussian, gamma=gamma), period=period)
-    direct = np.exp(-gamma * (x + period * np.arange(-60, 61)) ** 2).sum()
-    assert series(a, 2 * np.pi * x / period) == pytest.approx(direct, rel=1e-9)

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from mercer import kernels
 from mercer.features.seeds import generator
-from mercer.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, normalize
+from mercer.kernels import (
+    RBF,
+    BlendedSpectrum,
+    ChiSquare,
+    FourierSeries,
+    FromFeatureMap,
+    HistogramIntersection,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    PeriodicGaussian,
+    Polynomial,
+    Spectrum,
+    Subsequence,
+    TfIdf,
+    normalize,
+)
 from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.scale import polynomial_scale
 
@@ -21,6 +35,8 @@ from .kinds import DataKind
 
 # gamma of a Gaussian, in multiples of the rule that the median distance gives.
 _WIDTHS = (0.25, 1.0, 4.0, 16.0, 64.0)
+# Letters of a string up to which subsequences are counted: a value costs the product of lengths.
+_SHORT = 100
 
 
 @dataclass(frozen=True)
@@ -79,13 +95,12 @@ def _dense(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
         yield Candidate(
             Laplacian(width.gamma), f"rough functions, which outliers disturb less; {width.how}"
         )
-        if hasattr(kernels, "Matern"):
-            euclid = _width(X, None, "median", seed)
-            if euclid is not None:
-                yield Candidate(
-                    kernels.Matern(1.5, euclid.sigma),
-                    f"between Gaussian and Laplacian: once differentiable; {euclid.how}",
-                )
+    width = _width(X, None, "median", seed)
+    if width is not None:
+        yield Candidate(
+            Matern(1.5, width.sigma),
+            f"between Gaussian and Laplacian: once differentiable; {width.how}",
+        )
 
 
 def _sparse(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
@@ -103,111 +118,59 @@ def _sparse(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
 def _histograms(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
     yield Candidate(Linear(), "the simplest: its weights can be read")
     yield Candidate(
-        kernels.FromFeatureMap(np.sqrt), "Bhattacharyya: dot product of square roots of the bins"
+        FromFeatureMap(np.sqrt), "Bhattacharyya: dot product of square roots of the bins"
     )
-    if hasattr(kernels, "HistogramIntersection"):
-        yield Candidate(kernels.HistogramIntersection(), "what two histograms have in common")
-    if hasattr(kernels, "ChiSquare"):
-        typical = _typical_chi_square(kind.X, seed)
+    yield Candidate(HistogramIntersection(), "what two histograms have in common")
+    typical = _typical_chi_square(kind.X, seed)
+    if typical > 0.0:
         yield Candidate(
-            kernels.ChiSquare(1.0 / typical),
+            ChiSquare(1.0 / typical),
             f"bins weighted by their counts; the mean chi-square distance is {typical:.3g}",
         )
     yield from _gaussians(kind.X, labels, seed)
 
 
 def _periodic(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
-    if hasattr(kernels, "PeriodicGaussian") and kind.period is not None:
-        for share in (0.05, 0.15, 0.4):
-            yield Candidate(
-                kernels.PeriodicGaussian(share * kind.period, kind.period),
-                f"repeats with the period {kind.period:.6g} of the target",
-                "PeriodicGaussian",
-            )
-    yield from _by_spectrum(kind)
+    assert kind.period is not None
+    for share in (0.05, 0.15, 0.4):
+        yield Candidate(
+            PeriodicGaussian(share * kind.period, kind.period),
+            f"repeats with the period {kind.period:.6g} of the target",
+            "PeriodicGaussian",
+        )
+    yield Candidate(
+        FourierSeries(tuple(0.5**n for n in range(6)), kind.period),
+        f"waves with the period {kind.period:.6g} of the target and its overtones",
+    )
     yield from _gaussians(kind.X, labels, seed)
 
 
-def _by_spectrum(kind: DataKind) -> Iterator[Candidate]:
-    """Yield the kernel of the waves with the target's period and its first overtones."""
-    from .power_spectrum import kernel_from_power_spectrum
-
-    assert kind.period is not None
-    orders = np.arange(0, 6)
-    yield Candidate(
-        kernel_from_power_spectrum(2.0 * np.pi * orders / kind.period, 0.5**orders),
-        f"waves with the period {kind.period:.6g} of the target and its overtones",
-    )
-
-
 def _strings(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
-    shortest = min(len(s) for s in kind.X)
-    if hasattr(kernels, "Spectrum"):
-        for p in (2, 3, 4, 6):
-            if p <= max(shortest, 2):
-                yield Candidate(
-                    normalize(kernels.Spectrum(p)),
-                    f"shared substrings of length {p}, as a cosine",
-                    "Spectrum",
-                )
-    if hasattr(kernels, "BlendedSpectrum"):
-        yield Candidate(
-            normalize(kernels.BlendedSpectrum(4)), "shared substrings of length 1 to 4, as a cosine"
-        )
-    if hasattr(kernels, "Subsequence"):
-        yield Candidate(
-            normalize(kernels.Subsequence(3, 0.5)), "shared subsequences of length 3 with gaps"
-        )
+    lengths = [len(s) for s in kind.X]
+    yield Candidate(normalize(Spectrum(1)), "shared letters, whatever their order", "Spectrum")
+    for p in (2, 3, 4, 6):
+        if p <= max(min(lengths), 2):
+            yield Candidate(
+                normalize(Spectrum(p)), f"shared substrings of length {p}, as a cosine", "Spectrum"
+            )
     yield Candidate(
-        normalize(kernels.FromFeatureMap(_Counts(kind.X, list))),
-        "shared letters, whatever their order",
+        normalize(BlendedSpectrum(4)), "shared substrings of length 1 to 4, as a cosine"
     )
+    if np.mean(lengths) <= _SHORT:
+        yield Candidate(normalize(Subsequence(3, 0.5)), "shared subsequences of length 3 with gaps")
 
 
 def _documents(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
-    if hasattr(kernels, "TfIdf"):
-        yield Candidate(kernels.TfIdf(), "shared words, the rarer the more they count, as a cosine")
+    # The words of TfIdf have two letters or more; texts of single letters are split at spaces.
+    with_words = sum(any(len(word) > 1 for word in text.split()) for text in kind.X)
+    split = None if with_words > len(kind.X) / 2 else str.split
     yield Candidate(
-        normalize(kernels.FromFeatureMap(_Counts(kind.X, _words))),
-        "shared words, whatever their order, as a cosine",
+        TfIdf(idf="none", analyzer=split), "shared words, whatever their order, as a cosine"
     )
-    if hasattr(kernels, "Spectrum"):
-        yield Candidate(
-            normalize(kernels.Spectrum(4)), "shared pieces of four letters, also within words"
-        )
-
-
-def _words(document: Any) -> list[Any]:
-    return document.lower().split()
-
-
-class _Counts:
-    """Counts of the letters or words of strings, those that occur in given strings."""
-
-    def __init__(self, strings: Any, parts: Callable[[Any], list[Any]]) -> None:
-        self.parts = parts
-        self.columns = {c: i for i, c in enumerate(sorted({c for s in strings for c in parts(s)}))}
-
-    def __call__(self, strings: Any) -> Any:
-        rows, columns = [], []
-        for row, string in enumerate(strings):
-            found = [self.columns[c] for c in self.parts(string) if c in self.columns]
-            rows += [row] * len(found)
-            columns += found
-        shape = (len(strings), max(len(self.columns), 1))
-        return sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsr()
-
-    def __repr__(self) -> str:
-        what = "letters" if self.parts is list else "words"
-        return f"<counts of {len(self.columns)} {what}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Counts):
-            return NotImplemented
-        return self.parts == other.parts and self.columns == other.columns
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.columns))
+    yield Candidate(
+        TfIdf(analyzer=split), "shared words, the rarer the more they count, as a cosine"
+    )
+    yield Candidate(normalize(Spectrum(4)), "shared pieces of four letters, also within words")
 
 
 def _gaussians(X: Any, labels: Any, seed: Any) -> Iterator[Candidate]:
@@ -252,7 +215,7 @@ def _typical_chi_square(X: Any, seed: Any) -> float:
     i, j = rng.integers(0, len(X), size=(2, min(2000, 10 * len(X))))
     difference, total = X[i] - X[j], X[i] + X[j]
     terms = np.divide(difference**2, total, out=np.zeros_like(total), where=total > 0.0)
-    return max(float(terms.sum(axis=1).mean()), math.ulp(1.0))
+    return float(terms.sum(axis=1).mean())
 
 
 def _times(factor: float) -> str:

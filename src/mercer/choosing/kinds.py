@@ -70,7 +70,7 @@ def data_kind(X: Any, y: Any = None) -> DataKind:
     strings = _as_strings(X)
     if strings is not None:
         lengths = [len(s) for s in strings]
-        words = sum(len(s.split()) > 1 for s in strings)
+        words = sum(isinstance(s, str) and len(s.split()) > 1 for s in strings)
         name, what = ("documents", "text") if words > len(strings) / 2 else ("strings", "string")
         note = f"{_some(len(strings), what)} of length {min(lengths)} to {max(lengths)}"
         return DataKind(name, strings, [note])

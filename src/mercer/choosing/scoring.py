@@ -1,4 +1,4 @@
-"""How well a kernel suits a target: alignment, and the score of a machine on parts of a sample."""
+"""How well a kernel suits a target: the score of a machine on parts of a sample."""
 
 from __future__ import annotations
 
@@ -34,29 +34,6 @@ class Score:
     mean: float
     error: float
     parameters: dict[str, float]
-
-
-def centred_alignment(K: Array, y: Any, classification: bool) -> float:
-    """Return the cosine between the centred kernel matrix and that of the target.
-
-    C. Cortes, M. Mohri, A. Rostamizadeh, "Algorithms for learning kernels based on centered
-    alignment", JMLR 13, 2012. The matrix of the target is YY' with Y the centred target, or one
-    centred indicator column per class.
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix.
-    y : array of shape (n,)
-        Labels or targets.
-    classification : bool
-        Which of the two.
-    """
-    columns = (y[:, None] == np.unique(y)) if classification else y[:, None]
-    Y = columns - columns.mean(axis=0)
-    C = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    sizes = float(np.linalg.norm(C) * np.linalg.norm(Y.T @ Y))
-    return float(np.sum(Y * (C @ Y))) / sizes if sizes > 0.0 else 0.0
 
 
 def cross_validated(

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
+from mercer.inspection.alignments import cosine
+from mercer.inspection.targets import TASKS, is_classification
 from mercer.kernels import Kernel
 from mercer.kernels.objects import count, take
 from mercer.kernels.parameters import integer, real, show
@@ -21,10 +22,7 @@ from mercer.machines import SVC, SVR
 from .candidates import Candidate
 from .candidates import candidates as usual_candidates
 from .kinds import DataKind, data_kind
-from .scoring import Score, centred_alignment, cross_validated
-
-TASKS = ("auto", "classification", "regression")
-_MANY_CLASSES = 20
+from .scoring import Score, cross_validated
 
 
 @dataclass(frozen=True)
@@ -251,13 +249,15 @@ def _measure(
     deadline: float,
 ) -> list[_Measured]:
     """Return the candidates with their numbers."""
+    task = "classification" if classification else "regression"
     aligned = []
     for place, candidate in enumerate(tried):
         begin = perf_counter()
         if place and begin > deadline:
             break
         K = Gram(candidate.kernel.bind(X), X, "float64").tile(n_jobs=n_jobs)
-        alignment = centred_alignment(K, y, classification)
+        # None for a kernel to which all objects are alike: it has nothing of the target.
+        alignment = cosine(K, y=y, task=task, centred=True) or 0.0
         aligned.append((alignment, place, candidate, K, perf_counter() - begin))
     aligned.sort(key=lambda entry: -entry[0])
     items: list[_Measured] = []
@@ -317,13 +317,7 @@ def _target(y: Any, task: str) -> tuple[NDArray[Any], bool]:
         raise ValueError(f"y must be one label or number per object; got shape {y.shape}.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("y contains NaN or infinity.")
-    if task == "auto":
-        kind = type_of_target(y)
-        n_values = len(np.unique(y))
-        numeric = y.dtype.kind in "iuf"
-        many = numeric and n_values > max(_MANY_CLASSES, len(y) / 5)
-        task = "regression" if kind.startswith("continuous") or many else "classification"
-    if task == "classification":
+    if is_classification(y, task):
         if len(np.unique(y)) < 2:
             raise ValueError(f"y has only the value {show(y[0])}; two classes are needed.")
         return y, True

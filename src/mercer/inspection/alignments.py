@@ -9,10 +9,9 @@ alignment is that of HKH and HLH with H = I - 11'/n, which removes the mean in f
 (Cortes, Mohri and Rostamizadeh, Algorithms for learning kernels based on centered alignment,
 2012); it does not change when a constant is added to the kernel.
 
-The target matrix of labels y is YY' with one row of codes per object: -1 and 1 for two classes, the
-corners of a regular simplex for several, the numbers themselves for regression. Then
-<K, YY'> = trace(Y'KY) needs products only, and the squares are summed over blocks of rows: no
-matrix is held.
+The target matrix of labels y is YY' with one row of codes per object; see
+:mod:`mercer.inspection.targets`. Then <K, YY'> = trace(Y'KY) needs products only, and the squares
+are summed over blocks of rows: no matrix is held.
 """
 
 from __future__ import annotations
@@ -22,10 +21,16 @@ from typing import Any
 
 import numpy as np
 
+from .targets import target_codes
 from .values import KernelValues
 
+# What centring leaves of a matrix counts as rounding below this share of the squares.
+ROUNDING = 1e-28
 
-def alignment(kernel: Any, X: Any = None, y: Any = None, *, other: Any = None) -> float:
+
+def alignment(
+    kernel: Any, X: Any = None, y: Any = None, *, other: Any = None, task: str = "auto"
+) -> float:
     """Return the alignment of a kernel with labels, or with another kernel.
 
     Parameters
@@ -38,6 +43,9 @@ def alignment(kernel: Any, X: Any = None, y: Any = None, *, other: Any = None) -
         Labels or targets.
     other : Kernel, callable or array of shape (n, n), optional
         A second kernel on the same objects, or its matrix, instead of `y`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether `y` are labels or numbers. "auto" takes whole numbers for labels, unless there are
+        more different ones than 20 or a fifth of the objects.
 
     Returns
     -------
@@ -51,10 +59,17 @@ def alignment(kernel: Any, X: Any = None, y: Any = None, *, other: Any = None) -
     >>> round(alignment(np.eye(5), y=[1, 1, -1, -1, -1]), 6)
     0.447214
     """
-    return _aligned(KernelValues(kernel, X), X, y, other, centred=False)
+    found = cosine(kernel, X, y, other=other, task=task)
+    if found is None:
+        raise ValueError(
+            "one of the two matrices is zero, and a zero matrix has no angle with another."
+        )
+    return found
 
 
-def centred_alignment(kernel: Any, X: Any = None, y: Any = None, *, other: Any = None) -> float:
+def centred_alignment(
+    kernel: Any, X: Any = None, y: Any = None, *, other: Any = None, task: str = "auto"
+) -> float:
     """Return the alignment after centring both matrices in feature space.
 
     Parameters
@@ -67,6 +82,9 @@ def centred_alignment(kernel: Any, X: Any = None, y: Any = None, *, other: Any =
         Labels or targets.
     other : Kernel, callable or array of shape (n, n), optional
         A second kernel on the same objects, or its matrix, instead of `y`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether `y` are labels or numbers. "auto" takes whole numbers for labels, unless there are
+        more different ones than 20 or a fifth of the objects.
 
     Returns
     -------
@@ -80,52 +98,43 @@ def centred_alignment(kernel: Any, X: Any = None, y: Any = None, *, other: Any =
     >>> round(centred_alignment(np.eye(5), y=[1, 1, -1, -1, -1]), 6)
     0.5
     """
-    return _aligned(KernelValues(kernel, X), X, y, other, centred=True)
+    found = cosine(kernel, X, y, other=other, task=task, centred=True)
+    if found is None:
+        raise ValueError(
+            "one of the two matrices is zero after centring, hence all objects look alike, and a "
+            "zero matrix has no angle with another."
+        )
+    return found
 
 
-def target_codes(y: Any, n: int) -> np.ndarray:
-    """Return one row of numbers per label, whose dot products make the target matrix.
+def cosine(
+    kernel: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    other: Any = None,
+    task: str = "auto",
+    centred: bool = False,
+) -> float | None:
+    """Return an alignment, None where a matrix is zero up to rounding.
 
     Parameters
     ----------
-    y : array of shape (n,) or (n, n_outputs)
-        Labels, or real targets.
-    n : int
-        How many there must be.
+    kernel, X, y, other, task
+        As for :func:`alignment`.
+    centred : bool, default=False
+        Whether both matrices are centred before.
 
     Returns
     -------
-    ndarray of shape (n, n_codes)
-        The codes; of unit length for classes, with equal angles between them.
+    float or None
+        The cosine.
     """
-    from sklearn.utils.multiclass import type_of_target
-
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim not in (1, 2) or len(y) != n:
-        raise ValueError(f"y must have one label per object, {n} in all; got shape {y.shape}.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("y contains NaN or infinity.")
-    kind = type_of_target(y)
-    if kind.startswith("continuous") or (y.ndim == 2 and y.dtype.kind in "fiub"):
-        return y.reshape(n, -1).astype(np.float64)
-    if y.ndim == 2 or kind == "unknown":
-        raise ValueError(f"y must hold labels or numbers, one per object; got {kind!r}.")
-    classes, index = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y has the one class {classes[0]!r}; at least two are needed.")
-    if len(classes) == 2:
-        return np.where(index == 1, 1.0, -1.0)[:, None]
-    corners = np.eye(len(classes)) - 1.0 / len(classes)
-    return corners[index] * sqrt(len(classes) / (len(classes) - 1))
-
-
-def _aligned(values: KernelValues, X: Any, y: Any, other: Any, *, centred: bool) -> float:
     if (y is None) == (other is None):
         raise TypeError("give labels y or another kernel, one of them.")
+    values = KernelValues(kernel, X)
     if other is None:
-        codes = target_codes(y, values.n)
+        codes = target_codes(y, values.n, task)
         if centred:
             codes = codes - codes.mean(axis=0)
         product = float(np.einsum("ij,ij->", codes, values.matmul(codes)))
@@ -139,25 +148,25 @@ def _aligned(values: KernelValues, X: Any, y: Any, other: Any, *, centred: bool)
             )
         square, product, other_square = _products(values, second, centred)
         target = sqrt(other_square)
-    if square <= 0 or target <= 0:
-        raise ValueError(
-            "one of the two matrices is zero"
-            + (" after centring, hence all objects look alike" if centred else "")
-            + ", and a zero matrix has no angle with another."
-        )
+    if square == 0 or target == 0:
+        return None
     return product / (sqrt(square) * target)
 
 
 def _products(
     first: KernelValues, second: KernelValues | None, centred: bool
 ) -> tuple[float, float, float]:
-    """Return <K, K>, <K, L> and <L, L>, of the centred matrices if asked, block by block."""
+    """Return <K, K>, <K, L> and <L, L>, of the centred matrices if asked, block by block.
+
+    A matrix of which centring leaves nothing but rounding has the square 0.
+    """
     matrices = [first] if second is None else [first, second]
     means = [_means(values) if centred else None for values in matrices]
-    sums = np.zeros(3)
+    sums, whole = np.zeros(3), np.zeros(2)
     for parts in zip(*(values.blocks() for values in matrices), strict=True):
         blocks = []
-        for (start, block), mean in zip(parts, means, strict=True):
+        for k, ((start, block), mean) in enumerate(zip(parts, means, strict=True)):
+            whole[k] += np.einsum("ij,ij->", block, block)
             if mean is not None:
                 # In this order the entries of a nearly constant matrix cancel without loss.
                 block = (block - mean) - (mean[start : start + len(block)] - mean.mean())[:, None]
@@ -166,6 +175,7 @@ def _products(
         if second is not None:
             sums[1] += np.einsum("ij,ij->", blocks[0], blocks[1])
             sums[2] += np.einsum("ij,ij->", blocks[1], blocks[1])
+    sums[[0, 2]] *= sums[[0, 2]] > ROUNDING * whole
     return float(sums[0]), float(sums[1]), float(sums[2])
 
 

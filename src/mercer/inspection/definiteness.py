@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.kernels import Definiteness, Kernel
-from mercer.kernels.definiteness import CPD, INDEFINITE, PD, PSD
+from mercer.kernels.definiteness import CPD, CPD2, INDEFINITE, PD, PSD
 from mercer.kernels.parameters import real
 
 from .extremes import (
@@ -91,9 +91,8 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     pair = None if scan.worst is None else np.unique([scan.worst.i, scan.worst.j])
     witness = _witness(matrix, whole, tolerance, pair, 0)
     conditional_witness = first = second = None
-    order: int | None = 0
     if witness is not None:
-        found, order, first, second, conditional_witness = _conditionally(matrix, tolerance, pair)
+        found, first, second, conditional_witness = _conditionally(matrix, tolerance, pair)
     else:
         found = PD if whole.smallest > tolerance and matrix.exhaustive else PSD
     differs = scan.asymmetry is not None and (
@@ -102,7 +101,6 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     return Verdict(
         n=values.n,
         definiteness=found,
-        conditional_order=order,
         smallest_eigenvalue=whole.smallest,
         largest_eigenvalue=whole.largest,
         smallest_on_sum_zero=first,
@@ -143,24 +141,23 @@ def _witness(
 
 def _conditionally(
     matrix: _Symmetric, tolerance: float, pair: np.ndarray | None
-) -> tuple[Definiteness, int | None, float | None, float | None, Witness | None]:
+) -> tuple[Definiteness, float | None, float | None, Witness | None]:
     """Return what holds on the subspaces, for a matrix that is not positive semidefinite."""
     constant = polynomial_basis(matrix.n)
     if matrix.n == 1:
-        return CPD, 1, None, None, None  # no vector but 0 sums to zero
+        return CPD, None, None, None  # no vector but 0 sums to zero
     first = matrix.extreme(constant)
     witness = _witness(matrix, first, tolerance, pair, 1)
     if witness is None:
-        return CPD, 1, first.smallest, None, None
+        return CPD, first.smallest, None, None
     X = matrix.values.vectors()
     if X is not None:
         linear = polynomial_basis(matrix.n, X)
         if linear.shape[1] < matrix.n:
             second = matrix.extreme(linear)
-            if second.smallest >= -tolerance:
-                return CPD, 2, first.smallest, second.smallest, witness
-            return INDEFINITE, None, first.smallest, second.smallest, witness
-    return INDEFINITE, None, first.smallest, None, witness
+            found = CPD2 if second.smallest >= -tolerance else INDEFINITE
+            return found, first.smallest, second.smallest, witness
+    return INDEFINITE, first.smallest, None, witness
 
 
 class _Symmetric:

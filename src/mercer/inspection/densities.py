@@ -16,8 +16,9 @@ method ``spectral_density(omega, dimension=None)``, made by `mercer.kernels.spec
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import exp, inf, lgamma, log, pi, sqrt
 from math import gamma as gamma_function
-from math import inf, lgamma, log, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from scipy import special
 
 from mercer.kernels.parameters import real
 
+from .bessel import log_bessel_k
 from .frequencies import as_frequencies
 
 
@@ -100,10 +102,7 @@ def exponential(omega: Any, dimension: int | None = None, *, gamma: float) -> np
         The values.
     """
     _positive(gamma=gamma)
-    w = as_frequencies(omega, dimension)
-    d = w.shape[1]
-    factor = 2 ** (d / 2) * gamma * gamma_function((d + 1) / 2) / sqrt(pi)
-    return factor * (gamma**2 + (w**2).sum(axis=1)) ** (-(d + 1) / 2)
+    return matern(omega, dimension, nu=0.5, length_scale=1.0 / gamma)
 
 
 def matern(
@@ -184,14 +183,13 @@ def rational_quadratic(
     d = w.shape[1]
     b = length_scale * sqrt(2.0 * alpha)
     order = alpha - d / 2
-    factor = b**d / gamma_function(alpha)
+    factor = d * log(b) - lgamma(alpha)
     r = b * np.sqrt((w**2).sum(axis=1))
-    at_zero = factor * 2.0 ** (-d / 2) * gamma_function(order) if order > 0 else inf
-    # Beyond 700 the function underflows, and far beyond the Bessel function is not computed.
-    safe = np.where(r > 0, np.minimum(r, 700.0), 1.0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        values = factor * 2.0 ** (1 - alpha) * safe**order * special.kv(order, safe)
-    values = np.where(r < 700.0, values, 0.0)
+    at_zero = exp(factor - d / 2 * log(2.0) + lgamma(order)) if order > 0 else inf
+    safe = np.where(r > 0, r, 1.0)
+    logarithm = factor + (1 - alpha) * log(2.0) + order * np.log(safe) + log_bessel_k(order, safe)
+    with np.errstate(over="ignore"):
+        values = np.exp(logarithm)
     return np.where((r > 0) & np.isfinite(values), values, at_zero)
 
 
@@ -225,6 +223,30 @@ def damped_oscillator(
     _positive(gamma=gamma, factor=factor)
     width = gamma / (factor * sqrt(2.0))
     return rational_quadratic(omega, dimension, alpha=1.0, length_scale=width) / gamma**2
+
+
+def inverse_multiquadric(omega: Any, dimension: int | None = None, *, c: float) -> np.ndarray:
+    r"""Return the transform of the inverse multiquadric 1 / sqrt(\|x\|^2 + c^2).
+
+    .. math:: F[k](\omega) = \sqrt{2/\pi} \left(\frac{c}{\|\omega\|}\right)^{\nu}
+              K_\nu(c \|\omega\|), \quad \nu = (d - 1)/2
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    c : float > 0
+        The shift.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values; infinity at frequency 0, since the kernel is not integrable.
+    """
+    _positive(c=c)
+    return rational_quadratic(omega, dimension, alpha=0.5, length_scale=c) / c
 
 
 def b_spline(
@@ -295,6 +317,29 @@ def radial_b_spline(
     d = w.shape[1]
     ball = ball_transform(scale * np.sqrt((w**2).sum(axis=1)), d)
     return scale**d * (2 * pi) ** (order * d / 2) * ball ** (order + 1)
+
+
+def radial(
+    omega: Any, dimension: int | None = None, *, profile: Callable[[np.ndarray], Any]
+) -> np.ndarray:
+    """Return a transform that is known as a function of the length of a frequency.
+
+    Parameters
+    ----------
+    omega : float or array of shape (n,) or (n, d)
+        Frequencies.
+    dimension : int, optional
+        The dimension d, where `omega` holds numbers.
+    profile : callable
+        The function, vectorised.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The values.
+    """
+    w = as_frequencies(omega, dimension)
+    return np.asarray(profile(np.sqrt((w**2).sum(axis=1))), dtype=np.float64)
 
 
 def ball_transform(r: np.ndarray, dimension: int) -> np.ndarray:

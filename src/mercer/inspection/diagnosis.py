@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .alignments import alignment, centred_alignment
+from .alignments import cosine
+from .targets import is_classification
 from .values import KernelValues
 
 # A matrix is called near-diagonal when the diagonal holds this share of the sum of squares, and
@@ -147,9 +148,7 @@ def diagnose(kernel: Any, X: Any = None, y: Any = None) -> Diagnosis:
     shares = float(diagonal @ diagonal) / squares, centred / squares
     plain = middle = None
     if y is not None:
-        plain = alignment(matrix, X, y)
-        if shares[1] > 1e-20:
-            middle = centred_alignment(matrix, X, y)
+        plain, middle = cosine(matrix, X, y), cosine(matrix, X, y, centred=True)
     kind = _kind(*shares, within, between, middle, scale, y)
     return Diagnosis(
         n=n,
@@ -209,10 +208,8 @@ def _class_means(
     values: KernelValues, y: Any, diagonal: np.ndarray
 ) -> tuple[float | None, float | None]:
     """Return the mean value of two different objects of one class, and of two classes."""
-    from sklearn.utils.multiclass import type_of_target
-
     y = np.asarray(y)
-    if y.ndim != 1 or type_of_target(y).startswith("continuous"):
+    if y.ndim != 1 or not is_classification(y):
         return None, None
     if len(y) != values.n:
         raise ValueError(f"y must have one label per object, {values.n} in all; got {len(y)}.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.kernels import Kernel
+from mercer.kernels import Constant, Kernel, Scaled, Sum
 from mercer.kernels.parameters import integer, real
 
 from .spectra import METHODS
@@ -32,10 +33,10 @@ def fourier_coefficients(
     n_terms : int >= 1, default=16
         How many coefficients to return.
     period : float > 0, optional
-        The period T; by default the kernel's own attribute `period`, or 2 pi.
+        The period T; by default the one that the kernel states, or 2 pi.
     method : {"auto", "closed", "numeric"}, default="auto"
-        "closed" insists on the kernel's own method `fourier_coefficients`, "numeric" on a discrete
-        transform of its values.
+        "closed" insists on the kernel's own method `fourier_coefficients` (or those of the parts
+        of a sum or multiple), "numeric" on a discrete transform of its values.
 
     Returns
     -------
@@ -55,16 +56,16 @@ def fourier_coefficients(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     kernel._require_bound("on the real line")
-    own: Any = getattr(kernel, "fourier_coefficients", None)
-    usual = period is None or period == getattr(kernel, "period", None)
-    if method != "numeric" and own is not None and usual:
-        return np.asarray(own(n_terms))
+    stated = stated_coefficients(kernel)
+    usual = stated is not None and period in (None, stated.period)
+    if method != "numeric" and stated is not None and usual:
+        return stated.coefficients(n_terms)
     if method == "closed":
         raise ValueError(
             f"{kernel!r} states no closed form of its Fourier coefficients with this period; use "
             "method='numeric'."
         )
-    T = _period(kernel, period)
+    T = _period(stated, period)
     _refuse_other_functions(kernel, T)
     samples = 1 << max(6, int(np.ceil(np.log2(8 * n_terms))))
     a = _coefficients(kernel, T, samples)
@@ -78,6 +79,59 @@ def fourier_coefficients(
     return a[:n_terms]
 
 
+class StatedSeries(NamedTuple):
+    """The series that a periodic kernel states.
+
+    Attributes
+    ----------
+    period : float
+        The period.
+    coefficients : callable
+        A function of the number of terms that returns a_0, a_1, ...
+    """
+
+    period: float
+    coefficients: Callable[[int], np.ndarray]
+
+
+def stated_coefficients(kernel: Kernel) -> StatedSeries | None:
+    """Return the series that a kernel states, None where it states none.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Returns
+    -------
+    StatedSeries or None
+        That of a periodic kernel, and of multiples and sums of such of one period; a constant may
+        be added.
+    """
+    own: Any = getattr(kernel, "fourier_coefficients", None)
+    if own is not None:
+        return StatedSeries(float(kernel.period), own)  # type: ignore[attr-defined]
+    if isinstance(kernel, Scaled):
+        inner, scale = stated_coefficients(kernel.kernel), kernel.scale
+        return inner and StatedSeries(inner.period, lambda n: scale * inner.coefficients(n))
+    if not isinstance(kernel, Sum):
+        return None
+    for part, other in ((kernel.left, kernel.right), (kernel.right, kernel.left)):
+        if isinstance(other, Constant):
+            return _lifted(stated_coefficients(part), float(other.value))
+    left, right = stated_coefficients(kernel.left), stated_coefficients(kernel.right)
+    if left is None or right is None or left.period != right.period:
+        return None
+    return StatedSeries(left.period, lambda n: left.coefficients(n) + right.coefficients(n))
+
+
+def _lifted(series: StatedSeries | None, constant: float) -> StatedSeries | None:
+    """Return the series of a kernel plus a constant."""
+    return series and StatedSeries(
+        series.period, lambda n: series.coefficients(n) + constant * (np.arange(n) == 0)
+    )
+
+
 def _coefficients(kernel: Kernel, period: float, samples: int) -> np.ndarray:
     """Return a_n from equally spaced samples: exact but for frequencies beyond half of them."""
     x = period / samples * np.arange(samples)
@@ -87,10 +141,9 @@ def _coefficients(kernel: Kernel, period: float, samples: int) -> np.ndarray:
     return a
 
 
-def _period(kernel: Any, period: float | None) -> float:
-    own = getattr(kernel, "period", None)
+def _period(stated: StatedSeries | None, period: float | None) -> float:
     if period is None:
-        period = 2 * pi if own is None else own
+        period = 2 * pi if stated is None else stated.period
     if real(period, "period", minimum=0) == 0:
         raise ValueError("period must be positive; got 0.")
     return float(period)

@@ -77,9 +77,9 @@ def fourier_transform(
     w = as_frequencies(omega, dimension)
     _refuse_point_masses(kernel)
     if method != "numeric":
-        values = closed_form(kernel, w)
-        if values is not None:
-            return values
+        stated = closed_form(kernel)
+        if stated is not None:
+            return stated(w)
         if method == "closed":
             raise ValueError(
                 f"{kernel!r} states no closed form of its Fourier transform; use method='numeric'."
@@ -247,29 +247,28 @@ def compare_spectra(
     return table
 
 
-def closed_form(kernel: Kernel, omega: np.ndarray) -> np.ndarray | None:
-    """Return the closed form of a kernel's transform, None where there is none.
+def closed_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Return the transform that a kernel states, None where it states none.
 
     Parameters
     ----------
     kernel : Kernel
-        A bound kernel.
-    omega : ndarray of shape (n, d)
-        Frequencies.
+        The kernel.
 
     Returns
     -------
-    ndarray of shape (n,) or None
-        The values.
+    callable or None
+        A function of frequencies of shape (n, d) that returns an array of shape (n,). Sums and
+        multiples of kernels that state a transform have one.
     """
     if isinstance(kernel, Spectral):
-        return np.asarray(kernel.spectral_density(omega))
+        return kernel.spectral_density
     if isinstance(kernel, Scaled):
-        inner = closed_form(kernel.kernel, omega)
-        return None if inner is None else kernel.scale * inner
+        inner, scale = closed_form(kernel.kernel), kernel.scale
+        return None if inner is None else lambda w: scale * inner(w)
     if isinstance(kernel, Sum):
-        left, right = closed_form(kernel.left, omega), closed_form(kernel.right, omega)
-        return None if left is None or right is None else left + right
+        left, right = closed_form(kernel.left), closed_form(kernel.right)
+        return None if left is None or right is None else lambda w: left(w) + right(w)
     return None
 
 

@@ -10,13 +10,6 @@ from mercer.kernels import Definiteness
 from .pairs import Asymmetry, NegativeMinor
 from .witness import Witness
 
-# The order up to which the form may be negative, by what a kernel claims.
-_CLAIMED_ORDER = {
-    Definiteness.POSITIVE_DEFINITE: 0,
-    Definiteness.POSITIVE_SEMIDEFINITE: 0,
-    Definiteness.CONDITIONALLY_POSITIVE_DEFINITE: 1,
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -31,17 +24,15 @@ class Verdict:
         Number of objects.
     definiteness : Definiteness
         What the matrix is: "positive definite", "positive semidefinite" (the smallest eigenvalue
-        is zero up to `tolerance`), "conditionally positive definite" or "indefinite". For a
+        is zero up to `tolerance`), "conditionally positive definite" (the form is non-negative
+        for all c with sum_i c_i = 0), "conditionally positive definite of order 2" (for all c
+        that are also orthogonal to the linear functions of the objects) or "indefinite". For a
         matrix that is not symmetric it speaks of (K + K') / 2, which has the same quadratic form.
-    conditional_order : int or None
-        0 for a (semi)definite matrix. 1 if the form is non-negative for all c with sum_i c_i = 0,
-        2 if it is for all c that are also orthogonal to the linear functions of the objects, None
-        if neither holds.
     smallest_eigenvalue, largest_eigenvalue : float
         Of the symmetric part.
     smallest_on_sum_zero, smallest_on_linear : float or None
         Smallest eigenvalue on the vectors of sum zero, and on those that are also orthogonal to
-        the linear functions; None where it was not needed.
+        the linear functions; None where it was not needed, or where there are no such vectors.
     tolerance : float
         Eigenvalues of smaller size count as zero: n times `entry_error`, by which errors of the
         entries can move an eigenvalue at most, plus the error of the decomposition.
@@ -76,7 +67,6 @@ class Verdict:
 
     n: int
     definiteness: Definiteness
-    conditional_order: int | None
     smallest_eigenvalue: float
     largest_eigenvalue: float
     smallest_on_sum_zero: float | None
@@ -98,15 +88,24 @@ class Verdict:
         return self.symmetric and self.definiteness.is_psd
 
     @property
+    def conditional_order(self) -> int | None:
+        """The degree below which polynomials are excluded: 0, 1, 2; None if indefinite."""
+        return self.definiteness.order
+
+    @property
     def contradicts_claim(self) -> bool:
         """Whether the matrix disproves what the kernel says of itself."""
-        if self.claim is None or self.claim not in _CLAIMED_ORDER:
+        if self.claim is None or self.claim.order is None:
             return False
-        found = self.conditional_order
-        return not self.symmetric or found is None or found > _CLAIMED_ORDER[self.claim]
+        disproved = (
+            self.witness is not None,
+            self.conditional_witness is not None,
+            self.conditional_order is None and self.smallest_on_linear is not None,
+        )
+        return not self.symmetric or disproved[self.claim.order]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as plain Python objects."""
+        """Return the fields by name, and the order, as plain Python objects."""
         parts = ("asymmetry", "worst_pair", "witness", "conditional_witness")
         result: dict[str, Any] = {}
         for name in self.__dataclass_fields__:
@@ -116,7 +115,7 @@ class Verdict:
             elif isinstance(value, Definiteness):
                 value = str(value)
             result[name] = value
-        return result
+        return result | {"conditional_order": self.conditional_order}
 
     def __str__(self) -> str:
         rows = [
@@ -147,7 +146,7 @@ class Verdict:
     def _definiteness_in_words(self) -> str:
         text = str(self.definiteness)
         if self.definiteness is Definiteness.CONDITIONALLY_POSITIVE_DEFINITE:
-            text += f" of order {self.conditional_order}"
+            text += " of order 1"
         text += f" on {self.n:,} object{'s' * (self.n != 1)}"
         if not self.symmetric:
             text += " (symmetric part)"

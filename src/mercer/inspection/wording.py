@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from mercer.kernels import Kernel
 
+from .periodic import stated_coefficients
 from .spectra import closed_form
 
 
@@ -85,8 +84,15 @@ RATIONAL_QUADRATIC = Regularisation(
     _FOURIER,
     r"\|\omega\|^{\alpha - d/2} K_{\alpha - d/2}(\ell \sqrt{2\alpha} \, \|\omega\|)",
 )
+INVERSE_MULTIQUADRIC = Regularisation(
+    "High frequencies are damped exponentially, and low ones hardly at all: functions are smooth, "
+    "and trends of long range are cheap.",
+    _FOURIER,
+    r"\|\omega\|^{-\nu} K_\nu(c \|\omega\|), \quad \nu = (d - 1)/2",
+)
 DAMPED_OSCILLATOR = Regularisation(
-    "High frequencies are damped exponentially, at the same rate in every dimension.",
+    "High frequencies are damped exponentially, at the same rate in every dimension: the width a, "
+    "which is gamma over the factor of the distance.",
     _FOURIER,
     r"\|\omega\|^{-\nu} K_\nu(a \|\omega\|), \quad \nu = d/2 - 1",
 )
@@ -156,9 +162,9 @@ def regularisation(kernel: Kernel) -> Regularisation:
     own: Any = getattr(kernel, "regularisation", None)
     if own is not None:
         return own
-    if getattr(kernel, "period", None) is not None:
+    if stated_coefficients(kernel) is not None:
         return PERIODIC
-    if kernel.is_bound and closed_form(kernel, np.zeros((1, 1))) is not None:
+    if closed_form(kernel) is not None:
         return GENERIC
     raise ValueError(
         f"{kernel!r} does not state its regularisation operator. Any kernel on a domain has one by "

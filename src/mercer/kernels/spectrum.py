@@ -4,17 +4,19 @@
         spectral_density = stated_transform("gaussian", gamma="gamma")
         regularisation = stated_operator("GAUSSIAN")
 
-The closed forms stand in :mod:`mercer.inspection.densities` and
-:mod:`mercer.inspection.coefficients`, the operators in :mod:`mercer.inspection.wording`; they are
-imported when someone asks, since inspection builds on kernels.
+The closed forms stand in :mod:`mercer.inspection.densities`, the operators in
+:mod:`mercer.inspection.wording`; they are imported when someone asks, since inspection builds on
+kernels. A periodic kernel states the coefficients of its series itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .parameters import integer
 
 if TYPE_CHECKING:
     from mercer.inspection import Regularisation
@@ -44,7 +46,7 @@ def stated_transform(form: str, **parameters: str) -> Callable[..., np.ndarray]:
         omega : float or array of shape (n,) or (n, d)
             Frequencies; numbers stand for (omega, 0, ..., 0).
         dimension : int, optional
-            The dimension d, where `omega` holds numbers; 1 by default.
+            The dimension d, where `omega` holds numbers; by default that of the kernel, or 1.
 
         Returns
         -------
@@ -52,23 +54,31 @@ def stated_transform(form: str, **parameters: str) -> Callable[..., np.ndarray]:
             The transform, in the convention of :func:`mercer.inspection.fourier_transform`.
         """
         from mercer.inspection import densities
+        from mercer.inspection.frequencies import as_frequencies
 
         self._require_bound("in the frequency domain")
+        own = getattr(self, "dimension", None)
+        if dimension is None and np.ndim(omega) < 2:
+            dimension = own
+        w = as_frequencies(omega, dimension)
+        if own is not None and w.shape[1] != own:
+            raise ValueError(
+                f"{self!r} is a kernel on {own} columns, but its transform is asked for in "
+                f"{w.shape[1]} dimensions; pass dimension={own}."
+            )
         values = {name: getattr(self, attribute) for name, attribute in parameters.items()}
-        return getattr(densities, form)(omega, dimension, **values)
+        return getattr(densities, form)(w, **values)
 
     return spectral_density
 
 
-def stated_series(form: str, **parameters: str) -> Callable[..., np.ndarray]:
-    """Return a method ``fourier_coefficients`` of a periodic kernel that evaluates a closed form.
+def stated_series(coefficients: Callable[[Any], Sequence[float]]) -> Callable[..., np.ndarray]:
+    """Return a method ``fourier_coefficients`` of a periodic kernel with the attribute `period`.
 
     Parameters
     ----------
-    form : str
-        Name of a function of `mercer.inspection.coefficients`.
-    **parameters : str
-        For each parameter of the function, the attribute of the kernel that holds it.
+    coefficients : callable
+        A function of the kernel that returns a_0, a_1, ..., as far as they are not 0.
 
     Returns
     -------
@@ -89,22 +99,21 @@ def stated_series(form: str, **parameters: str) -> Callable[..., np.ndarray]:
         ndarray of shape (n_terms,)
             a_0, a_1, ...; see :func:`mercer.inspection.fourier_coefficients`.
         """
-        from mercer.inspection import coefficients
-
-        self._require_bound("in the frequency domain")
-        values = {name: getattr(self, attribute) for name, attribute in parameters.items()}
-        return getattr(coefficients, form)(n_terms, **values)
+        integer(n_terms, "n_terms", minimum=1)
+        own = np.asarray(coefficients(self), dtype=np.float64)[:n_terms]
+        return np.pad(own, (0, n_terms - len(own)))
 
     return fourier_coefficients
 
 
-def stated_operator(name: str) -> property:
+def stated_operator(name: str | Callable[[Any], str]) -> property:
     """Return a property ``regularisation`` that describes the operator of a kernel.
 
     Parameters
     ----------
-    name : str
-        Name of a constant of `mercer.inspection.wording`.
+    name : str or callable
+        Name of a constant of `mercer.inspection.wording`, or a function of the kernel that
+        returns it.
 
     Returns
     -------
@@ -116,6 +125,6 @@ def stated_operator(name: str) -> property:
         """Return the regularisation operator; see :func:`mercer.inspection.regularisation`."""
         from mercer.inspection import wording
 
-        return getattr(wording, name)
+        return getattr(wording, name(self) if callable(name) else name)
 
     return property(regularisation)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..definiteness import PD, Definiteness
 from ..parameters import integer, positive, show
+from ..spectrum import stated_operator, stated_transform
 from .compact import CompactKernel
 from .coordinatewise import CoordinateKernel
 
@@ -43,6 +44,9 @@ class BSpline(CoordinateKernel, CompactKernel):
     >>> BSpline(order=3)([[0.0]], [[0.0], [0.5], [1.0], [2.0]]).round(6)
     array([[0.666667, 0.479167, 0.166667, 0.      ]])
     """
+
+    spectral_density = stated_transform("b_spline", order="order", scale="scale")
+    regularisation = stated_operator("B_SPLINE")
 
     def __init__(self, order: int = 3, scale: float = 1.0) -> None:
         self.order = order

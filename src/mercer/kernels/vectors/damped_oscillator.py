@@ -8,6 +8,7 @@ import numpy as np
 
 from ..definiteness import PD, Definiteness
 from ..parameters import positive
+from ..spectrum import stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -38,6 +39,9 @@ class DampedOscillator(RadialKernel):
     >>> DampedOscillator(gamma=2.0)([[0.0]], [[1.0]])
     array([[0.2]])
     """
+
+    spectral_density = stated_transform("damped_oscillator", gamma="gamma", factor="omega")
+    regularisation = stated_operator("DAMPED_OSCILLATOR")
 
     def __init__(self, gamma: float = 1.0, omega: float = 1.0) -> None:
         self.gamma = gamma

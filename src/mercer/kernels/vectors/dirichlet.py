@@ -9,13 +9,12 @@ import numpy as np
 
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer
+from ..spectrum import stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
 
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
-
-_PERIOD = 2 * pi
 
 
 class Dirichlet(CoordinateKernel):
@@ -42,6 +41,9 @@ class Dirichlet(CoordinateKernel):
     array([[21.      , -0.056259]])
     """
 
+    fourier_coefficients = stated_series(lambda kernel: kernel._coefficients())
+    regularisation = stated_operator("DIRICHLET")
+
     def __init__(self, order: int = 3) -> None:
         self.order = order
         self._check()
@@ -59,12 +61,20 @@ class Dirichlet(CoordinateKernel):
         """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
         return True
 
+    @property
+    def period(self) -> float:
+        """The period, which is that of the sine."""
+        return 2 * pi
+
+    def _coefficients(self) -> list[float]:
+        return [1.0] + [2.0] * int(self.order)
+
     def coordinate_function(self) -> Coordinates:
         """Return the sum of waves."""
         from mercer.gram.coordinates import cosines
 
-        return cosines([1.0] + [2.0] * int(self.order), _PERIOD)
+        return cosines(self._coefficients(), self.period)
 
     def feature_map(self, X: Any) -> np.ndarray:
         """Return the waves of all orders; see :meth:`FourierSeries.feature_map`."""
-        return FourierSeries([1.0] + [2.0] * int(self.order), _PERIOD).feature_map(X)
+        return FourierSeries(self._coefficients(), self.period).feature_map(X)

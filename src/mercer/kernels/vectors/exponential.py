@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
+from ..spectrum import stated_operator, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
 
@@ -38,6 +39,9 @@ class Exponential(GammaKernel):
     >>> Exponential(gamma=1.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(6)
     array([[0.006738]])
     """
+
+    spectral_density = stated_transform("exponential", gamma="gamma")
+    regularisation = stated_operator("EXPONENTIAL")
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -12,6 +12,7 @@ import numpy as np
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer, positive, real, show
 from ..rows import dense_column
+from ..spectrum import stated_series
 from .vector import VectorKernel
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class FourierSeries(VectorKernel):
     """
 
     _fixed = ("period",)
+
+    fourier_coefficients = stated_series(lambda kernel: kernel.coefficients)
 
     def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
         self.coefficients = coefficients

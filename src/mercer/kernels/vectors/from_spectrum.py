@@ -16,6 +16,7 @@ from scipy.special import jv
 from ..definiteness import PD, Definiteness
 from ..hankel import radial_integral, radial_transform
 from ..parameters import integer, positive, show
+from ..spectrum import stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
 
@@ -65,6 +66,8 @@ class FromSpectrum(RadialKernel):
     """
 
     _fixed = ("reach", "cutoff")
+
+    spectral_density = stated_transform("radial", profile="_spectrum")
 
     def __init__(
         self,
@@ -128,10 +131,36 @@ class FromSpectrum(RadialKernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {}
 
+    @property
+    def _spectrum(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The Fourier transform of the kernel, as a function of the length of a frequency."""
+        return _spectrum(self.density, self.mode, self.cutoff)
+
     def _table(self) -> Table:
         cutoff = None if self.cutoff is None else float(self.cutoff)
         dimension, reach = int(self.dimension or 1), float(self.reach or 1.0)
         return _profile(self.density, self.mode, dimension, reach, cutoff)
+
+
+def _spectrum(
+    density: Callable[[np.ndarray], Any], mode: str, cutoff: float | None
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the spectrum of the kernel: the density or its root, 0 beyond the cutoff."""
+
+    def spectrum(w: np.ndarray) -> np.ndarray:
+        inside = w if cutoff is None else np.minimum(w, cutoff)
+        values = np.asarray(density(inside), dtype=np.float64)
+        bad = np.flatnonzero(~((values >= 0) & (values < np.inf)))
+        if values.shape != w.shape or len(bad):
+            what = f"P({w[bad[0]]:.6g}) = {values[bad[0]]:.6g}" if len(bad) else "another shape"
+            raise ValueError(
+                f"a spectrum is a function of frequencies without negative values; {show(density)} "
+                f"gave {what}."
+            )
+        values = np.sqrt(values) if mode == "coefficients" else values
+        return values if cutoff is None else np.where(w <= cutoff, values, 0.0)
+
+    return spectrum
 
 
 @lru_cache(maxsize=32)
@@ -141,17 +170,7 @@ def _profile(
     """Return the kernel as a table in the squared distance."""
     from mercer.gram.table import Table
 
-    def spectrum(w: np.ndarray) -> np.ndarray:
-        values = np.asarray(density(w), dtype=np.float64)
-        bad = np.flatnonzero(~((values >= 0) & (values < np.inf)))
-        if values.shape != w.shape or len(bad):
-            what = f"P({w[bad[0]]:.6g}) = {values[bad[0]]:.6g}" if len(bad) else "another shape"
-            raise ValueError(
-                f"a spectrum is a function of frequencies without negative values; {show(density)} "
-                f"gave {what}."
-            )
-        return np.sqrt(values) if mode == "coefficients" else values
-
+    spectrum = _spectrum(density, mode, cutoff)
     if cutoff is None:
         top = radial_integral(spectrum, dimension)
         if not (np.isfinite(top) and top > 0):

@@ -11,6 +11,7 @@ from scipy.special import digamma, kv
 
 from ..definiteness import PD, Definiteness
 from ..parameters import is_number, positive, show
+from ..spectrum import stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -57,6 +58,9 @@ class Matern(RadialKernel):
     >>> Matern(nu=0.5)([[0.0]], [[1.0]]).round(6)
     array([[0.367879]])
     """
+
+    spectral_density = stated_transform("matern", nu="nu", length_scale="length_scale")
+    regularisation = stated_operator(lambda kernel: "GAUSSIAN" if kernel.nu == inf else "MATERN")
 
     def __init__(self, nu: float = 1.5, length_scale: float = 1.0) -> None:
         self.nu = nu
@@ -112,7 +116,7 @@ class Matern(RadialKernel):
         return {"nu": _nu_slope(nu, u), "length_scale": along}
 
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)), as Student's t of 2 nu.
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): Student's t of 2 nu, or normal.
 
         Parameters
         ----------
@@ -129,8 +133,10 @@ class Matern(RadialKernel):
             The frequencies.
         """
         nu = float(self.nu)
-        stretch = np.sqrt(nu / rng.standard_gamma(nu, size=(n, 1)))
-        return stretch * rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
+        normal = rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
+        if nu == inf:
+            return normal
+        return np.sqrt(nu / rng.standard_gamma(nu, size=(n, 1))) * normal
 
 
 @lru_cache(maxsize=64)

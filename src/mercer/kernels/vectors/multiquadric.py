@@ -8,6 +8,7 @@ import numpy as np
 
 from ..definiteness import CPD, PD, Definiteness
 from ..parameters import positive, real
+from ..spectrum import stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -66,7 +67,9 @@ class InverseMultiquadric(RadialKernel):
 
     .. math:: k(x, z) = \frac{1}{\sqrt{\|x - z\|^2 + c^2}}
 
-    Positive definite, with slower decay than any Gaussian.
+    Positive definite, with slower decay than any Gaussian. Its Fourier transform in d dimensions
+    (unitary convention, :math:`\nu = (d - 1) / 2`) is
+    :math:`\sqrt{2 / \pi} \, (c / w)^{\nu} K_\nu(c w)`, which falls off exponentially.
 
     Parameters
     ----------
@@ -79,6 +82,9 @@ class InverseMultiquadric(RadialKernel):
     >>> InverseMultiquadric(c=3.0)([[0.0]], [[4.0]])
     array([[0.2]])
     """
+
+    spectral_density = stated_transform("inverse_multiquadric", c="c")
+    regularisation = stated_operator("INVERSE_MULTIQUADRIC")
 
     def __init__(self, c: float = 1.0) -> None:
         self.c = c

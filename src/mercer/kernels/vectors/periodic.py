@@ -9,6 +9,7 @@ import numpy as np
 
 from ..definiteness import PSD, Definiteness
 from ..parameters import positive, show
+from ..spectrum import stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class PeriodicGaussian(CoordinateKernel):
     """
 
     _fixed = ("period",)
+
+    fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
+    regularisation = stated_operator("PERIODIC_GAUSSIAN")
 
     def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
         self.sigma = sigma

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import lru_cache
 from itertools import product
-from math import pi
+from math import pi, sqrt
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -35,8 +35,8 @@ class Periodized(VectorKernel):
 
     Translation invariance has no meaning on a bounded interval, but it has on a circle: k' has
     the period T in every column. Its Fourier coefficients are values of the Fourier transform of
-    k, so it is positive semidefinite if k is. The sum stops where k is below 1e-17 of its largest
-    value; a kernel that does not fall off so far is refused.
+    k (Poisson), so it is positive semidefinite if k is. The sum stops where k is below 1e-17 of
+    its largest value; a kernel that does not fall off so far is refused.
 
     Parameters
     ----------
@@ -106,6 +106,39 @@ class Periodized(VectorKernel):
         """Refuse vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the torus of Periodized")
+
+    def fourier_coefficients(self, n_terms: int) -> np.ndarray:
+        r"""Return the coefficients of the kernel on the line as a series of cosines.
+
+        By Poisson's formula they are values of the Fourier transform of k,
+
+        .. math:: a_0 = \frac{\sqrt{2\pi}}{T} F[k](0), \quad
+                  a_n = \frac{2\sqrt{2\pi}}{T} F[k]\!\left(\frac{2\pi n}{T}\right) ,
+
+        in closed form where k states its transform, and by numerical integration where it does not.
+
+        Parameters
+        ----------
+        n_terms : int >= 1
+            How many to return.
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            a_0, a_1, ...; see :func:`mercer.inspection.fourier_coefficients`.
+        """
+        from mercer.inspection import fourier_transform
+
+        integer(n_terms, "n_terms", minimum=1)
+        self._require_bound("in the frequency domain")
+        if self.dimension != 1:
+            raise ValueError(
+                f"{self!r} is a kernel on {self.dimension} columns, and its series is one of waves "
+                "in all of them; ask about the kernel on one column, dimension=1."
+            )
+        period = float(self.period)
+        a = fourier_transform(self.kernel, 2 * pi / period * np.arange(n_terms))
+        return np.where(np.arange(n_terms) == 0, 1.0, 2.0) * sqrt(2 * pi) / period * a
 
     def compile(self, builder: Builder) -> None:
         """Push the sum over all periods; see :meth:`Kernel.compile`."""

@@ -13,6 +13,7 @@ from scipy.special import betainc, j0, j1, jv
 
 from ..definiteness import PD, Definiteness
 from ..parameters import integer, positive, show
+from ..spectrum import stated_operator, stated_transform
 from .compact import CompactKernel
 from .radial import RadialKernel
 from .statistics import squared_distances
@@ -52,6 +53,9 @@ class RadialBSpline(RadialKernel, CompactKernel):
     >>> RadialBSpline(order=1, dimension=1)([[0.0]], [[0.5], [1.0], [3.0]])
     array([[1.5, 1. , 0. ]])
     """
+
+    spectral_density = stated_transform("radial_b_spline", order="order", scale="scale")
+    regularisation = stated_operator("RADIAL_B_SPLINE")
 
     def __init__(self, order: int = 3, scale: float = 1.0, dimension: int | None = None) -> None:
         self.order = order

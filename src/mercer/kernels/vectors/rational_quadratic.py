@@ -8,6 +8,7 @@ import numpy as np
 
 from ..definiteness import PD, Definiteness
 from ..parameters import positive
+from ..spectrum import stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -37,6 +38,11 @@ class RationalQuadratic(RadialKernel):
     >>> RationalQuadratic(alpha=1.0, length_scale=2.0)([[0.0]], [[4.0]]).round(6)
     array([[0.333333]])
     """
+
+    spectral_density = stated_transform(
+        "rational_quadratic", alpha="alpha", length_scale="length_scale"
+    )
+    regularisation = stated_operator("RATIONAL_QUADRATIC")
 
     def __init__(self, alpha: float = 1.0, length_scale: float = 1.0) -> None:
         self.alpha = alpha

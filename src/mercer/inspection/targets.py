@@ -1,0 +1,86 @@
+"""What a target is: labels of classes or numbers; and its codes, which make a target matrix.
+
+The target matrix is YY' with one row of codes per object: -1 and 1 for two classes, the corners of
+a regular simplex for several, the numbers themselves for regression. Centred, the codes of classes
+are a multiple of the centred indicators of the classes, so a centred alignment is the same for
+both.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from mercer.kernels.parameters import show
+
+TASKS = ("auto", "classification", "regression")
+MANY_CLASSES = 20
+
+
+def is_classification(y: np.ndarray, task: str = "auto") -> bool:
+    """Return whether a target holds labels of classes.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, n_outputs)
+        The target.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the caller says; "auto" takes numbers for classes if all are whole, and there are no
+        more different ones than 20 or a fifth of the objects. Several columns are numbers.
+
+    Returns
+    -------
+    bool
+        The answer.
+    """
+    from sklearn.utils.multiclass import type_of_target
+
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}; got {show(task)}.")
+    if task != "auto":
+        return task == "classification"
+    if y.ndim == 2 and y.dtype.kind in "fiub":
+        return False
+    many = y.dtype.kind in "iuf" and len(np.unique(y)) > max(MANY_CLASSES, len(y) / 5)
+    return not (many or type_of_target(y).startswith("continuous"))
+
+
+def target_codes(y: Any, n: int, task: str = "auto") -> np.ndarray:
+    """Return one row of numbers per object, whose dot products make the target matrix.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, n_outputs)
+        Labels, or real targets.
+    n : int
+        How many there must be.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What `y` is; see :func:`is_classification`.
+
+    Returns
+    -------
+    ndarray of shape (n, n_codes)
+        The codes; of unit length for classes, with equal angles between them.
+    """
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim not in (1, 2) or len(y) != n:
+        raise ValueError(f"y must have one label per object, {n} in all; got shape {y.shape}.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity.")
+    if not is_classification(y, task):
+        if y.dtype.kind not in "fiub":
+            raise ValueError("y must be numbers for regression; got labels of another type.")
+        return y.reshape(n, -1).astype(np.float64)
+    if y.ndim == 2:
+        raise ValueError(f"y must hold one label per object; got shape {y.shape}.")
+    classes, index = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has the one class {classes[0]!r}; at least two are needed.")
+    if len(classes) == 2:
+        return np.where(index == 1, 1.0, -1.0)[:, None]
+    corners = np.eye(len(classes)) - 1.0 / len(classes)
+    return corners[index] * sqrt(len(classes) / (len(classes) - 1))
