@@ -140,6 +140,13 @@ class Program:
     scalars: list[Scalars] = field(default_factory=list)
     widths: dict[int, float] = field(default_factory=dict)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether every leaf enters through a decaying exponential of a distance."""
+        return all(
+            leaf.kind in ("sqdist", "l1") and k in self.widths for k, leaf in enumerate(self.leaves)
+        )
+
 
 class Builder:
     """Collects the program of a kernel; the methods are the instructions."""
