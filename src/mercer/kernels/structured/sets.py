@@ -134,6 +134,10 @@ class SetPower(SetKernel):
         builder.affine(math.log(self.base), 0.0)
         builder.exp()
 
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        exponent = SetIntersection(self.weights)._values(X, Z)
+        return {"base": exponent * self._values(X, Z) / float(self.base)}
+
 
 class Jaccard(SetKernel):
     r"""The share of their union that two sets, or multisets, have in common.
@@ -216,6 +220,10 @@ class Common(SetKernel):
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
         return vocabulary.counts(self._features(x) for x in X)
+
+    def diag(self, X: Any) -> np.ndarray:
+        """Return the measures of sets, whose bits do not depend on the order of the elements."""
+        return np.array([math.fsum(f * f for f in self._features(x).values()) for x in X])
 
     def _features(self, x: Any) -> dict[Hashable, float]:
         weighed = ((v, n, self._weight(v)) for v, n in counts(x).items())
