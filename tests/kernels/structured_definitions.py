@@ -13,6 +13,7 @@ from mercer import kernels as mk
 from .structured import string_definitions as strings
 from .structured.document_definitions import tf_idf
 from .structured.enumeration import counted, score
+from .structured.grammar_definitions import grammar
 from .structured.set_definitions import MULTISETS, boolean, jaccard, measure
 
 
@@ -127,6 +128,11 @@ def definitions(defined):
         mk.PairHMM: pairwise(pair_hmm),
         mk.GlobalAlignment: pairwise(
             lambda k, x, z: strings.global_alignment(x, z, k.gamma, k.band)
+        ),
+        mk.Grammar: pairwise(
+            lambda k, x, z: grammar(
+                x, z, k.rules, k.start or next(iter(k.rules)), k.independence, k.mutation
+            )
         ),
         mk.Convolution: pairwise(convolution),
         mk.SetIntersection: pairwise(lambda k, a, b: measure(elements(a) & elements(b), k.weights)),

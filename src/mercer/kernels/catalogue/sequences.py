@@ -12,6 +12,7 @@ from .. import (
     BlendedSpectrum,
     Convolution,
     Fisher,
+    Grammar,
     HiddenMarkov,
     Linear,
     Marginalized,
@@ -100,6 +101,11 @@ MODEL = HiddenMarkov.from_probabilities(
 )
 METRIC = [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4]
 
+RULES = {
+    "S": {("S", "S"): 0.1, ("A", "S"): 0.2, "a": 0.4, "c": 0.3},
+    "A": {("A", "A"): 0.25, "a": 0.25, "b": 0.5},
+}
+
 EXAMPLES = [
     # substrings
     Example(Spectrum(1), "strings"),
@@ -140,6 +146,9 @@ EXAMPLES = [
         "short strings",
     ),
     Example(normalize(PairHMM("abc", gap=0.4)), "short strings"),
+    Example(Grammar(RULES), "short strings"),
+    Example(Grammar(RULES, "A", 0.5, 0.3), "short strings"),
+    Example(normalize(Grammar(RULES, independence=0.6)) + Spectrum(1), "short strings"),
     # parts
     Example(Convolution(windows), "strings"),
     Example(Convolution(weighted_letters, average=True), "strings"),

@@ -16,7 +16,7 @@ from .sequences import (
     Tokens,
     alphabet_of,
     check_alphabet,
-    in_alphabet,
+    known_letters,
 )
 
 
@@ -151,16 +151,7 @@ class PairHMM(SequenceKernel):
 
     def _letters(self, X: list) -> Tokens:
         alphabet: Any = self.alphabet
-        tokens = in_alphabet(X, alphabet)
-        if len(tokens.token) and tokens.token.min() < 0:
-            at = int(np.argmin(tokens.token))
-            i = int(np.searchsorted(tokens.start, at, side="right")) - 1
-            letter = X[i][at - int(tokens.start[i])]
-            raise ValueError(
-                f"object {i} has the letter {letter!r}, which is not in the alphabet "
-                f"{show(alphabet)} of {type(self).__name__}; give an alphabet with all letters."
-            )
-        return tokens
+        return known_letters(X, alphabet, "PairHMM", "give an alphabet with all letters")
 
     def native_form(self) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
