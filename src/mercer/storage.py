@@ -20,6 +20,8 @@ import scipy.sparse as sp
 
 from mercer import kernels
 from mercer.kernels import Kernel
+from mercer.kernels.tables import is_frame
+from mercer.plain import as_plain, from_plain
 
 if TYPE_CHECKING:
     from mercer.expansion import Expansion
@@ -67,7 +69,9 @@ def write_expansion(expansion: Expansion, path: Path) -> None:
     elif isinstance(vectors, np.ndarray) and vectors.dtype != object:
         arrays["vectors"] = vectors
     else:
-        arrays["objects"] = np.frombuffer(_json(list(vectors)), dtype=np.uint8)
+        # The columns of a bound kernel are positions, so a frame needs no names.
+        objects = vectors.to_numpy().astype(object) if is_frame(vectors) else vectors
+        arrays["objects"] = np.frombuffer(_json(as_plain(objects)), dtype=np.uint8)
     header = {"kernel": _described(expansion.kernel), "dtype": expansion.dtype}
     arrays["header"] = np.frombuffer(_json(header), dtype=np.uint8)
     buffer = io.BytesIO()
@@ -99,7 +103,7 @@ def read_expansion(path: Path) -> Expansion:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             vectors: Any = sp.csr_matrix(parts, shape=tuple(arrays["shape"]))
         elif "objects" in arrays:
-            vectors = json.loads(arrays["objects"].tobytes())
+            vectors = from_plain(json.loads(arrays["objects"].tobytes()))
         else:
             vectors = arrays["vectors"]
         return Expansion(kernel, vectors, arrays["coef"], arrays["intercept"], header["dtype"])
@@ -110,12 +114,7 @@ def read_expansion(path: Path) -> Expansion:
 
 
 def _json(value: Any) -> bytes:
-    try:
-        return json.dumps(value).encode()
-    except TypeError as error:
-        raise ValueError(
-            f"the expansion holds objects that have no form in a file ({error}); pickle it instead."
-        ) from None
+    return json.dumps(value).encode()
 
 
 def _described(kernel: Kernel) -> dict[str, Any]:
@@ -128,21 +127,22 @@ def _described(kernel: Kernel) -> dict[str, Any]:
     parameters = {}
     for key, value in kernel.get_params(deep=False).items():
         if isinstance(value, Kernel):
-            value = {"kernel": _described(value)}
-        elif isinstance(value, np.generic | np.ndarray):
-            value = value.tolist()
+            parameters[key] = {"kernel": _described(value)}
         elif callable(value):
             raise ValueError(
                 f"{kernel!r} holds a Python function, which cannot be written to a file that runs "
                 "no code; pickle the expansion instead."
             )
-        parameters[key] = value
+        else:
+            parameters[key] = as_plain(value.tolist() if isinstance(value, np.ndarray) else value)
     return {"class": name, "parameters": parameters}
 
 
 def _rebuilt(description: dict[str, Any]) -> Kernel:
     parameters = {
-        key: _rebuilt(value["kernel"]) if isinstance(value, dict) else value
+        key: _rebuilt(value["kernel"])
+        if isinstance(value, dict) and "kernel" in value
+        else from_plain(value)
         for key, value in description["parameters"].items()
     }
     kind = getattr(kernels, description["class"])

@@ -14,8 +14,9 @@ from scipy.special import betainc, gamma, kv, xlogy
 
 from mercer import kernels as mk
 from mercer.gram.coordinates import combined
+from mercer.kernels.vocabulary import Vocabulary
 
-from .coordinate_definitions import definitions
+from . import coordinate_definitions, structured_definitions
 
 
 def dense(X):
@@ -156,6 +157,13 @@ def finite_matrix(k, X, Z):
     return [[k.matrix[place(x)][place(z)] for z in Z] for x in X]
 
 
+def seen(A, kernel):
+    """Return chosen columns as a kernel takes them: one column of objects, or numbers."""
+    if not (isinstance(A, np.ndarray) and A.dtype == object):
+        return A
+    return list(A[:, 0]) if kernel.takes.structured else dense(A)
+
+
 def fourier_series(k, X, Z):
     u = 2 * np.pi / k.period * (X[:, None] - Z[None])
     return sum(a * np.cos(n * u) for n, a in enumerate(k.coefficients)).prod(axis=-1)
@@ -204,9 +212,12 @@ DEFINITIONS = {
     mk.Normalized: normalized,
     mk.OverFeatureSpace: over_feature_space,
     mk.Projected: projected,
-    mk.OnColumns: lambda k, X, Z: defined(k.kernel, X[:, k.columns], Z[:, k.columns]),
+    mk.OnColumns: lambda k, X, Z: defined(
+        k.kernel, *(seen(A[:, k.columns], k.kernel) for A in (X, Z))
+    ),
 }
-DEFINITIONS |= definitions(defined)
+DEFINITIONS |= coordinate_definitions.definitions(defined)
+DEFINITIONS |= structured_definitions.definitions(defined)
 
 
 class Interpreter:
@@ -230,7 +241,20 @@ class Interpreter:
         self.X, self.Z = outer
 
     def leaf(self, statistic):
-        x, z = self.X[:, None], self.Z[None]
+        self._statistic(statistic, dense(self.X), dense(self.Z))
+
+    def mapped(self, kernel, statistic):
+        vocabulary = Vocabulary()
+        right = dense(kernel.map_objects(seen(self.Z, kernel), vocabulary))
+        vocabulary.fix()
+        left = dense(kernel.map_objects(seen(self.X, kernel), vocabulary))
+        self._statistic(statistic, left, right)
+
+    def sequence(self, kernel):
+        self.stack.append(defined(kernel, seen(self.X, kernel), seen(self.Z, kernel)))
+
+    def _statistic(self, statistic, X, Z):
+        x, z = X[:, None], Z[None]
         total = np.where(x + z > 0, x + z, 1.0)
         self.stack.append(
             {
@@ -254,7 +278,7 @@ class Interpreter:
         self.stack.append(np.array(self.X, dtype=float))
 
     def python(self, kernel):
-        self.stack.append(kernel.tile(self.X, self.Z))
+        self.stack.append(kernel.tile(seen(self.X, kernel), seen(self.Z, kernel)))
 
     def const(self, value):
         self.stack.append(np.full((len(self.X), len(self.Z)), value))
@@ -290,7 +314,7 @@ class Interpreter:
         self.stack.append(table(self.stack.pop()))
 
     def add_diagonal(self, kernel):
-        own, other = kernel.diag(self.X), kernel.diag(self.Z)
+        own, other = (kernel.diag(seen(A, kernel)) for A in (self.X, self.Z))
         self.stack.append(self.stack.pop() + own[:, None] + other)
 
     def add(self):
@@ -309,7 +333,7 @@ class Interpreter:
         self.stack.append(np.tanh(self.stack.pop()))
 
     def normalize(self, kernel):
-        own = [kernel.diag(A) for A in (self.X, self.Z)]
+        own = [kernel.diag(seen(A, kernel)) for A in (self.X, self.Z)]
         if min(map(np.min, own)) < 0:
             raise ValueError("negative diagonal")
         r, c = (np.divide(1, np.sqrt(d), out=np.zeros_like(d), where=d > 0) for d in own)
@@ -318,7 +342,8 @@ class Interpreter:
 
 def interpreted(kernel, X, Z=None):
     """Return the matrix of a bound kernel by interpreting its program."""
-    run = Interpreter(X, X if Z is None else Z)
+    X = kernel.validate(X)
+    run = Interpreter(X, X if Z is None else kernel.validate(Z))
     kernel.compile(run)
     (values,) = run.stack
     return values

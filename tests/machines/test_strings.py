@@ -7,6 +7,8 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -110,6 +112,23 @@ def test_expansions_on_strings_are_stored(tmp_path: Any) -> None:
     g = Expansion.load(tmp_path / "f")
     np.testing.assert_array_equal(g(["bat", "car", ""]), f(["bat", "car", ""]))
     assert g.kernel == f.kernel
+
+
+def test_expansions_on_tables_are_stored(tmp_path: Any) -> None:
+    frame = pd.DataFrame({"word": WORDS, "count": COUNT.astype(float)})
+    kernel = (Spectrum(2).on_columns("word") + RBF(0.5).on_columns(["count"])).bind(frame)
+    values = Expansion(kernel, frame, np.arange(N) - 5.0)(frame)
+    for table in (frame, pl.DataFrame({name: frame[name].tolist() for name in frame})):
+        f = Expansion(kernel, table, np.arange(N) - 5.0)
+        f.save(tmp_path / "f")
+        np.testing.assert_array_equal(Expansion.load(tmp_path / "f")(frame), values)
+
+
+def test_objects_without_a_plain_form_are_refused(tmp_path: Any) -> None:
+    f = Expansion(Spectrum(1), [["a", complex(1, 2)]], [1.0])
+    with pytest.raises(ValueError, match=r"type complex has no form in a file.*pickle"):
+        f.save(tmp_path / "f")
+    assert not list(tmp_path.iterdir())
 
 
 def test_tags_say_what_the_kernel_takes() -> None:

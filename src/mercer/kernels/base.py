@@ -445,7 +445,7 @@ class Kernel(Parametrised):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         """Return the derivatives between validated objects, of a bound kernel."""
-        values = self.get_params().values()
+        values = [v for name, v in self.get_params().items() if name not in self._fixed]
         if any(isinstance(value, float | np.floating) for value in values):
             raise NotImplementedError(
                 f"{type(self).__name__} does not state the derivatives of its values with "

@@ -1,5 +1,6 @@
 """Hidden Markov models by enumeration of all hidden paths, for short sequences."""
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -37,3 +38,36 @@ def probability(model, x):
 
 def all_strings(alphabet, length):
     return ["".join(s) for s in product(alphabet, repeat=length)]
+
+
+def counted(model, x, order, average):
+    """Return the expected joint counts of symbols and states, by enumeration of hidden paths."""
+    expected, total = Counter(), probability(model, x)
+    for path, p in joint_probabilities(model, x):
+        complete = list(zip(path, x, strict=True))
+        for t in range(len(x) - order + 1):
+            expected[tuple(complete[t : t + order])] += p / total
+    number = max(len(x) - order + 1, 1) if average else 1
+    return {key: value / number for key, value in expected.items()}
+
+
+def score(model, x):
+    """Return d log P(x) by the logarithms of the entries of the tables, or by the entries.
+
+    By a logarithm it is the expected minus the predicted number of uses of the entry.
+    """
+    names = ("initial", "transition", "emission")
+    tables = {name: getattr(model, name + "_") for name in names}
+    uses = {name: np.zeros(np.shape(table)) for name, table in tables.items()}
+    total = probability(model, x)
+    for path, p in joint_probabilities(model, x):
+        for t, (state, symbol) in enumerate(zip(path, x, strict=True)):
+            at = ("initial", state) if t == 0 else ("transition", (path[t - 1], state))
+            uses[at[0]][at[1]] += p / total
+            uses["emission"][state, model.alphabet_.index(symbol)] += p / total
+    scores = []
+    for name in (name for name in names if name in model.scored):
+        by_logarithm = uses[name] - uses[name].sum(axis=-1, keepdims=True) * tables[name]
+        softmax = model.coordinates == "softmax"
+        scores.append((by_logarithm if softmax else by_logarithm / tables[name]).ravel())
+    return np.concatenate(scores)

@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from mercer import SVC
 from mercer.kernels import RBF, Linear, Polynomial, TfIdf, exp, mutual_information
 
 from .agreement import agrees
+from .document_definitions import learned_idf, tf_idf
 
 NEWS = [
     "Wheat and corn prices rise as the harvest fails",
@@ -32,31 +32,14 @@ NEWS = [
 TOPIC = ["grain", "grain", "ship", "ship", "grain", "ship"]
 
 
-def tf_idf(documents):
-    """Return the kernel of the textbook formula, learned on tokenised documents."""
-    n = len(documents)
-    containing = Counter(term for document in documents for term in set(document))
-
-    def phi(document):
-        counts = Counter(document)
-        raw = {t: c * math.log(n / containing[t]) for t, c in counts.items() if t in containing}
-        kappa = math.sqrt(sum(v * v for v in raw.values()))
-        return {t: v / kappa for t, v in raw.items()} if kappa else {}
-
-    def kernel(x, z):
-        a, b = phi(x), phi(z)
-        return sum(v * b.get(t, 0.0) for t, v in a.items())
-
-    return kernel
-
-
 @pytest.mark.spec("CS-8.03")
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), min_size=1, max_size=7))
 def test_the_formula(documents):
     if not any(documents):
         documents = [*documents, ["a"]]
-    agrees(TfIdf(), documents, tf_idf(documents))
+    idf = learned_idf(documents)
+    agrees(TfIdf(), documents, lambda x, z: tf_idf(x, z, idf))
 
 
 @pytest.mark.spec("CS-8.03")

@@ -1,7 +1,6 @@
 """The Fisher and the marginalised kernel against enumeration over hidden paths."""
 
 import pickle
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ from mercer.kernels import (
 )
 
 from .agreement import agrees
-from .enumeration import all_strings, joint_probabilities, probability, random_model
+from .enumeration import all_strings, counted, random_model, score
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*steps of EM:sklearn.exceptions.ConvergenceWarning"
@@ -69,18 +68,13 @@ class Gradient:
 @pytest.mark.spec("CS-3.43", "CS-8.18")
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), strings)
-def test_dot_products_of_scores_found_by_differences(seed, strings):
-    model = random_model(seed, 2, "ab", scored=("emission",), coordinates="softmax")
-
-    def score(x):
-        # d log P / d log B(i, s): expected minus predicted emissions, over all hidden paths
-        total, counts = probability(model, x), np.zeros((2, 2))
-        for path, p in joint_probabilities(model, x):
-            for state, symbol in zip(path, x, strict=True):
-                counts[state, "ab".index(symbol)] += p / total
-        return (counts - counts.sum(axis=1, keepdims=True) * model.emission_).ravel()
-
-    agrees(Fisher(model), strings, lambda x, z: score(x) @ score(z), rtol=1e-9)
+def test_dot_products_of_scores_found_by_enumeration(seed, strings):
+    for options in (
+        {"scored": ("emission",), "coordinates": "softmax"},
+        {"scored": ("initial", "transition", "emission"), "coordinates": "simplex"},
+    ):
+        model = random_model(seed, 2, "ab", **options)
+        agrees(Fisher(model), strings, lambda x, z, m=model: score(m, x) @ score(m, z), rtol=1e-9)
 
 
 @pytest.mark.spec("CS-3.43", "CS-8.18")
@@ -195,17 +189,6 @@ def test_explicit_features():
 
 
 # -------------------------------------------------------------------------- the marginalised kernel
-
-
-def counted(model, x, order, average):
-    """Return the expected joint counts of one sequence, by enumeration of its hidden paths."""
-    expected, total = Counter(), probability(model, x)
-    for path, p in joint_probabilities(model, x):
-        complete = list(zip(path, x, strict=True))
-        for t in range(len(x) - order + 1):
-            expected[tuple(complete[t : t + order])] += p / total
-    number = max(len(x) - order + 1, 1) if average else 1
-    return {key: value / number for key, value in expected.items()}
 
 
 @pytest.mark.parametrize("order", [1, 2])

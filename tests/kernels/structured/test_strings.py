@@ -66,6 +66,19 @@ def test_contiguous_substrings_of_banana_and_ananas():
     assert Substring()(pair)[0, 1] == sum(Spectrum(p)(pair)[0, 1] for p in range(1, 7))
 
 
+@pytest.mark.spec("HO-11")
+def test_substrings_of_statistics_and_computation():
+    pair = ["statistics", "computation"]
+    assert [Spectrum(p)(pair)[0, 1] for p in range(1, 6)] == [10, 4, 2, 1, 0]
+    K = Spectrum(3)(pair)  # tat and ati are common
+    np.testing.assert_array_equal(K, [[8, 2], [2, 9]])
+    np.testing.assert_array_equal(Spectrum(3).diag(pair), [8, 9])
+    assert normalize(Spectrum(3))(pair)[0, 1] == pytest.approx(2 / np.sqrt(72), rel=1e-14)
+    assert normalize(Spectrum(3))(pair)[0, 1] == pytest.approx(0.235702, abs=5e-7)
+    # Strings shorter than p have no such substring.
+    np.testing.assert_array_equal(Spectrum(3)(["ta", "", "statistics"], pair)[:2], 0)
+
+
 @pytest.mark.spec("CS-3.39")
 @few
 @given(st.text("ab", max_size=12), st.text("ab", max_size=12), lengths)

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from ..parameters import show
-from . import composed, coordinatewise, general, vectors
+from . import collections, composed, coordinatewise, general, sequences, series, vectors
 from .example import Example
 
 __all__ = ["Example", "catalogue", "sample"]
 
-_MODULES = (vectors, coordinatewise, general, composed)
+_MODULES = (vectors, coordinatewise, general, composed, sequences, collections, series)
 
 
 def catalogue(objects: str | None = None) -> list[Example]:

@@ -6,6 +6,7 @@ from .delay import Delayed, DelayEmbedding
 from .documents import TfIdf, mutual_information
 from .fisher import Fisher
 from .global_alignment import GlobalAlignment
+from .grammar import Grammar
 from .graphs import Diffusion
 from .hidden_markov import HiddenMarkov
 from .marginalized import Marginalized
@@ -28,6 +29,7 @@ __all__ = [
     "Diffusion",
     "Fisher",
     "GlobalAlignment",
+    "Grammar",
     "HiddenMarkov",
     "Jaccard",
     "Marginalized",

@@ -162,6 +162,42 @@ class Convolution(Kernel):
                 )
         return values
 
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        kernel = self.kernel
+        if not isinstance(kernel, Kernel):
+            return {}
+        left = self._taken_apart(X)
+        right = left if X is Z else self._taken_apart(Z)
+        if not (len(left.weight) and len(right.weight)):
+            return self._no_slopes(left, right)
+        b = kernel.validate(right.components[0])
+        a, b = stored_alike(kernel.validate(left.components[0], b), b)
+        slopes: dict[str, np.ndarray] = {}
+        for columns in right.chunks():
+            z = right.of(columns)
+            for rows in left.chunks():
+                x = left.of(rows)
+                weight = np.outer(left.weight[x], right.weight[z])
+                for name, values in kernel._gradient(take(a, x), take(b, z)).items():
+                    shape = (*values.shape[:-2], left.n, right.n)
+                    whole = slopes.setdefault(f"kernel__{name}", np.zeros(shape))
+                    whole[..., rows[:, None], columns] = _summed(
+                        weight * values, left.start[rows] - x.start, right.start[columns] - z.start
+                    )
+        return slopes
+
+    def _no_slopes(self, left: _Taken, right: _Taken) -> dict[str, np.ndarray]:
+        """Return zeros for the parameters, whose names any part tells, if there is one."""
+        parts = left if len(left.weight) else right
+        kernel: Any = self.kernel
+        if not len(parts.weight):
+            return {}
+        one = kernel.validate(take(parts.components[0], slice(1)))
+        return {
+            f"kernel__{name}": np.zeros((*values.shape[:-2], left.n, right.n))
+            for name, values in kernel._gradient(one, one).items()
+        }
+
     def _taken_apart(self, X: Any) -> _Taken:
         """Return the decompositions of all objects, one after the other."""
         found = [self._decompositions(X[i], i) for i in range(count(X))]
@@ -265,8 +301,8 @@ def _summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 
     In both orders, of which the mean is taken, so that k(x, z) and k(z, x) have the same bits.
     """
-    along = np.add.reduceat(np.add.reduceat(values, columns, axis=1), rows, axis=0)
-    across = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
+    along = np.add.reduceat(np.add.reduceat(values, columns, axis=-1), rows, axis=-2)
+    across = np.add.reduceat(np.add.reduceat(values, rows, axis=-2), columns, axis=-1)
     return 0.5 * (along + across)
 
 

@@ -88,6 +88,8 @@ class TfIdf(Kernel):
         accepts_sparse=True,
     )
 
+    _fixed: ClassVar[tuple[str, ...]] = ("idf", "min_df")
+
     def __init__(
         self,
         tf: str = "count",

@@ -57,6 +57,7 @@ class Fisher(GenerativeKernel):
     """
 
     _asked_of_model: ClassVar[str] = "fisher_scores"
+    _fixed: ClassVar[tuple[str, ...]] = ("metric",)
 
     def __init__(self, model: Any, metric: Any = "identity", kernel: Kernel | None = None) -> None:
         self.model = model

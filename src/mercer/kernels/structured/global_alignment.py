@@ -12,6 +12,7 @@ from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..objects import Objects, as_items
 from ..parameters import integer, real, show
+from .path_sums import padded, path_sums
 from .sequences import offsets
 
 if TYPE_CHECKING:
@@ -151,6 +152,24 @@ class GlobalAlignment(Kernel):
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         self._require_bound("on pairs of series")
         return ("global_alignment", float(self.gamma), 0 if self.band is None else int(self.band))
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        self._values(X, Z)  # refuses values that no number holds
+        gamma = float(self.gamma)
+        x, rows = padded(X)
+        z, columns = padded(Z)
+
+        def steps(i: int, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            if not (i and j):
+                nothing = np.zeros((2, len(x), len(z)))
+                return nothing, nothing, nothing
+            square = ((x[:, None, i - 1] - z[None, :, j - 1]) ** 2).sum(axis=-1)
+            near = 1.0 if self.band is None else max(0.0, 1.0 - abs(i - j) / int(self.band))
+            g = near * np.exp(-gamma * square)
+            kappa = np.stack([g / (2.0 - g), -2.0 * square * g / (2.0 - g) ** 2])
+            return kappa, kappa, kappa
+
+        return {"gamma": path_sums(rows, columns, steps, 1)[1]}
 
 
 def as_series(X: Any, owner: str) -> list[np.ndarray]:

@@ -102,6 +102,12 @@ class Diffusion(Kernel):
         position = self._position()
         return self._half()[[position[node] for node in self.validate(X)]]
 
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        position, beta = self._position(), float(self.beta)
+        values, vectors = self._spectrum()
+        left, right = (vectors[[position[node] for node in nodes]] for nodes in (X, Z))
+        return {"beta": (left * (-values * np.exp(-beta * values))) @ right.T}
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Diffusion):
             return NotImplemented
@@ -118,12 +124,17 @@ class Diffusion(Kernel):
         """Return exp(-beta L / 2), whose square is the matrix of all nodes; computed once."""
         known = self.__dict__.get("_computed")
         if known is None or known[0] is not self.weights or known[1] != self.beta:
-            weights = self._dense()
-            values, vectors = eigh(np.diag(weights.sum(axis=1)) - weights)
-            decay = np.exp(-0.5 * float(self.beta) * np.maximum(values, 0.0))
+            values, vectors = self._spectrum()
+            decay = np.exp(-0.5 * float(self.beta) * values)
             known = (self.weights, self.beta, (vectors * decay) @ vectors.T)
             self.__dict__["_computed"] = known
         return known[2]
+
+    def _spectrum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the eigenvalues of the Laplacian, which are at least 0, and its eigenvectors."""
+        weights = self._dense()
+        values, vectors = eigh(np.diag(weights.sum(axis=1)) - weights)
+        return np.maximum(values, 0.0), vectors
 
     def _dense(self) -> np.ndarray:
         weights = self.weights.toarray() if sp.issparse(self.weights) else self.weights

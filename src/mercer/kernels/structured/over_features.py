@@ -100,6 +100,14 @@ class OverFeatures(Kernel):
         """Return k(x, x) of a kernel on vectors that is written in Python."""
         return self._vector_kernel.tile_diagonal(self.features(A))
 
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        if self.kernel is None:
+            return {}
+        A = self.features(X)
+        B = A if X is Z else self.features(Z)
+        slopes = self.kernel._gradient(A, B)
+        return {f"kernel__{name}": matrix for name, matrix in slopes.items()}
+
     @property
     def _vector_kernel(self) -> Kernel:
         return Linear() if self.kernel is None else self.kernel

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..definiteness import PSD, Definiteness
 from ..parameters import real, show
 from ..vocabulary import Vocabulary
+from .path_sums import padded, path_sums, times
 from .sequences import (
     SequenceKernel,
     Tokens,
     alphabet_of,
     check_alphabet,
-    in_alphabet,
+    known_letters,
 )
 
 
@@ -75,6 +76,8 @@ class PairHMM(SequenceKernel):
            [0.064, 1.   , 0.   ],
            [0.   , 0.   , 1.   ]])
     """
+
+    _fixed: ClassVar[tuple[str, ...]] = ("background",)  # probabilities, which add up to 1
 
     def __init__(
         self,
@@ -148,16 +151,7 @@ class PairHMM(SequenceKernel):
 
     def _letters(self, X: list) -> Tokens:
         alphabet: Any = self.alphabet
-        tokens = in_alphabet(X, alphabet)
-        if len(tokens.token) and tokens.token.min() < 0:
-            at = int(np.argmin(tokens.token))
-            i = int(np.searchsorted(tokens.start, at, side="right")) - 1
-            letter = X[i][at - int(tokens.start[i])]
-            raise ValueError(
-                f"object {i} has the letter {letter!r}, which is not in the alphabet "
-                f"{show(alphabet)} of {type(self).__name__}; give an alphabet with all letters."
-            )
-        return tokens
+        return known_letters(X, alphabet, "PairHMM", "give an alphabet with all letters")
 
     def native_form(self) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
@@ -171,6 +165,36 @@ class PairHMM(SequenceKernel):
             np.ascontiguousarray(float(self.gap) * letters),
             float(self.end) * stop,
         )
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        self._values(X, Z)  # refuses values that no number holds
+        pairs, q = self.probabilities()
+        x, rows = self._padded_letters(X)
+        z, columns = self._padded_letters(Z)
+        gap, end = float(self.gap), float(self.end)
+        # By mutation, gap and end.
+        slope = np.zeros_like(pairs)
+        if self.emission is None:
+            slope = -2.0 * (1.0 - float(self.mutation)) * (np.diag(q) - np.outer(q, q))
+        stay, stop = 1.0 - end, (1.0 - gap) ** 2
+        pair = np.stack([stay * stop * pairs, stay * stop * slope])
+        pair = np.concatenate([pair, [-2.0 * stay * (1.0 - gap) * pairs], [-stop * pairs]])
+        insert = np.stack([gap * q, 0 * q, q, 0 * q])
+
+        def steps(i: int, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            down = insert[:, x[:, i - 1], None] * np.ones(len(z))
+            right = insert[:, None, z[:, j - 1]] * np.ones((len(x), 1))
+            both = pair[:, x[:, i - 1]][:, :, z[:, j - 1]] - times(down, right)
+            return down, right, both
+
+        ends = np.array([end * stop, 0.0, -2.0 * end * (1.0 - gap), stop])[:, None, None]
+        slopes = times(ends, path_sums(rows, columns, steps, 3))[1:]
+        return dict(zip(("mutation", "gap", "end"), slopes, strict=True))
+
+    def _padded_letters(self, X: list) -> tuple[np.ndarray, np.ndarray]:
+        tokens = self._letters(X)
+        letters, lengths = padded(np.split(tokens.token, tokens.start[1:-1]))
+        return letters.astype(np.intp), lengths
 
     def probabilities(self) -> tuple[np.ndarray, np.ndarray]:
         r"""Return the probabilities of pairs and of inserted letters, in the alphabet's order.

@@ -11,6 +11,7 @@ from mercer import _native
 
 from ..base import Kernel
 from ..objects import Objects, as_items
+from ..parameters import show
 from ..vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -175,6 +176,30 @@ def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
     nearest = order[np.minimum(found, len(codes) - 1)]
     known = codes[nearest] == tokens.token
     return Tokens(np.where(known, nearest, -1).astype(np.int32), tokens.start)
+
+
+def known_letters(X: list, alphabet: Sequence[Hashable], owner: str, advice: str) -> Tokens:
+    """Return validated sequences as positions in an alphabet; refuse tokens outside it.
+
+    Parameters
+    ----------
+    X : list
+        Validated sequences.
+    alphabet : sequence
+        The letters.
+    owner, advice : str
+        The kernel, and what to do, for the error message.
+    """
+    tokens = in_alphabet(X, alphabet)
+    if len(tokens.token) and tokens.token.min() < 0:
+        at = int(np.argmin(tokens.token))
+        i = int(np.searchsorted(tokens.start, at, side="right")) - 1
+        letter = X[i][at - int(tokens.start[i])]
+        raise ValueError(
+            f"object {i} has the letter {letter!r}, which is not in the alphabet "
+            f"{show(alphabet)} of {owner}; {advice}."
+        )
+    return tokens
 
 
 def check_alphabet(alphabet: Any, owner: str) -> None:

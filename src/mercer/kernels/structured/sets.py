@@ -134,6 +134,10 @@ class SetPower(SetKernel):
         builder.affine(math.log(self.base), 0.0)
         builder.exp()
 
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        exponent = SetIntersection(self.weights)._values(X, Z)
+        return {"base": exponent * self._values(X, Z) / float(self.base)}
+
 
 class Jaccard(SetKernel):
     r"""The share of their union that two sets, or multisets, have in common.
@@ -177,33 +181,59 @@ class Jaccard(SetKernel):
         """Positive definite, unless sets differ only in elements of weight 0."""
         return PD if is_positive(self.weights) else PSD
 
-    def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return intersections over unions; see :meth:`Kernel.tile`."""
-        left, right = ([self._items(x) for x in X] for X in (A, B))
-        if self.weights is None:
-            indicators = Vocabulary().counts(left + right)
-            both = (indicators[: len(A)] @ indicators[len(A) :].T).toarray()
-        else:
-            # Correctly rounded sums: their bits do not depend on the order of the elements.
-            both = np.array([[self._measure(x & z) for z in right] for x in left])
-        sizes = [np.array([self._measure(x) for x in X]) for X in (left, right)]
-        union = sizes[0][:, None] + sizes[1] - both
-        return np.divide(both, union, out=np.ones_like(both), where=union > 0)
+    def compile(self, builder: Builder) -> None:
+        """Push I / (m(A) + m(B) - I), I the measure of the intersection."""
+        common = Common(self.weights, self.multisets)
+        builder.mapped(common, "dot")
+        builder.dup()
+        builder.affine(-1.0, 0.0)
+        builder.add_diagonal(common)
+        builder.reciprocal()
+        builder.mul()
 
-    def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return 1 for every set; see :meth:`Kernel.tile_diagonal`."""
-        return np.ones(len(A))
 
-    def _items(self, x: Any) -> frozenset[Hashable]:
-        """Return a set of elements, or of the copies (element, number) of a multiset."""
-        if not self.multisets:
-            return frozenset(elements(x))
-        return frozenset((v, j) for v, number in counts(x).items() for j in range(number))
+class Common(SetKernel):
+    """What two sets, or multisets, have in common, where empty ones have emptiness in common.
 
-    def _measure(self, items: frozenset[Any]) -> float:
-        if self.weights is None:
-            return float(len(items))
-        return math.fsum(self._weight(v[0] if self.multisets else v) for v in items)
+    A set of measure 0 has one feature, which no other set has, and so the measure 1: its ratio of
+    intersection to union is 1 with itself and 0 with others, as that of any set. A part of
+    :class:`Jaccard`.
+
+    Parameters
+    ----------
+    weights : mapping from elements to numbers >= 0, optional
+        The weights of the measure.
+    multisets : bool, default=False
+        Whether the copies of an element are different elements.
+    """
+
+    def __init__(
+        self, weights: Mapping[Hashable, float] | None = None, multisets: bool = False
+    ) -> None:
+        self.weights = weights
+        self.multisets = multisets
+
+    def compile(self, builder: Builder) -> None:
+        """Push the measure of the intersection; see :meth:`Kernel.compile`."""
+        builder.mapped(self, "dot")
+
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
+        return vocabulary.counts(self._features(x) for x in X)
+
+    def diag(self, X: Any) -> np.ndarray:
+        """Return the measures of sets, whose bits do not depend on the order of the elements."""
+        return np.array([math.fsum(f * f for f in self._features(x).values()) for x in X])
+
+    def _features(self, x: Any) -> dict[Hashable, float]:
+        weighed = ((v, n, self._weight(v)) for v, n in counts(x).items())
+        features: dict[Hashable, float] = {
+            (v, j): math.sqrt(weight)
+            for v, number, weight in weighed
+            if weight > 0
+            for j in range(number if self.multisets else 1)
+        }
+        return features or {None: 1.0}  # no pair of an element and a number
 
 
 def check_measure(weights: Any) -> None:

@@ -124,6 +124,12 @@ class BlendedSpectrum(SequenceKernel):
         """Return the counts of all lengths side by side; see :meth:`Kernel.map_objects`."""
         return counts(self.encode(X, vocabulary), [range(self.p)], 1, 1, vocabulary)
 
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        if self.weights is None:
+            return {}
+        lengths = range(1, int(self.p) + 1)
+        return {"weights": np.stack([Spectrum(p)._values(X, Z) for p in lengths])}
+
 
 def counts(
     tokens: Tokens,

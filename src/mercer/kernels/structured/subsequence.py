@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.signal import lfilter
 
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer
-from .sequences import SequenceKernel
+from ..vocabulary import Vocabulary
+from .sequences import SequenceKernel, Tokens
 from .spectrum import check_weights
 from .substring import check_decay
 
@@ -82,8 +84,60 @@ class Subsequence(SequenceKernel):
 
     def native_form(self) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
-        weights = np.zeros(int(self.n))
-        weights[:] = 0.0 if self.weights is None else np.asarray(self.weights, dtype=np.float64)
-        if self.weights is None:
-            weights[-1] = 1.0
-        return ("subsequence", float(self.decay), weights)
+        return ("subsequence", float(self.decay), self._all_weights())
+
+    def _all_weights(self) -> np.ndarray:
+        if self.weights is not None:
+            return np.array(self.weights, dtype=np.float64)
+        return np.r_[np.zeros(int(self.n) - 1), 1.0]
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        vocabulary = Vocabulary()
+        columns = self.encode(Z, vocabulary)
+        vocabulary.fix()
+        rows = columns if X is Z else self.encode(X, vocabulary)
+        lengths = np.diff(columns.start)
+        z = np.full((len(lengths), max(int(lengths.max()), 1)), -2, dtype=np.int64)
+        z[np.arange(z.shape[1]) < lengths[:, None]] = columns.token
+        decay, weights = float(self.decay), self._all_weights()
+        slopes = [_slopes(x, z, decay, weights) for x in _split(rows)]
+        gradient = {"decay": np.array(slopes)}
+        if self.weights is not None:
+            single = np.eye(int(self.n))
+            gradient["weights"] = np.stack([self._with(weights=w)._values(X, Z) for w in single])
+        return gradient
+
+
+def _slopes(x: np.ndarray, z: np.ndarray, decay: float, weights: np.ndarray) -> np.ndarray:
+    """Return the derivatives by the decay of the values of one sequence with others.
+
+    The recursion of the class with its derivative. R and D are running sums along the two
+    sequences, y_j = x_j + decay y_{j-1}, whose derivatives are running sums of x_j' + y_{j-1}.
+    """
+    if not len(x):
+        return np.zeros(len(z))
+    equal = (x[:, None] == z[:, None]) & (x[:, None] >= 0)
+    total = np.zeros(len(z))
+    above, slope_above = np.ones(equal.shape), np.zeros(equal.shape)  # D_{l-1}(i - 1, j - 1)
+    for length, weight in enumerate(weights, start=1):
+        matches, slopes = equal * above, equal * slope_above
+        total += weight * (
+            2 * length * decay ** (2 * length - 1) * matches.sum(axis=(1, 2))
+            + decay ** (2 * length) * slopes.sum(axis=(1, 2))
+        )
+        for axis in (2, 1):
+            matches = lfilter([1.0], [1.0, -decay], matches, axis=axis)
+            slopes = lfilter([1.0], [1.0, -decay], slopes + _later(matches, axis), axis=axis)
+        above, slope_above = (_later(_later(table, 1), 2) for table in (matches, slopes))
+    return total
+
+
+def _later(table: np.ndarray, axis: int) -> np.ndarray:
+    """Return a table moved by one place along an axis, with zeros at the begin."""
+    moved = np.roll(table, 1, axis=axis)
+    moved[(slice(None),) * axis + (0,)] = 0.0
+    return moved
+
+
+def _split(tokens: Tokens) -> list[np.ndarray]:
+    return np.split(tokens.token, tokens.start[1:-1])

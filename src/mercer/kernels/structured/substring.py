@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer, real, show
 from .sequences import SequenceKernel
+from .spectrum import Spectrum
 
 _LONGEST = 2**62
 
@@ -67,6 +70,17 @@ class Substring(SequenceKernel):
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         longest = _LONGEST if self.max_length is None else int(self.max_length)
         return ("substring", float(self.decay), int(self.min_length), longest)
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        slopes = np.zeros((len(X), len(Z)))
+        last = max(map(len, Z))
+        last = last if self.max_length is None else min(int(self.max_length), last)
+        for p in range(int(self.min_length), last + 1):
+            common = Spectrum(p)._values(X, Z)
+            if not common.any():
+                break
+            slopes += 2 * p * float(self.decay) ** (2 * p - 1) * common
+        return {"decay": slopes}
 
 
 def check_decay(decay: Any) -> None:

@@ -80,3 +80,9 @@ class WeightedDegree(SequenceKernel):
         else:
             weights = np.array(self.weights, dtype=np.float64)
         return ("weighted_degree", weights, int(self.shift))
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        if self.weights is None:
+            return {}
+        single = np.eye(int(self.degree))
+        return {"weights": np.stack([self._with(weights=w)._values(X, Z) for w in single])}
