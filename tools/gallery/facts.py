@@ -4,12 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mercer import kernels as mk
 from mercer.gram.program import compile_kernel
-from mercer.inspection import fourier_transform, regularisation
-from mercer.inspection.spectra import closed_form
+from mercer.inspection import fourier_coefficients, fourier_transform, regularisation
 from mercer.kernels.catalogue import catalogue
 from mercer.kernels.objects import take
 
@@ -53,30 +50,25 @@ def spectrum(portrait: Portrait) -> Spectrum:
 
 def _of_line(kernel: Any) -> Spectrum:
     """Return the spectrum of a translation-invariant kernel on the line."""
-    if _is_periodic(kernel):
-        stated = hasattr(kernel, "fourier_coefficients")
-        by = (
-            "in closed form, `kernel.fourier_coefficients`"
-            if stated
-            else ("by a discrete transform, `mercer.inspection.fourier_coefficients`")
-        )
-        return Spectrum("series", f"a series of cosines, {by}")
-    try:
-        if closed_form(kernel, np.ones((1, 1))) is not None:
-            own = hasattr(kernel, "spectral_density")
-            by = "`kernel.spectral_density`" if own else "from those of its parts"
-            return Spectrum("density", f"in closed form, {by}")
-        fourier_transform(kernel, [0.5, 1.0])
-    except ValueError:
-        return Spectrum("eigenvalues", "not computed, since a part is periodic")
-    return Spectrum("density", "by numerical integration, `mercer.inspection.fourier_transform`")
-
-
-def _is_periodic(kernel: Any) -> bool:
-    parts = kernel._parts()
-    if getattr(kernel, "period", None) is not None or isinstance(kernel, mk.Dirichlet):
-        return True
-    return bool(parts) and all(_is_periodic(part) for part in parts)
+    own = {"density": "spectral_density", "series": "fourier_coefficients"}
+    for kind, method, how in (
+        ("series", "closed", "a series of cosines, in closed form"),
+        ("series", "numeric", "a series of cosines, by a discrete transform"),
+        ("density", "closed", "in closed form"),
+        ("density", "numeric", "by numerical integration"),
+    ):
+        try:
+            if kind == "series":
+                fourier_coefficients(kernel, 2, method=method)
+            else:
+                fourier_transform(kernel, [0.5, 1.0], method=method)
+        except ValueError:  # another kind of kernel, or nothing stated
+            continue
+        stated = method == "closed" and hasattr(kernel, own[kind])
+        where = "kernel" if stated else "mercer.inspection"
+        name = own[kind] if stated or kind == "series" else "fourier_transform"
+        return Spectrum(kind, f"{how}, `{where}.{name}`")
+    return Spectrum("eigenvalues", "not computed, since a part is periodic")
 
 
 def operator(kernel: Any) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from mercer import kernels as mk
 from . import facts
 from .docstrings import FENCE, USE, Description, describe
 from .families import ADVICE, FAMILIES, Family, kernels, second_names
-from .portraits import Portrait, portraits
+from .portraits import Matrix, Plane, Portrait, portraits, varied
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "kernels.md"
@@ -65,7 +65,13 @@ def section(name: str, kind: type[mk.Kernel], portrait: Portrait) -> list[str]:
     lines = [f"### {name}", "", text.summary + (f" Also named {others}." if others else "")]
     for block in text.body:
         lines += ["", block]
-    lines += ["", f"![{name}](pictures/kernels/{name}.svg)", ""]
+    lines += [
+        "",
+        f"![{name}](pictures/kernels/{name}.svg)",
+        "",
+        f"*Drawn: {caption(portrait)}.*",
+        "",
+    ]
     lines.append(f"**Use it** {linked(text.use.removeprefix(USE), name)}")
     for block in text.notes:
         lines += ["", block]
@@ -79,6 +85,16 @@ def section(name: str, kind: type[mk.Kernel], portrait: Portrait) -> list[str]:
         lines += [f"Literature: {text.references}", ""]
     lines.append(f"Source: [{source.removeprefix('src/')}](../{source})")
     return lines
+
+
+def caption(portrait: Portrait) -> str:
+    """Return what is drawn."""
+    if not isinstance(portrait, Plane) and portrait.words:
+        return portrait.words
+    if isinstance(portrait, Matrix):
+        return f"`{portrait.drawn!r}`"
+    others = ", ".join(f"`{name}`" for name in varied(portrait.kernels))
+    return f"`{portrait.kernels[0]!r}`" + (f" and with other values of {others}" if others else "")
 
 
 def known(name: str, portrait: Portrait) -> list[str]:

@@ -16,12 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from mercer.inspection import eigenvalue_report, fourier_coefficients, fourier_transform
-from mercer.kernels import normalize
 from mercer.plots._gram import _shades
 from mercer.plots._style import FAINT, INK, colour_of, tidy
 
 from . import facts
-from .portraits import Curves, Matrix, Plane, Portrait, portraits
+from .portraits import Curves, Matrix, Plane, Portrait, portraits, varied
 
 STYLE = {
     "font.size": 8,
@@ -115,19 +114,12 @@ def _mark(ax: Axes, z: float, colour: str) -> None:
 
 def curve_names(portrait: Curves) -> list[str]:
     """Return what tells the curves apart: their points z, or parameters of the kernels."""
-    if portrait.names:
-        return list(portrait.names)
     if len(portrait.kernels) == 1:
         return [f"$z = {z:g}$" for z in portrait.at]
     settings = [kernel.get_params() for kernel in portrait.kernels]
-    varied = [
-        name
-        for name, value in settings[0].items()
-        if isinstance(value, int | float | str | list)
-        and any(other[name] != value for other in settings[1:])
-    ]
+    names = varied(portrait.kernels)
     return [
-        ", ".join(f"{name.rsplit('__', 1)[-1]} = {_shown(setting[name])}" for name in varied)
+        ", ".join(f"{name.rsplit('__', 1)[-1]} = {_shown(setting[name])}" for name in names)
         for setting in settings
     ]
 
@@ -238,8 +230,7 @@ def _plane(portrait: Plane) -> Figure:
 
 
 def _matrix(portrait: Matrix) -> Figure:
-    kernel = normalize(portrait.kernels[0]) if portrait.normalized else portrait.kernels[0]
-    values = kernel(portrait.objects)
+    values = portrait.drawn(portrait.objects)
     names = [str(name) for name in portrait.names or portrait.objects]
     figure = Figure(figsize=SIZE, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.3, 1.0])

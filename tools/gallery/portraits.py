@@ -27,14 +27,14 @@ class Curves:
         Where x runs.
     at : sequence of float
         The points z. Several kernels have one.
-    names : sequence of str
-        Names of the curves, where parameters do not tell them apart.
+    words : str
+        What is drawn, where the printed form does not say it.
     """
 
     kernels: Sequence[mk.Kernel]
     interval: tuple[float, float] = (-4.0, 4.0)
     at: Sequence[float] = (0.0,)
-    names: Sequence[str] = ()
+    words: str = ""
 
     @property
     def objects(self) -> np.ndarray:
@@ -80,15 +80,34 @@ class Matrix:
         What to write beside them, by default the objects.
     normalized : bool
         Whether the cosines are drawn, where sizes would hide all else.
+    words : str
+        What is drawn, where the printed form does not say it.
     """
 
     kernels: Sequence[mk.Kernel]
     objects: Any
     names: Sequence[str] = ()
     normalized: bool = False
+    words: str = ""
+
+    @property
+    def drawn(self) -> mk.Kernel:
+        """The kernel whose values are drawn."""
+        return mk.normalize(self.kernels[0]) if self.normalized else self.kernels[0]
 
 
 Portrait = Curves | Plane | Matrix
+
+
+def varied(kernels: Sequence[mk.Kernel]) -> list[str]:
+    """Return the names of the parameters in which kernels differ."""
+    first, *others = (kernel.get_params() for kernel in kernels)
+    return [
+        name
+        for name, value in first.items()
+        if isinstance(value, int | float | str | list)
+        and any(other[name] != value for other in others)
+    ]
 
 
 def bump(w: np.ndarray) -> np.ndarray:
@@ -156,13 +175,12 @@ SERIES = {
     "early fall": [3, 2, 1, 0, 0, 0],
     "hump": [0, 1, 3, 3, 1, 0],
 }
+MODEL = "a model of two states that tend to stay, of which one prefers a and the other b"
 RULES = [[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]]
-# Two triangles with a bridge from c to d.
 EDGES = ["ab", "ac", "bc", "cd", "de", "df", "ef"]
 NODES = ["a", "b", "c", "d", "e", "f"]
 GRAPH = [[float(a + b in EDGES or b + a in EDGES) for b in NODES] for a in NODES]
 TASTES = [[1.0, 0.8, 0.2, 0.0], [0.8, 1.0, 0.3, 0.1], [0.2, 0.3, 1.0, 0.6], [0.0, 0.1, 0.6, 1.0]]
-# No kernel: 0 is near 1 and 1 near 2, but 0 and 2 are far apart.
 GIVEN = [[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.9, 0.1], [0.1, 0.9, 1.0, 0.3], [0.0, 0.1, 0.3, 1.0]]
 FRUIT = ["lemon", "lime", "plum", "cherry"]
 
@@ -203,7 +221,10 @@ def _vectors() -> dict[str, Portrait]:
         "RadialBSpline": Curves(
             [mk.RadialBSpline(n, 0.5, dimension=1) for n in (1, 3, 5)],
         ),
-        "FromSpectrum": Curves([mk.FromSpectrum(bump, dimension=1, reach=30.0)]),
+        "FromSpectrum": Curves(
+            [mk.FromSpectrum(bump, dimension=1, reach=30.0)],
+            words="a spectrum with its power about the frequency 3",
+        ),
         "Multiquadric": Curves([mk.Multiquadric(c) for c in (0.0, 1.0, 2.0)]),
         "NegativeDistance": Curves([mk.NegativeDistance(p) for p in (0.5, 1.0, 1.5)]),
         "LogDistance": Curves([mk.LogDistance(2.0, c) for c in (0.1, 1.0, 4.0)]),
@@ -253,11 +274,31 @@ def _general() -> dict[str, Portrait]:
     return {
         "Constant": Curves([mk.Constant(1.0)]),
         "OnColumns": Plane([mk.RBF(0.3).on_columns([0])]),
-        "Precomputed": Matrix([mk.Precomputed()], np.array(GIVEN), ["0", "1", "2", "3"]),
-        "FiniteMatrix": Matrix([mk.FiniteMatrix(TASTES, items=FRUIT)], FRUIT),
-        "FromFunction": Matrix([mk.FromFunction(common)], WORDS),
-        "FromFeatureMap": Matrix([mk.FromFeatureMap(lengths, kernel=mk.RBF(1.0))], WORDS),
-        "Covariance": Curves([mk.Covariance(swings)], (-6, 6), (-3.0, 0.0, 3.0)),
+        "Precomputed": Matrix(
+            [mk.Precomputed()],
+            np.array(GIVEN),
+            ["0", "1", "2", "3"],
+            words="similarities that are no kernel: 0 is near 1 and 1 near 2, but 0 is far from 2",
+        ),
+        "FiniteMatrix": Matrix(
+            [mk.FiniteMatrix(TASTES, items=FRUIT)], FRUIT, words="fruits by taste"
+        ),
+        "FromFunction": Matrix(
+            [mk.FromFunction(common)],
+            WORDS,
+            words="the number of letters that two words have in common",
+        ),
+        "FromFeatureMap": Matrix(
+            [mk.FromFeatureMap(lengths, kernel=mk.RBF(1.0))],
+            WORDS,
+            words="a Gaussian of the lengths of words",
+        ),
+        "Covariance": Curves(
+            [mk.Covariance(swings)],
+            (-6, 6),
+            (-3.0, 0.0, 3.0),
+            words="eight waves that are damped on the right",
+        ),
     }
 
 
@@ -287,10 +328,18 @@ def _structured() -> dict[str, Portrait]:
             RULES,
             ["".join(map(str, row)) for row in RULES],
         ),
-        "Diffusion": Matrix([mk.Diffusion(GRAPH, nodes=NODES)], NODES),
-        "Convolution": Matrix([mk.Convolution(pairs)], PHRASES),
-        "Fisher": Matrix([mk.Fisher(model)], STATES),
-        "Marginalized": Matrix([mk.Marginalized(model)], STATES),
+        "Diffusion": Matrix(
+            [mk.Diffusion(GRAPH, nodes=NODES)],
+            NODES,
+            words="two triangles abc and def with an edge from c to d, `beta=1.0`",
+        ),
+        "Convolution": Matrix(
+            [mk.Convolution(pairs)],
+            PHRASES,
+            words="the parts are pairs of words that follow each other",
+        ),
+        "Fisher": Matrix([mk.Fisher(model)], STATES, words=MODEL),
+        "Marginalized": Matrix([mk.Marginalized(model)], STATES, words=MODEL),
         "Delayed": Matrix(
             [mk.Delayed(mk.RBF(0.2), dimension=3)], list(SERIES.values()), list(SERIES)
         ),
