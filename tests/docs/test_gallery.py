@@ -10,7 +10,7 @@ import pytest
 from mercer import kernels as mk
 from tools.gallery.docstrings import USE, describe
 from tools.gallery.families import ADVICE, FAMILIES, kernels
-from tools.gallery.page import PAGE, PICTURES, anchor, missing, page
+from tools.gallery.page import PAGE, PICTURES, anchor, missing, page, same_kernels
 from tools.gallery.portraits import portraits
 
 FAMILY_NAMES = [name for family in FAMILIES for name in family.names.split()]
@@ -32,13 +32,21 @@ def test_every_kernel_is_in_one_family_and_has_a_portrait_of_itself():
         assert {type(kernel).__name__ for kernel in portrait.kernels} == {name}
 
 
+def test_a_kernel_without_a_family_or_a_portrait_is_named():
+    drawn, classes = portraits(), kernels()
+    same_kernels(drawn, classes)
+    with pytest.raises(SystemExit, match=r"families\.py .* about Unplaced"):
+        same_kernels(drawn, classes | {"Unplaced": mk.Linear})
+    with pytest.raises(SystemExit, match=r"portraits\.py .* about RBF"):
+        same_kernels({name: drawn[name] for name in drawn if name != "RBF"}, classes)
+
+
 @pytest.mark.parametrize("name", FAMILY_NAMES)
 def test_every_kernel_states_formula_use_and_example(name):
     said = describe(getattr(mk, name), str)
     missing(name, said)
     assert said.use.startswith(USE)
     assert ". Not " in said.use, "also say when not to use it"
-    assert said.example.startswith(">>> ")
 
 
 @pytest.mark.parametrize(
@@ -74,9 +82,13 @@ def test_a_docstring_becomes_markdown():
     docstring = (
         "A kernel.\n\n.. math::\n\n    a &= b \\\\\n    c &= d\n\n"
         "With :math:`x_i < 1`, ``code_``, `name` and :class:`RBF`, a*b.\n\n"
-        "Parameters\n----------\nfirst, second : float > 0\n    The sizes\n    of both.\n"
+        "- one\n  item;\n- another.\n\n"
+        "Parameters\n----------\nfirst, second : float > 0\n    The sizes\n    of both.\n\n"
+        "Examples\n--------\nIn words:\n\n>>> 1 + 1\n2\n\n>>> 2\n2\n"
     )
     said = describe(type("K", (), {"__doc__": docstring}), lambda target: f"<{target}>")
     assert said.formula == "```math\n\\begin{aligned}\na &= b \\\\\nc &= d\n\\end{aligned}\n```"
     assert said.body[1] == "With $`x_i < 1`$, `code_`, `name` and <RBF>, a\\*b."
+    assert said.body[2] == "- one item;\n- another."
+    assert said.example == ["In words:", "```python\n>>> 1 + 1\n2\n\n>>> 2\n2\n```"]
     assert said.parameters == [("first, second", "float > 0", "The sizes of both.")]

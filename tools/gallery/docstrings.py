@@ -13,6 +13,7 @@ HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 MATH = re.compile(r"^\.\. math::(.*(?:\n(?:[ \t]+\S.*)?)*)", re.MULTILINE)
 PARAMETER = re.compile(r"^(\S.*?) : (.+)$", re.MULTILINE)
 FENCE = "```math"
+CODE = "```python"
 USE = "Use it "  # what the first paragraph of the Notes begins with
 
 
@@ -34,8 +35,8 @@ class Description:
         The other paragraphs of the notes.
     references : str
         The literature.
-    example : str
-        Lines that are run as they stand.
+    example : list of str
+        Blocks of code that are run as they stand, and the words between them.
     """
 
     summary: str
@@ -44,12 +45,17 @@ class Description:
     use: str
     notes: list[str]
     references: str
-    example: str
+    example: list[str]
 
     @property
     def formula(self) -> str:
         """The first formula, an empty text where there is none."""
         return next((block for block in self.body if block.startswith(FENCE)), "")
+
+    @property
+    def code(self) -> str:
+        """The code of the example, an empty text where there is none."""
+        return "\n".join(block for block in self.example if block.startswith(CODE))
 
 
 def describe(kind: type, link: Callable[[str], str]) -> Description:
@@ -80,7 +86,7 @@ def describe(kind: type, link: Callable[[str], str]) -> Description:
         use=use,
         notes=notes,
         references=inline(sections.get("References", ""), link),
-        example=sections.get("Examples", ""),
+        example=examples(sections.get("Examples", ""), link),
     )
 
 
@@ -91,8 +97,33 @@ def blocks(text: str, link: Callable[[str], str]) -> list[str]:
         if position % 2:
             result.append(fenced(part))
         else:
-            paragraphs = re.split(r"\n\s*\n", part.strip())
-            result += [inline(p, link) for p in paragraphs if p.strip()]
+            result += [listed(p, link) for p in paragraphs(part)]
+    return result
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the parts of a text between empty lines."""
+    return [p for p in re.split(r"\n\s*\n", text.strip("\n")) if p.strip()]
+
+
+def listed(paragraph: str, link: Callable[[str], str]) -> str:
+    """Return a paragraph as Markdown; one that begins with a dash is a list."""
+    if not paragraph.lstrip().startswith("- "):
+        return inline(paragraph, link)
+    items = re.split(r"^- ", inspect.cleandoc(paragraph), flags=re.MULTILINE)[1:]
+    return "\n".join(f"- {inline(item, link)}" for item in items)
+
+
+def examples(section: str, link: Callable[[str], str]) -> list[str]:
+    """Return the blocks of a section of examples: code, and the words between."""
+    result: list[str] = []
+    for part in paragraphs(section):
+        if not part.startswith(">>>"):
+            result.append(inline(part, link))
+        elif result and result[-1].startswith(CODE):
+            result[-1] = result[-1].removesuffix("```") + f"\n{part}\n```"
+        else:
+            result.append(f"{CODE}\n{part}\n```")
     return result
 
 

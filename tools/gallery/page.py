@@ -43,9 +43,21 @@ def page() -> str:
         entries = ", ".join(f"[{name}](#{name.lower()})" for name in family.names.split())
         lines.append(f"- [{family.title}](#{anchor(family.title)}): {entries}")
     drawn, classes = portraits(), kernels()
+    same_kernels(drawn, classes)
     for family in FAMILIES:
         lines += ["", *chapter(family, drawn, classes)]
     return "\n".join(lines) + "\n"
+
+
+def same_kernels(drawn: dict[str, Portrait], classes: dict[str, Any]) -> None:
+    """Refuse kernels without a family or a portrait, and the other way round."""
+    placed = {name for family in FAMILIES for name in family.names.split()}
+    for names, where in ((placed, "families"), (set(drawn), "portraits")):
+        odd = sorted(names ^ set(classes))
+        if odd:
+            raise SystemExit(
+                f"tools/gallery/{where}.py and mercer.kernels do not agree about {', '.join(odd)}"
+            )
 
 
 def chapter(family: Family, drawn: dict[str, Portrait], classes: dict[str, Any]) -> list[str]:
@@ -80,7 +92,9 @@ def section(name: str, kind: type[mk.Kernel], portrait: Portrait) -> list[str]:
         lines += ["", "Parameters:", ""]
     for names, values, meaning in text.parameters:
         lines.append(f"- `{names}` ({escaped(values)}): {meaning}")
-    lines += ["", "```python", text.example, "```", ""]
+    for block in text.example:
+        lines += ["", block]
+    lines.append("")
     if text.references:
         lines += [f"Literature: {text.references}", ""]
     lines.append(f"Source: [{source.removeprefix('src/')}](../{source})")
@@ -138,8 +152,8 @@ def definiteness(name: str, portrait: Portrait) -> str:
 
 def missing(name: str, text: Description) -> None:
     """Refuse a class that does not say what the page has to say."""
-    for part in ("formula", "use", "example"):
-        if not getattr(text, part):
+    for part, found in (("formula", text.formula), ("use", text.use), ("example", text.code)):
+        if not found:
             raise SystemExit(
                 f"the docstring of {name} lacks its {part}; see 'Add a kernel' in CONTRIBUTING.md"
             )
