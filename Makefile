@@ -7,6 +7,7 @@
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
 #   make sanitize     C++ tests and fuzzed fits under address and undefined-behaviour sanitizers
 #   make literature   write docs/literature.md from the spec markers of the tests
+#   make gallery      write docs/kernels.md and its pictures from the kernel classes
 #   make lint         only the checks of style and types;  make format  puts the style right
 #   make clean        remove the build trees;  make distclean  the virtual environment too
 #
@@ -19,7 +20,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench sanitize literature lint format types cpp-test py-test clean distclean
+.PHONY: help demo test bench sanitize literature gallery lint format types cpp-test py-test clean distclean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -112,6 +113,9 @@ sanitize: $(VENV)/.build-tools
 
 literature: $(VENV)/.created
 	@$(BIN)/python tools/literature.py
+
+gallery: $(VENV)/.native
+	@$(BIN)/python -m tools.gallery
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

@@ -35,6 +35,13 @@ class OnColumns(Kernel):
         Positions (negative ones count from the end), or names of a data frame's columns. Names,
         negative positions and slices become positions when the kernel is bound.
 
+    Notes
+    -----
+    Use it to give every group of columns the kernel that fits: a string kernel for the text of a
+    table, PeriodicGaussian for the hour, RBF with its own width for the rest; then add or multiply.
+    It costs what the kernel costs on those columns. Not one column at a time for dozens of columns;
+    ANOVA does that in one pass.
+
     Examples
     --------
     >>> from mercer.kernels import Linear

@@ -29,6 +29,11 @@ class Constant(Kernel):
     value : float >= 0, default=1.0
         The constant c.
 
+    Notes
+    -----
+    Use it as ``k + c`` to give a machine without a bias one that is regularised: the larger c,
+    the less. It costs nothing. Not with a machine that has a bias, whose solution does not change.
+
     Examples
     --------
     >>> from mercer.kernels import Linear

@@ -35,6 +35,13 @@ class Covariance(Kernel):
         Whether to subtract the mean of the functions first: the covariance proper, instead of
         the second moment.
 
+    Notes
+    -----
+    Use it when functions like the target can be sampled, from simulations or from past seasons:
+    directions in which they vary together are cheap. It costs m numbers per object, and its rank is
+    at most m, so take several times as many functions as there are features to tell apart. Not with
+    few functions and no bias: what they do not span cannot be learned; add an RBF.
+
     Examples
     --------
     >>> import numpy as np

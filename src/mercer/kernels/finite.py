@@ -32,6 +32,13 @@ class FiniteMatrix(Kernel):
     items : sequence of hashable, optional
         The items a_0, a_1, ...; by default the numbers 0, 1, ...
 
+    Notes
+    -----
+    Use it for categories whose similarity is known: amino acids by a substitution matrix, parts by
+    experts, words by hand. Objects are the categories themselves and may repeat. The matrix is
+    checked once, in the cube of the number of items, so keep to a few thousand. Not for categories
+    that are simply different; that is the identity, which one-hot columns and Linear say as well.
+
     Examples
     --------
     >>> from mercer.kernels import FiniteMatrix

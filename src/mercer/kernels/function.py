@@ -40,6 +40,13 @@ class FromFunction(Kernel):
     diagonal : callable, optional
         ``diagonal(A)`` returns the values k(x, x), if there is a faster way than small tiles.
 
+    Notes
+    -----
+    Use it to try a similarity of your own in a line, on objects of any kind. Return a whole matrix
+    per call with NumPy: the function runs in Python, once per tile, and the solver waits for it.
+    Declare the definiteness if you know it, else let :func:`mercer.inspection.check` look. Not for
+    what has explicit features: FromFeatureMap computes them once and compares natively.
+
     Examples
     --------
     >>> from mercer.kernels import FromFunction
@@ -109,6 +116,13 @@ class FromFeatureMap(Kernel):
     kernel : Kernel, optional
         The kernel of the images, by default the dot product. Its ``gamma="scale"`` refers to the
         images.
+
+    Notes
+    -----
+    Use it to bring your own features, from a neural network, a parser or a formula, to any kernel
+    on vectors: the map runs once per object and the values are computed natively. Return a CSR
+    matrix when most features are 0. Not for maps that look at several objects at once, such as
+    scaling by the mean; those are transformers in a pipeline.
 
     Examples
     --------

@@ -21,6 +21,13 @@ class Precomputed(Kernel):
     Training takes the square matrix of the training objects; prediction takes one row per new
     object and one column per training object. Nothing is known about its definiteness.
 
+    Notes
+    -----
+    Use it for similarities that come from elsewhere: another program, an expensive simulation, a
+    matrix under study. The whole matrix must be in memory, n^2 numbers, and predictions need the
+    rows of the new objects. Check it with :func:`mercer.inspection.check` first. Not for a
+    similarity that you can write as a function: FromFunction computes the tiles that are needed.
+
     Examples
     --------
     >>> from mercer.kernels import Precomputed

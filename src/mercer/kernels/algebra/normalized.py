@@ -29,6 +29,14 @@ class Normalized(Kernel):
     kernel : Kernel
         The kernel k.
 
+    Notes
+    -----
+    Use it wherever the size of objects should not count: long and short documents, sequences, sets.
+    It makes C, and the weights of a sum, mean the same for all kernels. It needs k(x, x) of every
+    object once and a product per value; for alignments it works with logarithms and cannot
+    overflow. Not where the size carries the signal, and not on RBF and its like, which have length
+    1 already.
+
     Examples
     --------
     >>> from mercer.kernels import Linear, normalize

@@ -33,6 +33,13 @@ class PolynomialOf(Kernel):
     coefficients : sequence of float >= 0
         The coefficients a_0, a_1, ... by rising power.
 
+    Notes
+    -----
+    Use it to weigh the degrees of interaction of any kernel's features, ``polynomial(k, [0, 1,
+    0.5])``: the kernel plus half of its square. It costs a step per coefficient. Normalise k first,
+    so that the coefficients compare. Not with many coefficients of your own choice;
+    cross-validation cannot tell them apart.
+
     Examples
     --------
     >>> from mercer.kernels import Linear, polynomial

@@ -107,6 +107,14 @@ class PowerSeries(Kernel):
         Coefficients that are taken from a function. `truncation_error` states what the others
         amount to.
 
+    Notes
+    -----
+    Use it to say how much each degree of interaction counts when no kernel with a name does: odd
+    degrees only ("sinh"), slowly falling weights ("geometric", "log"). Normalise the rows first,
+    since values grow with the highest degree and a finite radius refuses long rows. A value costs
+    the inner kernel and one step per coefficient. Not without such a wish: Polynomial and RBF cover
+    the usual ones.
+
     Examples
     --------
     >>> from mercer.kernels import PowerSeries, ExponentialDot

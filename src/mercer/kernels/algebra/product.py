@@ -27,6 +27,13 @@ class Product(Kernel):
     left, right : Kernel
         The factors.
 
+    Notes
+    -----
+    Use it where two objects are alike only if both kernels say so: same place and same season. A
+    value costs both. Gaussian kernels of single columns multiply to one of all columns with a width
+    each. Not for many factors, whose product is near 0 for all but equal objects, so that nothing
+    is learned.
+
     Examples
     --------
     >>> from mercer.kernels import Linear, Polynomial

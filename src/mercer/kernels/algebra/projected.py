@@ -40,6 +40,14 @@ class Projected(Kernel):
         The points; their polynomials must be independent. By default `bind` sets a simplex about
         the (weighted) mean of the vectors, or the first of other objects.
 
+    Notes
+    -----
+    Use it to give a conditionally positive definite kernel (Multiquadric, NegativeDistance,
+    LogDistance, ThinPlate) to a method that needs positive semidefinite ones: one-class machines,
+    machines without a bias, kernel PCA. It costs a value of k per point and object, once, and a dot
+    product per pair. Not needed for machines with a bias and a kernel of order 1; they take it as
+    it is.
+
     Examples
     --------
     >>> from mercer.kernels import NegativeDistance, Projected

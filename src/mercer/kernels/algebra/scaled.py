@@ -30,6 +30,12 @@ class Scaled(Kernel):
     scale : float >= 0, default=1.0
         The factor s.
 
+    Notes
+    -----
+    Use it to weigh the parts of a sum, and to bring values near 1. For one kernel alone it does
+    what C does: 2 * k with C is k with 2 C. The values have a derivative by the factor. Not for
+    negative factors, which are refused.
+
     Examples
     --------
     >>> from mercer.kernels import Linear

@@ -28,6 +28,13 @@ class Sum(Kernel):
     left, right : Kernel
         The terms.
 
+    Notes
+    -----
+    Use it where two views of an object add evidence, such as a trend and a season, or a text and
+    some columns (``a.on_columns(...) + b.on_columns(...)``): either may make two objects alike. A
+    value costs both. Bring the parts to one scale first, ``normalize(a) + normalize(b)``, or the
+    one with the larger values decides alone. Not where both must agree; that is a product.
+
     Examples
     --------
     >>> from mercer.kernels import Linear, Polynomial

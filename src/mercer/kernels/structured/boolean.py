@@ -39,6 +39,14 @@ class Boolean(Kernel):
     monotone : bool, default=True
         Whether conjunctions are of variables only, or of variables and their negations.
 
+    Notes
+    -----
+    Use it to learn rules over yes-or-no variables: every conjunction is a feature, so a machine can
+    represent any disjunctive normal form. ``normalize`` it, or keep to some tens of true variables,
+    since values double with each common one; above a thousand they exceed the range of numbers. Not
+    to expect short rules: margins over all conjunctions learn even simple formulas slowly (Khardon,
+    Roth and Servedio).
+
     Examples
     --------
     >>> from mercer.kernels import Boolean

@@ -49,6 +49,12 @@ class Convolution(Kernel):
 
     Notes
     -----
+    Use it for objects that fall into parts: molecules into paths, trees into branches, scenes into
+    pieces, sentences into pairs of words. You write the function that lists the parts; with the
+    identity on parts a value costs their common ones, with another kernel all pairs of parts. Take
+    ``average=True`` or ``normalize`` where objects have different numbers of parts. Not with parts
+    so large that only an object itself has them: the matrix becomes diagonal.
+
     With identities only, the parts are counted once for each object and compared natively. Other
     kernels are evaluated on all pairs of parts, in blocks.
 

@@ -164,6 +164,13 @@ class Delayed(OverFeatures):
     delay : int >= 1, default=1
         The time :math:`\tau` between them, in steps.
 
+    Notes
+    -----
+    Use it to classify or predict from the latest values of series of different lengths, with any
+    kernel on vectors. Take m and the delay so that they span the memory of the system, some tenths
+    of its period apart. It costs what that kernel costs on m values. Not where the shape of a whole
+    series matters, or events come at different times: GlobalAlignment compares those.
+
     Examples
     --------
     >>> from mercer.kernels import Delayed, Linear

@@ -69,6 +69,12 @@ class TfIdf(Kernel):
 
     Notes
     -----
+    Use it for topics of texts: news, mails, abstracts, from a hundred documents to millions. It is
+    the usual first try on text, and a value costs the words that two documents share. Drop stop
+    words, and take idf="smooth" if words that all documents have should count. Not where the order
+    of words, spelling or meaning matters: Spectrum on letters sees spelling, and synonyms have
+    nothing in common here.
+
     The documents are strings, lists of tokens or mappings from terms to counts. They may also be
     rows of counts, dense or sparse, as a vectoriser of scikit-learn makes them; then there is
     nothing to analyse, and the columns are the terms.

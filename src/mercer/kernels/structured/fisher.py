@@ -44,6 +44,14 @@ class Fisher(GenerativeKernel):
     kernel : Kernel, optional
         A kernel on vectors, which is evaluated on :math:`I^{-1/2} U`; the dot product by default.
 
+    Notes
+    -----
+    Use it where a generative model of the objects exists and classes differ in how the model would
+    have to change: protein families with a hidden Markov model are the classical case. It costs one
+    pass of the model per object, then dot products. Take metric="diagonal" where parameters differ
+    in scale, and ``normalize`` where objects differ in length, as the scores of long sequences are
+    long. Not with a model that fits badly, nor with many parameters and few objects.
+
     Examples
     --------
     >>> from mercer.kernels import Fisher, HiddenMarkov

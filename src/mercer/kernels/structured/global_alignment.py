@@ -66,6 +66,14 @@ class GlobalAlignment(Kernel):
         Points i and j are compared only if \|i - j\| < band, and g is multiplied with
         1 - \|i - j\| / band, which is a positive semidefinite function of the two positions.
 
+    Notes
+    -----
+    Use it to classify time series that run at different speeds, such as gestures, speech and
+    handwriting. ``normalize`` it always, standardise the channels, keep gamma="scale" first, and
+    give `band` a tenth of the length for speed. A value costs the product of the lengths, so some
+    thousands of series of some hundreds of points. Not where the time at which things happen
+    matters; Delayed or vectors of samples keep it.
+
     References
     ----------
     M. Cuturi, J.-P. Vert, O. Birkenes, T. Matsui. "A kernel for time series based on global

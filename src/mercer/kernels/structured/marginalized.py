@@ -35,6 +35,13 @@ class Marginalized(GenerativeKernel):
     kernel : Kernel, optional
         A kernel on vectors, which is evaluated on the expected counts; the dot product by default.
 
+    Notes
+    -----
+    Use it where letters mean different things in different contexts that a hidden Markov model can
+    tell apart: coding and non-coding DNA, states of a machine in its log. It costs one
+    forward-backward pass per sequence, then dot products. Take order 2 where neighbours matter. Not
+    where the model finds no meaningful states: then it is a spectrum of letters at a higher price.
+
     Examples
     --------
     >>> from mercer.kernels import HiddenMarkov, Marginalized

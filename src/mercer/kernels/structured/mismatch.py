@@ -47,6 +47,13 @@ class Mismatch(SequenceKernel):
     alphabet : str, bytes or sequence, optional
         The letters :math:`\Sigma`; by default those of the training sequences, set by `bind`.
 
+    Notes
+    -----
+    Use it for proteins and DNA where mutations replace letters: substrings of length k that differ
+    in at most m places still meet. Take k from 5 to 8 and m = 1 or 2, with ``normalize``. It costs
+    one sparse count for every choice of up to 2 m places of k, whatever the alphabet. Not for
+    insertions and deletions; Subsequence and PairHMM have those.
+
     References
     ----------
     C. Leslie, E. Eskin, A. Cohen, J. Weston, W. S. Noble. "Mismatch string kernels for

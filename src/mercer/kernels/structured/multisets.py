@@ -25,14 +25,19 @@ MODES = ("minimum", "product", "multisets", "subsets")
 class Multiset(Kernel):
     r"""What two multisets have in common.
 
-    With :math:`a_v` and :math:`b_v` the numbers of copies of the element v, `mode` chooses
+    .. math::
 
-    - ``"minimum"``: :math:`\sum_v \min(a_v, b_v)`, the size of the intersection;
-    - ``"product"``: :math:`\sum_v a_v b_v`, the dot product of the counts;
-    - ``"multisets"``: :math:`\prod_v (1 + \min(a_v, b_v))`, the number of multisets contained in
-      both, which on sets is :class:`SetPower`;
-    - ``"subsets"``: :math:`\prod_v (1 + a_v b_v)`, over all sets S of elements the sum of the
-      number of ways to pick S from A times that from B.
+        k(A, B) = \begin{cases}
+        \sum_v \min(a_v, b_v) & \text{mode="minimum"} \\
+        \sum_v a_v b_v & \text{mode="product"} \\
+        \prod_v (1 + \min(a_v, b_v)) & \text{mode="multisets"} \\
+        \prod_v (1 + a_v b_v) & \text{mode="subsets"}
+        \end{cases}
+
+    with :math:`a_v` and :math:`b_v` the numbers of copies of the element v: the size of the
+    intersection; the dot product of the counts; the number of multisets contained in both, which
+    on sets is :class:`SetPower`; over all sets S of elements, the sum of the number of ways to
+    pick S from A times that from B.
 
     The first two are dot products, hence positive semidefinite: :math:`\min(a, b)` is the dot
     product of the indicators of 1 <= a, 2 <= a, ... The third is positive definite, a product
@@ -44,6 +49,13 @@ class Multiset(Kernel):
     ----------
     mode : {"minimum", "product", "multisets", "subsets"}, default="minimum"
         The formula.
+
+    Notes
+    -----
+    Use it for bags of things with counts: words of a document, atoms of a molecule, baskets.
+    "minimum" is robust to single large counts and the one to start with; "product" is the dot
+    product of counts. The last two count combinations and grow exponentially, so ``normalize``
+    them; "subsets" runs in Python. Not for ordered data, where Spectrum keeps the neighbours.
 
     Examples
     --------

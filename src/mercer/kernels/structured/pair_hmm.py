@@ -63,6 +63,14 @@ class PairHMM(SequenceKernel):
     end : float > 0 and <= 1, default=0.01
         The probability :math:`\tau` of the end.
 
+    Notes
+    -----
+    Use it for related sequences in which letters were replaced, inserted and lost, where a model of
+    that is at hand: it sums over all alignments instead of choosing one. Set `gap` and `mutation`
+    to the expected rates and always ``normalize``, since probabilities of long sequences underflow.
+    A value costs the product of the lengths. Not for thousands of long sequences, nor where the
+    diagonal dominates after normalisation: raise `mutation` or `gap`, or take Mismatch.
+
     References
     ----------
     C. Watkins. "Dynamic alignment kernels." In: Advances in Large Margin Classifiers, MIT Press,

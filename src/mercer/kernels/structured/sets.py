@@ -62,6 +62,12 @@ class SetIntersection(SetKernel):
     weights : mapping from elements to numbers >= 0, optional
         The weights w; elements that it does not name, and all by default, weigh 1.
 
+    Notes
+    -----
+    Use it for sets of tags, of bought items or of mutations, where what two share is what counts.
+    It costs the common elements, and weights let rare elements count more. Not where sets differ
+    much in size: use Jaccard, or ``normalize``, which gives the cosine.
+
     Examples
     --------
     >>> from mercer.kernels import SetIntersection
@@ -100,6 +106,14 @@ class SetPower(SetKernel):
         The number b; with b = 1 the kernel is the constant 1.
     weights : mapping from elements to numbers >= 0, optional
         The weights w; elements that it does not name, and all by default, weigh 1.
+
+    Notes
+    -----
+    Use it for small sets where combinations of elements matter and not single ones: every common
+    subset is a feature. Take a base barely above 1, such as 1.1, or ``normalize``: with base 2 each
+    further common element doubles the value, and sets of twenty elements see themselves only. Not
+    for large sets: near a thousand common elements the values exceed the range of numbers, and are
+    refused.
 
     Examples
     --------
@@ -161,6 +175,13 @@ class Jaccard(SetKernel):
         set of measure 0 counts as empty.
     multisets : bool, default=False
         Whether an element of a list or Counter counts as often as it occurs.
+
+    Notes
+    -----
+    Use it as the first kernel on sets: it lies between 0 and 1, sizes are accounted for, and there
+    is nothing to tune. Fingerprints of molecules are its classical use (as Tanimoto's similarity).
+    It costs the common elements. Not where a small set inside a large one should count as alike:
+    their quotient is small.
 
     Examples
     --------

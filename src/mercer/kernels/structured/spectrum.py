@@ -34,6 +34,14 @@ class Spectrum(SequenceKernel):
     p : int >= 1, default=3
         The length of the substrings.
 
+    Notes
+    -----
+    Use it for long strings without alignment, such as proteins, DNA, logs or texts by letters. Take
+    p from 3 to 6, less for a large alphabet, and ``normalize`` it, since long strings have more of
+    everything. A set is counted in time linear in its length and compared as sparse rows: the
+    fastest string kernel. Not where errors break most substrings of length p (take Mismatch or
+    Subsequence), nor where positions matter (take WeightedDegree).
+
     References
     ----------
     C. Leslie, E. Eskin, W. S. Noble. "The spectrum kernel: a string kernel for SVM protein
@@ -81,6 +89,13 @@ class BlendedSpectrum(SequenceKernel):
         The largest length.
     weights : sequence of p floats >= 0, optional
         The weights of the lengths 1 to p, by default all 1.
+
+    Notes
+    -----
+    Use it where the best length of substrings is unknown: short ones make related strings meet,
+    long ones tell them apart. Take p from 3 to 6 and ``normalize``. It costs p times a Spectrum.
+    Not with equal weights on a small alphabet, where single letters drown the rest: weights growing
+    with the length help, such as ``[1, 4, 16]``.
 
     Examples
     --------

@@ -34,6 +34,14 @@ class Substring(SequenceKernel):
     max_length : int, optional
         The longest substrings that count, by default all.
 
+    Notes
+    -----
+    Use it where common passages of any length count: copied text, repeated code. A value costs time
+    linear in the two lengths, for all lengths together, and every pair is computed for itself, so
+    thousands of long strings take a while. Take a decay below 1 and ``normalize``: the match of a
+    string with itself grows at least with the square of its length and rules otherwise. Not where
+    lengths above 6 hardly ever match; BlendedSpectrum is faster.
+
     References
     ----------
     S. V. N. Vishwanathan, A. J. Smola. "Fast kernels for string and tree matching." NIPS 15, 2003.

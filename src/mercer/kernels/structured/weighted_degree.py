@@ -37,6 +37,14 @@ class WeightedDegree(SequenceKernel):
     weights : sequence of d floats >= 0, optional
         The weights of the lengths 1 to d, by default those above, which fall linearly.
 
+    Notes
+    -----
+    Use it for sequences that are aligned, such as windows of equal length around splice sites or
+    starts of genes: what matters is which substring stands where. Take a degree up to 20 or so; a
+    value costs the length of the windows times 2 S + 1. Allow a shift S where positions are
+    uncertain by a few letters. Not for strings of different origin or length, whose positions do
+    not compare.
+
     References
     ----------
     G. Raetsch, S. Sonnenburg. "Accurate splice site prediction for Caenorhabditis elegans." In:

@@ -45,6 +45,14 @@ class ANOVA(VectorKernel):
         BSpline, Dirichlet, PeriodicGaussian, FourierSeries and HistogramIntersection are
         evaluated natively; any other kernel on vectors is called once per tile and column.
 
+    Notes
+    -----
+    Use it for many columns of which few act together: order 1 is an additive model, order 2 adds
+    all pairs. Scale every column alike, take RBF or Spline as base, and add up the orders that are
+    wanted. A value costs D operations and a value of the base per column, several times an RBF of
+    all columns. Values grow with the number of sets of columns, so use ``normalize`` or let C
+    follow. Not where interactions of all orders matter; that is RBF.
+
     Examples
     --------
     >>> from mercer.kernels import ANOVA, Linear

@@ -32,6 +32,13 @@ class Bilinear(VectorKernel):
     matrix : array of shape (n_features, n_features)
         The matrix B.
 
+    Notes
+    -----
+    Use it where it is known how much each column counts and which columns mean the same: a metric
+    learned elsewhere, a prior covariance of the weights, similarities of terms. The rows are
+    multiplied by a root of B once, after which a value costs a dot product of as many numbers as B
+    has rank. Not to find the weights of columns: B is not learned.
+
     Examples
     --------
     >>> from mercer.kernels import Bilinear

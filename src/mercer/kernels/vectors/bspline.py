@@ -38,6 +38,14 @@ class BSpline(CoordinateKernel, CompactKernel):
     scale : float > 0, default=1.0
         The distance s of the knots.
 
+    Notes
+    -----
+    Use it for one to three columns on which the width of detail is known, such as signals and
+    images: beyond (n + 1) / 2 knots the value is 0, and `sparse_gram` stores the rest only. Order 3
+    gives functions with two continuous derivatives. Not for many columns, where two objects rarely
+    lie near each other in all of them and the matrix becomes diagonal; nor where the frequencies
+    that it cannot represent, the multiples of 2 pi / s, matter.
+
     Examples
     --------
     >>> from mercer.kernels import BSpline

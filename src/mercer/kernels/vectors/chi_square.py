@@ -30,6 +30,13 @@ class ChiSquare(HistogramKernel):
     gamma : float >= 0, default=1.0
         The inverse width.
 
+    Notes
+    -----
+    Use it for histograms of mass 1, such as colours, textures and visual words, where differences
+    in rare bins should count more than in common ones. Take gamma near 1 over the mean chi-square
+    distance of the data. A value costs a division per bin, more than RBF. Not for columns in
+    different units: they are compared as counts of one kind.
+
     Examples
     --------
     >>> from mercer.kernels import ChiSquare
@@ -76,6 +83,13 @@ class AdditiveChiSquare(HistogramKernel):
     :math:`x z / (x + z) = \int_0^\infty x e^{-t x} \, z e^{-t z} \, dt`. It is half the total
     mass of both histograms minus half their chi-square distance, so for histograms of mass 1 it
     is 1 - distance / 2.
+
+    Notes
+    -----
+    Use it for histograms where ChiSquare is too slow to tune: there is no parameter, and functions
+    are sums of functions of single bins. A histogram times a factor has that factor in its values,
+    so divide by the mass first, or use ``normalize``. Not where bins act together; ChiSquare, its
+    exponential, sees that.
 
     Examples
     --------

@@ -33,6 +33,13 @@ class DampedOscillator(RadialKernel):
     omega : float > 0, default=1.0
         The factor of the distance.
 
+    Notes
+    -----
+    Use it as a kernel with heavy tails whose filter falls off exponentially, in the parameters of
+    an oscillator. It is RationalQuadratic with alpha = 1 and length_scale = gamma / (omega
+    sqrt(2)), divided by gamma^2, so that C has to follow gamma; ``normalize`` takes that away. Not
+    as a first choice: RationalQuadratic says the same with a width.
+
     Examples
     --------
     >>> from mercer.kernels import DampedOscillator

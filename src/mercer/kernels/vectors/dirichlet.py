@@ -34,6 +34,14 @@ class Dirichlet(CoordinateKernel):
     order : int >= 0, default=3
         The highest frequency n.
 
+    Notes
+    -----
+    Use it for periodic signals that are known to hold no frequency above n: it interpolates by
+    trigonometric polynomials, exactly. The columns are angles in radians, and 2 n + 1 features per
+    column make a linear machine possible. Not for noisy data with n near half the number of
+    objects: all waves are equally cheap and functions swing between the data; take
+    PeriodicGaussian.
+
     Examples
     --------
     >>> from mercer.kernels import Dirichlet

@@ -43,6 +43,15 @@ class DistanceKernel(VectorKernel):
     scale : float > 0, default=1.0
         The scale s.
 
+    Notes
+    -----
+    Use it to make a kernel of a distance that fits the data, your own included: an edit distance, a
+    distance on a tree, Canberra. Take `scale` near the median distance. For "l1", "l2" and
+    "sqeuclidean" the kernels Laplacian, Exponential and RBF are the same functions with rules for
+    the width. A distance of your own runs in Python, once per tile. Not without a look: many
+    distances give no positive semidefinite kernel, and :func:`mercer.inspection.check` finds out on
+    the data.
+
     Examples
     --------
     >>> from mercer.kernels import DistanceKernel

@@ -33,6 +33,13 @@ class Exponential(GammaKernel):
     gamma : {"scale", "auto"} or float >= 0, default="scale"
         The inverse width; a rule is resolved by `bind`.
 
+    Notes
+    -----
+    Use it for rough but continuous targets without preferred axes, such as heights or ore grades on
+    a map. Take gamma near 1 over the distance at which two values stop to be alike. It is the
+    roughest Matern kernel in common use; a value costs a root more than one of RBF. Not for smooth
+    targets, which it follows with a kink at every support vector.
+
     Examples
     --------
     >>> from mercer.kernels import Exponential

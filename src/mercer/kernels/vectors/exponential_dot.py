@@ -29,6 +29,13 @@ class ExponentialDot(GammaKernel):
     gamma : {"scale", "auto"} or float >= 0, default="scale"
         The factor of the dot product; a rule is resolved by `bind`.
 
+    Notes
+    -----
+    Use it on rows of similar length, such as normalised counts, where products of any number of
+    columns may matter: degree n weighs 1 / n!. Values grow exponentially with the lengths, so keep
+    gamma times the squared length of a row below 10. Not for rows of very different length, whose
+    longest one rules; normalised it is RBF, which is the safer choice.
+
     Examples
     --------
     >>> from mercer.kernels import ExponentialDot

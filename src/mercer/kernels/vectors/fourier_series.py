@@ -37,6 +37,13 @@ class FourierSeries(VectorKernel):
     period : float > 0, default=2 pi
         The period T.
 
+    Notes
+    -----
+    Use it where it is known which frequencies the target has and how strong they are: tides,
+    rotating machines, seasons with overtones. The coefficients are the variances of the waves. With
+    many rows, its explicit features and a linear machine are cheaper. Not where the period is
+    unknown: :func:`mercer.choosing.estimate_power_spectrum` finds it.
+
     Examples
     --------
     >>> from mercer.kernels import FourierSeries

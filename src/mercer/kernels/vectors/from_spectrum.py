@@ -57,6 +57,14 @@ class FromSpectrum(RadialKernel):
     cutoff : float > 0, optional
         A frequency beyond which the density is 0. Without it the density must be smooth.
 
+    Notes
+    -----
+    Use it where the power spectrum of the targets is known, from physics or from
+    :func:`mercer.choosing.estimate_power_spectrum`. The transform is computed once, at `bind`;
+    after that a value costs as much as that of any radial kernel from a table. Not without such
+    knowledge: Matern has a spectrum with two parameters, which cross-validation finds. Nor for
+    targets that vary differently along different columns, since the kernel is radial.
+
     Examples
     --------
     >>> from mercer.kernels import FromSpectrum

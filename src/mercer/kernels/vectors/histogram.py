@@ -54,6 +54,13 @@ class HistogramIntersection(HistogramKernel):
     Positive semidefinite: the minimum of two numbers is the integral of the product of the
     indicators of [0, x] and [0, z].
 
+    Notes
+    -----
+    Use it for histograms of images or of words, as a first kernel without parameters: a bin that is
+    huge in one histogram only does no harm. Divide by the mass if the sizes of objects should not
+    count. Its functions are sums of functions of single bins. Not where neighbouring bins mean
+    nearly the same: a shift by one bin is a complete mismatch; blur the histograms first.
+
     Examples
     --------
     >>> from mercer.kernels import HistogramIntersection

@@ -28,6 +28,14 @@ class Laplacian(GammaKernel):
     gamma : {"scale", "auto"} or float >= 0, default="scale"
         The inverse width; a rule is resolved by `bind`.
 
+    Notes
+    -----
+    Use it where the target has kinks or jumps along the columns, and where single entries may be
+    outliers: a difference counts as it is, not squared. Take gamma near 1 over the median L1
+    distance. The distance cannot be had from dot products, so a matrix takes longer than that of
+    RBF. Not for smooth targets, for which it needs more data than Matern or RBF, nor where
+    rotations of the data should not matter; take Exponential then.
+
     Examples
     --------
     >>> from mercer.kernels import Laplacian

@@ -18,6 +18,13 @@ class Linear(VectorKernel):
 
     Positive semidefinite; its feature map is the identity.
 
+    Notes
+    -----
+    Use it for many columns, sparse rows or word counts, and wherever the weights of the columns are
+    to be read. It is the cheapest kernel: a value costs the entries that both rows have. Give dense
+    columns a common scale. Not where a plane cannot separate the classes; compare with RBF once
+    before settling.
+
     Examples
     --------
     >>> from mercer.kernels import Linear

@@ -30,6 +30,13 @@ class Multiquadric(RadialKernel):
     c : float >= 0, default=1.0
         The shift; with 0 the negative Euclidean distance.
 
+    Notes
+    -----
+    Use it to interpolate scattered measurements of a surface, with a machine that has a bias. Take
+    c near the mean distance of neighbours; a larger one gives smoother functions and a matrix
+    nearer to singular. Values grow with the distance, so scale the columns and let C follow. Not
+    with machines without a bias, nor to extrapolate: far from the data functions level off.
+
     Examples
     --------
     >>> from mercer.kernels import Multiquadric
@@ -75,6 +82,13 @@ class InverseMultiquadric(RadialKernel):
     ----------
     c : float > 0, default=1.0
         The shift; k(x, x) = 1 / c.
+
+    Notes
+    -----
+    Use it to interpolate scattered measurements, and where far objects should keep some influence:
+    it decays as 1 over the distance. Take c between the distance of neighbours and the median
+    distance; k(x, x) = 1 / c, so C has to follow. Not with a c much larger than the data, which
+    makes the matrix nearly singular, nor for local structure, since every object sees every other.
 
     Examples
     --------

@@ -28,6 +28,13 @@ class NegativeDistance(RadialKernel):
     power : float in (0, 2], default=1.0
         The power p.
 
+    Notes
+    -----
+    Use it where no width can be chosen: there is none. Another unit of the data is made up for by C
+    alone. In one dimension p = 1 gives piecewise linear functions with bends at the data; a smaller
+    p gives rougher ones. It needs a machine with a bias, or ``Projected(NegativeDistance())``. Not
+    for smooth targets: with p = 1 a function has a kink at every support vector.
+
     Examples
     --------
     >>> from mercer.kernels import NegativeDistance
@@ -71,6 +78,14 @@ class LogDistance(RadialKernel):
         The power p.
     c : float > 0, default=1.0
         The shift.
+
+    Notes
+    -----
+    Use it where distances range over orders of magnitude, so that no single width fits; it has been
+    proposed for images (S. Boughorbel, J.-P. Tarel and N. Boujemaa, 2005). Take c near the power p
+    of a small distance, below which objects count as the same. It needs a machine with a bias, or
+    ``Projected(LogDistance())``. Not where distances are alike: then it is NegativeDistance on
+    another scale.
 
     Examples
     --------

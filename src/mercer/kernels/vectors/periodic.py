@@ -47,6 +47,14 @@ class PeriodicGaussian(CoordinateKernel):
     form : {"series", "unit", "wrapped"}, default="series"
         Which of the three functions a factor is.
 
+    Notes
+    -----
+    Use it for angles, hours of the day, days of the year: columns whose ends meet. Give the period
+    in the units of the data, and sigma a tenth to a third of it. Multiply by an RBF of the same
+    column where the pattern drifts, add one where there is a trend. Take form="unit" or "wrapped"
+    for machines without a bias. Not where the period is known roughly only: after many periods the
+    phase is lost.
+
     Examples
     --------
     >>> import numpy as np

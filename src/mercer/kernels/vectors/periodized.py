@@ -49,6 +49,14 @@ class Periodized(VectorKernel):
         is evaluated natively from a table; in more it has (2 N + 1)^d terms, where N periods
         count on either side.
 
+    Notes
+    -----
+    Use it to put a kernel of your choice on a circle, such as Matern or Exponential for rough
+    periodic targets; for the Gaussian, PeriodicGaussian is exact and faster. In one column the sum
+    is a table; in d columns every value costs (2 N + 1)^d values of the kernel, so take a product
+    of kernels on single columns instead. Not for kernels with heavy tails, such as
+    RationalQuadratic, whose sum over all periods does not settle.
+
     Examples
     --------
     >>> from mercer.kernels import RBF, Periodized

@@ -47,6 +47,14 @@ class RadialBSpline(RadialKernel, CompactKernel):
     dimension : int >= 1, optional
         The number of columns d, by default that of the data at `bind`.
 
+    Notes
+    -----
+    Use it like BSpline, in two or three dimensions, where no axis should be preferred and most
+    entries of the matrix should vanish (`sparse_gram`). Take `scale` so that a ball of radius (n +
+    1) s holds some tens of neighbours. Values come from a table that is made once for every
+    dimension. Not for many columns, where few objects have neighbours at all, nor where the last
+    digits count.
+
     Examples
     --------
     >>> from mercer.kernels import RadialBSpline

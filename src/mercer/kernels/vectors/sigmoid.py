@@ -30,6 +30,13 @@ class Sigmoid(GammaKernel):
     coef0 : float, default=0.0
         The constant c.
 
+    Notes
+    -----
+    Use it to reproduce machines that others trained with it. Not for anything new: it is
+    indefinite, so that the optimum cannot be proved and other solvers may end elsewhere, and with a
+    small gamma and a negative constant it acts like a Gaussian (H.-T. Lin and C.-J. Lin, 2003).
+    Take RBF.
+
     Examples
     --------
     >>> from mercer.kernels import Sigmoid

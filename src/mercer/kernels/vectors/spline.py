@@ -22,6 +22,14 @@ class Spline(CoordinateKernel, HistogramKernel):
     knots s > 0, the last as :math:`\int_0^\infty (x - s)_+ (z - s)_+ \, ds`, so a machine fits a
     cubic spline with knots at the data. Positive definite.
 
+    Notes
+    -----
+    Use it for regression on one to three non-negative columns, without a width to choose: functions
+    are cubic between the data and straight beyond the largest. Scale the columns to [0, 1], since
+    values grow as the third power of the entries. Not for negative entries, which are refused
+    (shift them), nor for many columns, where the product is stiff: take ``ANOVA(1, Spline())`` for
+    a sum of curves.
+
     Examples
     --------
     >>> from mercer.kernels import Spline

@@ -33,6 +33,13 @@ class SumOfPowers(GammaKernel):
     gamma : {"scale", "auto"} or float >= 0, default=1.0
         The factor of the dot product; a rule is resolved by `bind`.
 
+    Notes
+    -----
+    Use it in place of Polynomial where all degrees up to q should weigh the same; the binomial
+    formula favours the middle ones. Keep gamma times the squared length of a row near 1, or the
+    highest degree drowns the others. Not as a first choice: Polynomial differs from it in the
+    weights of the degrees only, and is better known.
+
     Examples
     --------
     >>> from mercer.kernels import SumOfPowers

@@ -21,6 +21,14 @@ class ThinPlate(RadialKernel):
     linear functions are left to an unregularised part. ``Projected(ThinPlate())`` is the positive
     semidefinite kernel that remains when they are taken out.
 
+    Notes
+    -----
+    Use it to draw a smooth surface through measurements in the plane, where it minimises the
+    bending energy and has no width to choose. Give it to a machine as ``Projected(ThinPlate()) + s
+    * Linear()`` with a large s. The columns need a common unit. Not beyond the plane without
+    thought, since in d dimensions the formula belongs to another energy; nor to interpolate noisy
+    data, for which C is chosen by cross-validation.
+
     Examples
     --------
     >>> from mercer.kernels import ThinPlate
