@@ -1,7 +1,8 @@
 """Geometry in feature space, from kernel values alone.
 
 Lengths and angles, means and centring, spans and projections, the smallest enclosing ball, the
-metric that a kernel induces on its inputs, and the functions of its Hilbert space.
+metric that a kernel induces on its inputs, and the functions of its Hilbert space, with one output
+or with several.
 
 >>> from mercer.feature_space import smallest_enclosing_ball
 >>> from mercer.kernels import RBF
@@ -24,6 +25,8 @@ from .norms import function_inner, function_norm, p_distance, p_norm, weighted_i
 from .representer import basis_matrix
 from .shift import shifted_gram
 from .span import Span, independent_subset, numerical_rank
+from .symmetry import commutant_dimension
+from .vector_functions import VectorFunction
 
 __all__ = [
     "Ball",
@@ -32,10 +35,12 @@ __all__ = [
     "PivotedCholesky",
     "RKHSFunction",
     "Span",
+    "VectorFunction",
     "WeightedCoordinates",
     "angle",
     "basis_matrix",
     "centre_of_mass",
+    "commutant_dimension",
     "cosine",
     "distance",
     "distance_to_mean",

@@ -1,0 +1,336 @@
+"""Mehrotra's predictor and corrector, for the problems of `mercer.solvers.problem`.
+
+With beta = kink + u - v, where u and v have the bounds 0 <= u <= upper - kink and
+0 <= v <= kink - lower:
+
+    minimise    1/2 beta' K beta + sum_i (slope_right_i u_i + curv_right_i u_i^2 / 2)
+                                 - sum_i (slope_left_i v_i - curv_left_i v_i^2 / 2)
+    subject to  linear equations on beta.
+
+Method: S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM J.
+Optimization 2 (1992), from a start that meets no equation. What the matrix is and which equations
+there are is left to a :class:`System`: in the features of a matrix of low rank
+(`mercer.solvers.feature_interior_point`), or on the whole matrix
+(`mercer.solvers.dense_interior_point`). It has unknowns x that stand for the values K beta and for
+the multipliers of the equations, such that the conditions of the variables are
+
+    value(x) + slope + curvature - multipliers of the bounds = 0,
+
+and a step with the diagonal weights W > 0 of the variables is one linear system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from .problem import Problem, Settings
+
+Array = NDArray[np.float64]
+
+_ACCURACY, _STUCK = 1e-8, 3
+"""The iterations end when gap and violated equations, relative to the solution, are this small and
+have not been halved for so many of them: at what double precision allows."""
+
+_ITERATIONS = 250
+"""Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
+
+_TRACE = 1e-9
+"""Distance to a bound or kink, relative to the room of a variable, that counts as none."""
+
+_THINNEST = 1e-9
+"""Distance of two slopes that are taken to be one, relative to all slopes."""
+
+
+class System(Protocol):
+    """The matrix and the equations, in units in which the matrix has size 1."""
+
+    @property
+    def unknowns(self) -> int:
+        """Number of the unknowns x."""
+
+    def value(self, x: Array) -> Array:
+        """Return the values that x stands for, one for each row."""
+
+    def norm2(self, beta: Array) -> float:
+        """Return beta' K beta."""
+
+    def missing(self, x: Array, beta: Array) -> Array:
+        """Return by how much x is not what beta makes of it, and the equations are not met."""
+
+    def unbalanced(self, beta: Array) -> float:
+        """Return by how much the equations are not met."""
+
+    def solver(self, W: Array) -> Callable[[Array, Array], Array] | None:
+        """Return a function that solves the system of a step; None where that is impossible.
+
+        For g and m it returns the step dx with which beta changes by b = g - W value(dx), such
+        that x + dx is what beta + b makes of it, where m is what is missing so far.
+        """
+
+
+@dataclass
+class Iterate:
+    """x; u and v in one array, with the multipliers of their bounds."""
+
+    x: Array
+    t: Array
+    at_zero: Array
+    at_bound: Array
+
+    def moved(self, step: Iterate, length: float) -> Iterate:
+        """Return the iterate a step further."""
+        parts = zip(vars(self).values(), vars(step).values(), strict=True)
+        return Iterate(*(a + length * b for a, b in parts))
+
+    @property
+    def finite(self) -> bool:
+        """Whether all numbers are."""
+        return all(bool(np.isfinite(part).all()) for part in vars(self).values())
+
+
+class InteriorPoint:
+    """The iterations, in units in which slopes and feature vectors have size 1.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    size2 : float
+        The largest squared norm in feature space.
+    slope_size : float
+        The size of the slopes, up to what the equations take up.
+    """
+
+    system: System
+
+    def __init__(self, problem: Problem, size2: float, slope_size: float) -> None:
+        n = len(problem.lower)
+        self.problem = problem
+        right = problem.slope_left if problem.slope_right is None else problem.slope_right
+        zero = np.zeros(n)
+        curv_left = zero if problem.curv_left is None else problem.curv_left
+        curv_right = curv_left if problem.curv_right is None else problem.curv_right
+        self.kink = zero if problem.kink is None else problem.kink
+        above, below = problem.upper - self.kink, self.kink - problem.lower
+        self.unit = slope_size / size2
+        if self.unit == 0.0:
+            bounds = np.concatenate([above, below])
+            bounds = bounds[(bounds > 0.0) & (bounds < np.inf)]
+            self.unit = float(np.median(bounds)) if len(bounds) else 1.0
+        value = self.unit * size2
+        # Variables without room are left out; the others know their row and their sign.
+        rows = np.arange(n)
+        up, down = above > 0.0, below > 0.0
+        self.row = np.concatenate([rows[up], rows[down]])
+        self.sign = np.repeat([1.0, -1.0], [int(up.sum()), int(down.sum())])
+        narrow = np.where(
+            up & down, np.maximum(_THINNEST - (right - problem.slope_left) / value, 0.0), 0.0
+        )
+        self.slope = np.concatenate(
+            [(right / value + narrow)[up], (narrow - problem.slope_left / value)[down]]
+        )
+        self.curv = np.concatenate([curv_right[up], curv_left[down]]) / size2
+        self.bound = np.concatenate([above[up], below[down]]) / self.unit
+        self.bounded = self.bound < np.inf
+        self.size, self.value = np.sqrt(size2), value
+
+    # -- the iterations -----------------------------------------------------------------------
+
+    def run(
+        self,
+        settings: Settings,
+        begin: float,
+        largest_norm: float = np.inf,
+        iterations: int = _ITERATIONS,
+    ) -> tuple[str, Iterate, int]:
+        """Return how the iterations ended, the best iterate and their number.
+
+        Parameters
+        ----------
+        settings : Settings
+            Time limit and callback.
+        begin : float
+            When the time began.
+        largest_norm : float, optional
+            A norm beyond which a solution is taken not to exist.
+        iterations : int, optional
+            Limit on the iterations.
+        """
+        limit = largest_norm * self.size / self.value
+        it = best = self._start()
+        least, stuck, k = np.inf, 0, 0
+        try:
+            for k in range(iterations):
+                beta = self._beta(it.t)
+                quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
+                linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
+                norm = np.sqrt(2.0 * quadratic)
+                if limit < np.inf and -linear > limit * norm and self._balances(beta):
+                    return "infeasible", it, k
+                terms = quadratic + float(np.abs(self.slope) @ it.t)
+                gap = self._complementarity(it) / max(terms, 1e-300)
+                off = float(np.abs(self._off(it)).max())
+                error = max(off, gap, self._missing(it, beta))
+                stuck = 0 if error < 0.5 * least else stuck + 1
+                if error < least:
+                    best, least = it, error
+                # Rounding of a large beta may spoil its equations, but not what w is.
+                if max(off, gap) <= _ACCURACY and stuck >= _STUCK:
+                    return "optimal", best, k
+                if settings.time_limit and perf_counter() - begin > settings.time_limit:
+                    return "time_limit", best, k
+                report = settings.callback
+                if report and report(k, off * self.value, linear + quadratic, gap, len(beta), 0, 0):
+                    return "interrupted", best, k
+                following = self._step(it)
+                if following is None or not following.finite:
+                    break
+                it = following
+        except KeyboardInterrupt:
+            return "interrupted", best, k
+        return "optimal" if least <= _ACCURACY else "iteration_limit", best, k
+
+    def _start(self) -> Iterate:
+        t = np.minimum(1.0, 0.5 * self.bound)
+        ones = np.ones(len(t))
+        return Iterate(np.zeros(self.system.unknowns), t, ones, np.where(self.bounded, 1.0, 0.0))
+
+    def _beta(self, t: Array) -> Array:
+        return self.kink / self.unit + self._spread(self.sign * t)
+
+    def _spread(self, values: Array) -> Array:
+        """Return the sums over the variables of each row."""
+        sums: Array = np.bincount(self.row, values, len(self.kink)).astype(float)
+        return sums
+
+    def _balances(self, beta: Array) -> bool:
+        """Return whether the equations are met."""
+        return self.system.unbalanced(beta) <= 1e-6 * float(np.abs(beta).sum())
+
+    def _missing(self, it: Iterate, beta: Array) -> float:
+        """Return by how much the equations are not met, relative to the size of their terms."""
+        missing = np.abs(self.system.missing(it.x, beta)).max()
+        return float(missing) / (1.0 + float(np.abs(it.x).max()) + 1e-7 * float(np.abs(beta).sum()))
+
+    def _left(self, t: Array) -> Array:
+        """Return the distance to the bound, 1 where there is none."""
+        return np.where(self.bounded, self.bound - t, 1.0)
+
+    def _complementarity(self, it: Iterate) -> float:
+        return float(it.t @ it.at_zero + self._left(it.t) @ it.at_bound)
+
+    def _off(self, it: Iterate) -> Array:
+        """Return by how much the conditions of the variables are not met yet."""
+        value = self.system.value(it.x)[self.row]
+        return self.sign * value + self.slope + self.curv * it.t + it.at_bound - it.at_zero
+
+    def _room(self, it: Iterate, step: Iterate) -> float:
+        """Return the largest step <= 1 with which everything that is positive stays so."""
+        length = 1.0
+        pairs = [(it.t, step.t), (it.at_zero, step.at_zero)]
+        some = self.bounded
+        pairs += [(it.at_bound[some], step.at_bound[some])]
+        pairs += [((self.bound - it.t)[some], -step.t[some])]
+        for value, change in pairs:
+            falling = change < 0.0
+            if falling.any():
+                length = min(length, float((value[falling] / -change[falling]).min()))
+        return length
+
+    def _step(self, it: Iterate) -> Iterate | None:
+        """Return the next iterate, None where the system cannot be solved."""
+        system, left = self.system, self._left(it.t)
+        off = self._off(it)
+        missing = system.missing(it.x, self._beta(it.t))
+        stiff = it.at_zero / it.t + it.at_bound / left + self.curv
+        solve = system.solver(self._spread(1.0 / stiff))
+        if solve is None:
+            return None
+
+        def direction(goal_zero: Array | float, goal_bound: Array | float) -> Iterate:
+            zero = goal_zero / it.t - it.at_zero
+            bound = np.where(self.bounded, goal_bound / left - it.at_bound, 0.0)
+            h = zero - bound - off
+            dx = solve(self._spread(self.sign * h / stiff), missing)
+            dt = (h - self.sign * system.value(dx)[self.row]) / stiff
+            return Iterate(dx, dt, zero - it.at_zero / it.t * dt, bound + it.at_bound / left * dt)
+
+        pairs = len(it.t) + int(self.bounded.sum())
+        mu = self._complementarity(it) / pairs
+        ahead = direction(0.0, 0.0)
+        reached = self._complementarity(it.moved(ahead, self._room(it, ahead))) / pairs
+        target = mu * (reached / mu) ** 3
+        step = direction(target - ahead.t * ahead.at_zero, target + ahead.t * ahead.at_bound)
+        return it.moved(step, 0.995 * self._room(it, step))
+
+    # -- from an interior point to one on its bounds ------------------------------------------
+
+    def settled(self, it: Iterate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which variables belong to 0 and which to their bounds."""
+        largest = float(max(it.at_zero.max(), it.at_bound.max()))
+        typical = float(it.t.max())
+        at_zero = it.at_zero / largest > it.t / typical
+        at_bound = self.bounded & (it.at_bound / largest > self._left(it.t) / typical) & ~at_zero
+        return at_zero, at_bound
+
+    def snapped(self, beta: Array) -> Array:
+        """Return coefficients, in the problem's units, without the traces of an interior point.
+
+        Such a point stays next to the bounds and kinks where it belongs.
+        """
+        p = self.problem
+        spans = p.upper - p.lower
+        room = _TRACE * np.where(spans < np.inf, spans, float(np.abs(beta).max()))
+        for end in (self.kink, p.lower, p.upper):
+            beta = np.where(np.abs(beta - end) <= room, end, beta)
+        return np.clip(beta, p.lower, p.upper)
+
+    def free(self, beta: Array) -> NDArray[np.bool_]:
+        """Return which coefficients are neither at a bound nor at their kink."""
+        p = self.problem
+        return (beta > p.lower) & (beta < p.upper) & (beta != self.kink)
+
+    def slopes(self, beta: Array) -> tuple[Array, Array]:
+        """Return the derivatives of the costs phi_i from the left and from the right."""
+        p = self.problem
+        right = p.slope_left if p.slope_right is None else p.slope_right
+        curv_left = np.zeros(len(beta)) if p.curv_left is None else p.curv_left
+        curv_right = curv_left if p.curv_right is None else p.curv_right
+        offset = beta - self.kink
+        falling, rising = p.slope_left + curv_left * offset, right + curv_right * offset
+        return np.where(offset > 0.0, rising, falling), np.where(offset >= 0.0, rising, falling)
+
+    def intervals(self, beta: Array, value: Array) -> tuple[Array, Array]:
+        """Return where the multiplier of each row must lie, given the values K beta.
+
+        At most what a coefficient that can rise gains, at least what one that can fall does.
+        """
+        p = self.problem
+        left, right = self.slopes(beta)
+        low = np.where(beta > p.lower, value + left, -np.inf)
+        high = np.where(beta < p.upper, value + right, np.inf)
+        return low, high
+
+
+def cholesky(M: Array) -> tuple[Array, bool] | None:
+    """Return the factor of a matrix, to which a multiple of 1 may have to be added.
+
+    Parameters
+    ----------
+    M : array of shape (n, n)
+        A positive semidefinite matrix with a diagonal of ones; its lower triangle is used.
+    """
+    shift = 0.0
+    while np.isfinite(M).all() and shift < 1e-8:
+        try:
+            return scipy.linalg.cho_factor(M + shift * np.eye(len(M)), lower=True)
+        except scipy.linalg.LinAlgError:
+            shift = max(10.0 * shift, 1e-16)
+    return None
