@@ -81,13 +81,14 @@ def test_advice_names_kernels():
 
 def test_a_docstring_becomes_markdown():
     docstring = (
-        "A kernel.\n\n.. math::\n\n    a &= b \\\\\n    c &= d\n\n"
+        "A kernel, ``a * b``.\n\n.. math::\n\n    a &= b \\\\\n    c &= d\n\n"
         "With :math:`x_i < 1`, ``code_``, `name` and :class:`RBF`, a*b.\n\n"
         "- one\n  item;\n- another.\n\n"
         "Parameters\n----------\nfirst, second : float > 0\n    The sizes\n    of both.\n\n"
         "Examples\n--------\nIn words:\n\n>>> 1 + 1\n2\n\n>>> 2\n2\n"
     )
     said = describe(type("K", (), {"__doc__": docstring}), lambda target: f"<{target}>")
+    assert said.summary == "A kernel, `a * b`."
     assert said.formula == "```math\n\\begin{aligned}\na &= b \\\\\nc &= d\n\\end{aligned}\n```"
     assert said.body[1] == "With $`x_i < 1`$, `code_`, `name` and <RBF>, a\\*b."
     assert said.body[2] == "- one item;\n- another."
