@@ -5,6 +5,7 @@ Its examples are those of the docstrings, letter by letter, and run there.
 
 import re
 
+import numpy as np
 import pytest
 
 from mercer import kernels as mk
@@ -80,15 +81,65 @@ def test_advice_names_kernels():
 
 def test_a_docstring_becomes_markdown():
     docstring = (
-        "A kernel.\n\n.. math::\n\n    a &= b \\\\\n    c &= d\n\n"
+        "A kernel, ``a * b``.\n\n.. math::\n\n    a &= b \\\\\n    c &= d\n\n"
         "With :math:`x_i < 1`, ``code_``, `name` and :class:`RBF`, a*b.\n\n"
         "- one\n  item;\n- another.\n\n"
         "Parameters\n----------\nfirst, second : float > 0\n    The sizes\n    of both.\n\n"
         "Examples\n--------\nIn words:\n\n>>> 1 + 1\n2\n\n>>> 2\n2\n"
     )
     said = describe(type("K", (), {"__doc__": docstring}), lambda target: f"<{target}>")
+    assert said.summary == "A kernel, `a * b`."
     assert said.formula == "```math\n\\begin{aligned}\na &= b \\\\\nc &= d\n\\end{aligned}\n```"
     assert said.body[1] == "With $`x_i < 1`$, `code_`, `name` and <RBF>, a\\*b."
     assert said.body[2] == "- one item;\n- another."
     assert said.example == ["In words:", "```python\n>>> 1 + 1\n2\n\n>>> 2\n2\n```"]
     assert said.parameters == [("first, second", "float > 0", "The sizes of both.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("RBF", ["$k(x, z)$, $z = 0$", r"spectrum $F[k](\omega)$"]),
+        ("Dirichlet", ["$k(x, z)$, $z = 0$", "coefficients $a_n$"]),
+        ("Spline", ["$k(x, z)$", "eigenvalues on [0, 3]"]),
+        ("Bilinear", ["$k(x, z)$", "eigenvalues on the square"]),
+        ("Jaccard", ["values", "eigenvalues of the matrix"]),
+        ("PairHMM", ["normalised values", "eigenvalues of the matrix"]),
+    ],
+)
+def test_a_picture_shows_the_kernel_and_its_spectrum(name, titles):
+    pictures = pytest.importorskip("tools.gallery.pictures")
+    figure = pictures.picture(portraits()[name])
+    assert [ax.get_title() for ax in figure.axes] == titles
+
+
+def test_curves_are_the_values_of_the_kernel():
+    pictures = pytest.importorskip("tools.gallery.pictures")
+    figure = pictures.picture(portraits()["Matern"])
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert [line.get_label() for line in curves] == [
+        f"nu = {nu}" for nu in ("0.5", "1.5", "2.5", "∞")
+    ]
+    x, y = curves[0].get_data()
+    np.testing.assert_allclose(y, np.exp(-np.abs(x)), rtol=1e-12)
+
+
+def test_negative_eigenvalues_are_crosses():
+    pictures = pytest.importorskip("tools.gallery.pictures")
+    crosses = [
+        line.get_ydata()
+        for line in pictures.picture(portraits()["Precomputed"]).axes[1].lines
+        if line.get_marker() == "x"
+    ]
+    expected = np.linalg.eigvalsh(portraits()["Precomputed"].objects)
+    found = np.concatenate(crosses)
+    np.testing.assert_allclose(found[np.isfinite(found)], -expected[expected < 0])
+
+
+def test_the_same_kernels_give_the_same_file(tmp_path):
+    pictures = pytest.importorskip("tools.gallery.pictures")
+    for folder in ("a", "b"):
+        pictures.draw(tmp_path / folder, ["Jaccard"])
+    first = (tmp_path / "a" / "Jaccard.svg").read_text(encoding="utf-8")
+    assert first == (tmp_path / "b" / "Jaccard.svg").read_text(encoding="utf-8")
+    assert first.startswith("<?xml")

@@ -80,7 +80,7 @@ def describe(kind: type, link: Callable[[str], str]) -> Description:
     notes = blocks(sections.get("Notes", ""), link)
     use = notes.pop(0) if notes and notes[0].startswith(USE) else ""
     return Description(
-        summary=summary,
+        summary=inline(summary, link),
         body=blocks(body, link),
         parameters=parameters(sections.get("Parameters", ""), link),
         use=use,

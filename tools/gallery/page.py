@@ -126,9 +126,8 @@ def known(name: str, portrait: Portrait) -> list[str]:
     operator = facts.operator(kernel)
     if operator:
         rows["regularises"] = escaped(operator[0])
-    (first, text), *others = rows.items()
-    lines = [f"| {first} | {cell(text)} |", "|---|---|"]
-    lines += [f"| {row} | {cell(text)} |" for row, text in others]
+    lines = ["| property | |", "|---|---|"]
+    lines += [f"| {row} | {cell(text)} |" for row, text in rows.items()]
     if operator and operator[1]:
         lines += ["", f"{FENCE}\nP(\\omega) \\propto {operator[1]}\n```"]
     return lines

@@ -86,10 +86,11 @@ class AdditiveChiSquare(HistogramKernel):
 
     Notes
     -----
-    Use it for histograms where ChiSquare is too slow to tune: there is no parameter, and functions
-    are sums of functions of single bins. A histogram times a factor has that factor in its values,
-    so divide by the mass first, or use ``normalize``. Not where bins act together; ChiSquare, its
-    exponential, sees that.
+    Use it for histograms as a kernel without parameters, in place of HistogramIntersection where
+    functions should be smooth in the counts. They are sums of functions of single bins. A histogram
+    times a factor has that factor in its values, so divide by the mass first, or use ``normalize``.
+    A value costs a division per bin. Not where bins act together; ChiSquare, an exponential of it
+    for histograms of one mass, sees that.
 
     Examples
     --------

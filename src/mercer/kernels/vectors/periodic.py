@@ -52,8 +52,9 @@ class PeriodicGaussian(CoordinateKernel):
     Use it for angles, hours of the day, days of the year: columns whose ends meet. Give the period
     in the units of the data, and sigma a tenth to a third of it. Multiply by an RBF of the same
     column where the pattern drifts, add one where there is a trend. Take form="unit" or "wrapped"
-    for machines without a bias. Not where the period is known roughly only: after many periods the
-    phase is lost.
+    for machines without a bias. A value costs a short series per column, several times an RBF, so
+    give it the periodic columns only. Not where the period is known roughly only: after many
+    periods the phase is lost.
 
     Examples
     --------

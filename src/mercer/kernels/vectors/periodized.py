@@ -52,9 +52,9 @@ class Periodized(VectorKernel):
     Notes
     -----
     Use it to put a kernel of your choice on a circle, such as Matern or Exponential for rough
-    periodic targets; for the Gaussian, PeriodicGaussian is exact and faster. In one column the sum
-    is a table; in d columns every value costs (2 N + 1)^d values of the kernel, so take a product
-    of kernels on single columns instead. Not for kernels with heavy tails, such as
+    periodic targets; for the Gaussian, PeriodicGaussian is exact in any number of columns. In one
+    column the sum is a table; in d columns every value costs (2 N + 1)^d values of the kernel, so
+    take a product of kernels on single columns instead. Not for kernels with heavy tails, such as
     RationalQuadratic, whose sum over all periods does not settle.
 
     Examples
