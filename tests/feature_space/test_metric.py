@@ -1,5 +1,7 @@
 """The Riemannian metric that a kernel induces."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,12 +15,14 @@ from mercer.feature_space import (
     volume_element,
 )
 from mercer.feature_space.jets import Jets
+from mercer.gram import Table
 from mercer.kernels import (
     RBF,
     FromFeatureMap,
     FromFunction,
     Laplacian,
     Linear,
+    Matern,
     Polynomial,
     Precomputed,
     Sigmoid,
@@ -101,10 +105,23 @@ def test_the_metric_is_positive_semidefinite_and_measures_small_steps(kernel, A)
     try:
         G = metric_tensor(kernel, A)
     except NotSmoothError:
-        assert "Laplacian" in repr(kernel)
+        assert re.search(r"Laplacian|Exponential\(|Matern\(nu=0.5", repr(kernel))
         return
     scale = np.abs(G).max() + 1e-300
     assert np.linalg.eigvalsh(G).min() >= -1e-9 * scale - 1e-12
+
+
+@pytest.mark.parametrize("nu", [1.2, 1.5, 1.7, 2.5, 4.0, 12.0])
+def test_the_metric_of_matern_kernels_is_continuous_in_nu(nu):
+    # k = 1 - nu / (nu - 1) r^2 / (2 l^2) + ..., hence G = nu / (nu - 1) / l^2.
+    G = metric_tensor(Matern(nu, 0.5), [[0.3, -2.0]])[0]
+    np.testing.assert_allclose(G, nu / (nu - 1) / 0.25 * np.eye(2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.5, 0.8, 1.0])
+def test_rough_matern_kernels_have_no_metric(nu):
+    with pytest.raises(NotSmoothError):
+        metric_tensor(Matern(nu), [[0.0]])
 
 
 @pytest.mark.spec("CS-3.46", "CS-3.54")
@@ -235,7 +252,7 @@ def test_what_has_no_metric():
             ("leaf", "chi"),
         ).metric(X)
     with pytest.raises(NotImplementedError, match="interpolation"):
-        OfPrograms(("leaf", "sqdist"), ("table", None)).metric(X)
+        OfPrograms(("leaf", "sqdist"), ("table", Table.fit(np.cos, 1.0, grid="even"))).metric(X)
     with pytest.raises(ValueError, match="no input space"):
         metric_tensor(Precomputed(), np.eye(2))
     with pytest.raises(ValueError, match="bind it first"):

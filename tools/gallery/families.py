@@ -62,7 +62,7 @@ FAMILIES = [
         "Strings and sequences",
         "Sequences of letters, words or any tokens, of any lengths. Long sequences have large "
         "values: `normalize` takes the lengths out.",
-        "Spectrum BlendedSpectrum Substring Subsequence Mismatch WeightedDegree PairHMM",
+        "Spectrum BlendedSpectrum Substring Subsequence Mismatch WeightedDegree PairHMM Grammar",
     ),
     Family(
         "Sequences seen by a model",

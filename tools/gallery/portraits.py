@@ -140,6 +140,13 @@ def pairs(sentence: str) -> list[tuple[str, str]]:
 WORDS = ["banana", "bananas", "ananas", "cabana", "cabbage", "baggage"]
 GENES = ["ACGTACGT", "ACGTACG", "ACGTTCGT", "ACACGT", "CCCGGGCC", "CCGGGCC"]
 SITES = ["GTAAGT", "GTGAGT", "GTAAGA", "CTAAGT", "AAGTGT", "TTTTCC"]
+NESTED = ["()", "()()", "(())", "()(())", "(()())", "((()))"]
+BRACKETS = {
+    "S": {("L", "R"): 0.5, ("L", "T"): 0.25, ("S", "S"): 0.25},
+    "T": {("S", "R"): 1.0},
+    "L": {"(": 1.0},
+    "R": {")": 1.0},
+}
 BASKETS = [
     {"milk", "bread", "butter"},
     {"milk", "bread"},
@@ -313,6 +320,12 @@ def _structured() -> dict[str, Portrait]:
         "WeightedDegree": Matrix([mk.WeightedDegree(3)], SITES),
         "PairHMM": Matrix(
             [mk.PairHMM(alphabet="ACGT", mutation=0.4, gap=0.3)], GENES, normalized=True
+        ),
+        "Grammar": Matrix(
+            [mk.Grammar(BRACKETS, independence=0.5)],
+            NESTED,
+            normalized=True,
+            words="brackets that match, with the grammar of the example, normalised",
         ),
         "TfIdf": Matrix([mk.TfIdf(stop_words="english")], NEWS),
         "SetIntersection": Matrix([mk.SetIntersection()], BASKETS, BASKET_NAMES),

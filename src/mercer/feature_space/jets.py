@@ -16,13 +16,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from mercer.gram import Table
+
 Array = NDArray[np.float64]
 Key = tuple[str, tuple[int, ...]]
+
+_KINK = (
+    "the kernel has a kink where its two arguments meet, so distances in feature space grow like "
+    "the root of distances in the input space and there is no metric; a Gaussian or polynomial "
+    "kernel has one."
+)
 
 
 @dataclass
@@ -82,11 +91,7 @@ class Jets:
         rounding = 1e-8 * np.sqrt(np.abs(jet.value) * steep)
         for coefficient in jet.kinks.values():
             if np.any(np.abs(coefficient) > rounding):
-                raise NotSmoothError(
-                    "the kernel has a kink where its two arguments meet, so distances in feature "
-                    "space grow like the root of distances in the input space and there is no "
-                    "metric; a Gaussian or polynomial kernel has one."
-                )
+                raise NotSmoothError(_KINK)
         if jet.rough:
             raise NotSmoothError(
                 "the kernel multiplies distances that have kinks where its two arguments meet, so "
@@ -134,9 +139,18 @@ class Jets:
         """Refuse a kernel that is written in Python."""
         self._refuse(repr(kernel))
 
-    def table(self, table: Any) -> NoReturn:
-        """Refuse a profile that is interpolated."""
-        self._refuse("a profile that is given by interpolation")
+    def table(self, table: Table) -> None:
+        """Replace the top, a squared distance of 0, by a profile of which the slope there is known.
+
+        Interpolation gives values and no derivatives, so any other profile is refused.
+        """
+        top = self._stack[-1]
+        if top.multiple_of is None or table.slope_at_zero is None:
+            self._refuse("a profile that is given by interpolation")
+        if not np.isfinite(table.slope_at_zero):
+            raise NotSmoothError(_KINK)
+        value = np.full(len(top.value), table.at_zero)
+        self._apply(value, np.full_like(value, table.slope_at_zero), np.zeros_like(value))
 
     # -- operations --------------------------------------------------------------------------
 

@@ -68,6 +68,8 @@ class Table:
         The value for x >= end.
     pieces : dict
         The polynomials for "float32" and for "float64".
+    slope_at_zero : float or None
+        f'(0), minus infinity for a function with a kink there, where it is known.
     """
 
     grid: str
@@ -75,6 +77,7 @@ class Table:
     at_zero: float
     beyond: float
     pieces: dict[str, Pieces]
+    slope_at_zero: float | None = None
 
     @classmethod
     def fit(
@@ -85,6 +88,7 @@ class Table:
         grid: str = "octaves",
         beyond: float = 0.0,
         errors: dict[str, float] | None = None,
+        slope_at_zero: float | None = None,
     ) -> Table:
         """Return the table of a function, or refuse when the error cannot be reached.
 
@@ -101,6 +105,8 @@ class Table:
             The value after the last piece.
         errors : dict, optional
             The errors allowed in "float32" and "float64", relative to the largest value.
+        slope_at_zero : float, optional
+            f'(0), where it is known: what derivatives of the kernel need at equal objects.
 
         Returns
         -------
@@ -131,7 +137,7 @@ class Table:
                     "a smaller end."
                 )
             pieces[dtype] = found
-        return cls(grid, float(end), at_zero, float(beyond), pieces)
+        return cls(grid, float(end), at_zero, float(beyond), pieces, slope_at_zero)
 
     @classmethod
     def exact(

@@ -66,6 +66,16 @@ class Grammar(SequenceKernel):
     mutation : float between 0 and 1, default=0.1
         The probability of a replaced letter.
 
+    Notes
+    -----
+    Use it for short sequences with a nested structure that a grammar describes: brackets,
+    expressions, RNA that folds back on itself. Take `independence` from 0.1 to 0.5, so that
+    sequences of different shape meet at all, and always ``normalize``. A value costs the cube of
+    both lengths: the matrix of a hundred sequences of ten letters takes seconds, of twenty letters
+    many minutes. Not where neighbours say enough, for which PairHMM and Mismatch do with far longer
+    sequences, and not without a grammar at hand: its rules and probabilities are given, not
+    learned.
+
     References
     ----------
     C. Watkins. "Dynamic alignment kernels." In: Advances in Large Margin Classifiers, MIT Press,
