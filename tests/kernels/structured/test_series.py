@@ -98,7 +98,7 @@ def test_forms_of_input():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        (["abc"], TypeError, "object 0 of type str"),
+        (["abc"], TypeError, "object 0 is of type str"),
         ([1.0, 2.0], TypeError, "0 dimensions"),
         ([[0.0], [np.nan]], ValueError, "object 1 contains NaN"),
         ([[[0.0, 1.0]], [[0.0]]], ValueError, "object 0 has 2, object 1 has 1"),

@@ -211,8 +211,11 @@ def _series(x: Any, i: int, owner: str) -> np.ndarray:
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{owner} is defined on {_WHAT}; object {i} of type {type(x).__name__} is none."
+            f"{owner} is defined on {_WHAT}; object {i} is of type {type(x).__name__}."
         ) from None
     if array.ndim not in (1, 2):
-        raise TypeError(f"{owner} is defined on {_WHAT}; object {i} has {array.ndim} dimensions.")
+        raise TypeError(
+            f"{owner} is defined on {_WHAT}; object {i}, of type {type(x).__name__}, has "
+            f"{array.ndim} dimensions."
+        )
     return array[:, None] if array.ndim == 1 else array
