@@ -361,6 +361,23 @@ def test_sequences_too_long_for_a_probability_are_compared_by_logarithms():
     np.testing.assert_allclose(both(short), expected + plain, rtol=1e-12)
 
 
+def test_derivatives_of_sequences_too_long_for_a_probability():
+    rng = np.random.default_rng(0)
+    s = "".join(rng.choice(list("ACGT"), size=500))
+    X = [s, s[:120] + s[124:], s[:490]]
+    kernel = normalize(PairHMM("ACGT", mutation=0.3, gap=0.2, end=0.001))
+    with pytest.raises(OverflowError, match="normalize"):
+        kernel.kernel.gradient(X)
+    gradient = kernel.gradient(X)
+    assert set(gradient) == {"kernel__mutation", "kernel__gap", "kernel__end"}
+    for name, slopes in gradient.items():
+        value, step = kernel.get_params()[name], 1e-5 * kernel.get_params()[name]
+        up, down = (kernel.set_params(**{name: value + h})(X) for h in (step, -step))
+        kernel.set_params(**{name: value})
+        np.testing.assert_allclose(slopes, (up - down) / (2 * step), rtol=1e-5, atol=1e-8)
+    assert np.abs(gradient["kernel__mutation"][0, 1]) > 1e-3
+
+
 # -------------------------------------------------------------------------- all of them
 
 KERNELS = [
