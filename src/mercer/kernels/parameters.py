@@ -172,6 +172,13 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def truth(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {show(value)}.")
+    return bool(value)
+
+
 def integer(value: Any, name: str, *, minimum: int) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | Integral):

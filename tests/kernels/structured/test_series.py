@@ -98,7 +98,7 @@ def test_forms_of_input():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        (["abc"], TypeError, "object 0 of type str"),
+        (["abc"], TypeError, "object 0 is of type str"),
         ([1.0, 2.0], TypeError, "0 dimensions"),
         ([[0.0], [np.nan]], ValueError, "object 1 contains NaN"),
         ([[[0.0, 1.0]], [[0.0]]], ValueError, "object 0 has 2, object 1 has 1"),
@@ -133,6 +133,17 @@ def test_new_series_must_have_the_same_variables():
     kernel = GlobalAlignment(1.0)
     with pytest.raises(ValueError, match="cannot be compared"):
         kernel([np.zeros((3, 2))], [np.zeros((3, 1))])
+
+
+def test_the_derivative_for_series_whose_values_are_no_numbers():
+    X = [np.sin(np.linspace(0, 6, n)) for n in (450, 430)]
+    gamma, step = 0.01, 1e-7
+    with pytest.raises(OverflowError, match="normalize"):
+        GlobalAlignment(gamma).gradient(X)
+    up, down = (normalize(GlobalAlignment(gamma + h))(X) for h in (step, -step))
+    slope = normalize(GlobalAlignment(gamma)).gradient(X)["kernel__gamma"]
+    assert abs(slope[0, 1]) > 1e-3
+    np.testing.assert_allclose(slope, (up - down) / (2 * step), rtol=1e-4, atol=1e-5)
 
 
 def test_machines_learn_from_series():

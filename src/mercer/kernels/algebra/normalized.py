@@ -9,10 +9,13 @@ import scipy.sparse as sp
 
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
+from ..objects import count, take
 from .operands import require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+_BLOCK = 8  # objects a side whose derivatives of k(x, x) are taken at a time
 
 
 class Normalized(Kernel):
@@ -82,6 +85,8 @@ class Normalized(Kernel):
         return features * factors[:, None]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        if self.kernel.logarithmic:
+            return self._gradient_by_logarithms(X, Z)
         inner = self.kernel._gradient(X, Z)
         if not inner:
             return {}
@@ -98,6 +103,26 @@ class Normalized(Kernel):
             * ((own[name] * rows)[..., :, None] + (other[name] * columns)[..., None, :])
             for name, matrix in inner.items()
         }
+
+    def _gradient_by_logarithms(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        """Return the same derivatives where k, u and v may be beyond the range of numbers."""
+        kernel: Any = self.kernel
+        cosines = self._values(X, Z)
+        log_u, own = self._own_logarithms(X)
+        log_v, other = (log_u, own) if X is Z else self._own_logarithms(Z)
+        slopes = kernel._scaled(X, Z).slopes(0.5 * (log_u[:, None] + log_v))
+        slopes -= 0.5 * cosines * (own[:, :, None] + other[:, None, :])
+        return {f"kernel__{n}": s for n, s in zip(kernel._differentiated, slopes, strict=True)}
+
+    def _own_logarithms(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return log k(x, x) and its derivatives, from small tiles on the diagonal."""
+        kernel: Any = self.kernel
+        blocks = [take(X, slice(i, i + _BLOCK)) for i in range(0, count(X), _BLOCK)]
+        found = [kernel._scaled(block, block).logarithms() for block in blocks]
+        return (
+            np.concatenate([np.diagonal(log) for log, _ in found]),
+            np.concatenate([np.diagonal(slopes, axis1=1, axis2=2) for _, slopes in found], axis=1),
+        )
 
     def _inverses(self, X: Any) -> np.ndarray:
         """Return 1 / k(x, x), 0 where it is 0."""

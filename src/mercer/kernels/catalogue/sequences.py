@@ -146,8 +146,10 @@ EXAMPLES = [
         "short strings",
     ),
     Example(normalize(PairHMM("abc", gap=0.4)), "short strings"),
+    Example(PairHMM("abc", mutation=0.0, gap=0.0, end=0.5), "short strings"),
     Example(Grammar(RULES), "short strings"),
     Example(Grammar(RULES, "A", 0.5, 0.3), "short strings"),
+    Example(Grammar(RULES, independence=0.0, mutation=0.0), "short strings"),
     Example(normalize(Grammar(RULES, independence=0.6)) + Spectrum(1), "short strings"),
     # parts
     Example(Convolution(windows), "strings"),

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
 from ..objects import VECTORS, as_vectors
+from ..parameters import truth
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -63,8 +64,7 @@ class Boolean(Kernel):
         self._check()
 
     def _check(self) -> None:
-        if not isinstance(self.monotone, bool | np.bool_):
-            raise TypeError(f"monotone must be True or False; got {self.monotone!r}.")
+        truth(self.monotone, "monotone")
 
     @property
     def definiteness(self) -> Definiteness:

@@ -12,6 +12,7 @@ from ..algebra.operands import require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..objects import Objects, as_objects, count, stored_alike, take
+from ..parameters import truth
 from .hashables import is_hashable
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Convolution(Kernel):
             raise TypeError(
                 f"parts must be a function that lists the parts of one object; got {self.parts!r}."
             )
+        truth(self.average, "average")
         if isinstance(self.kernel, Sequence) and not self.kernel:
             raise ValueError("kernel must be one kernel, or one for each component; got none.")
         for kernel in self._components:
@@ -217,7 +219,11 @@ class Convolution(Kernel):
 
     def _decompositions(self, x: Any, i: int) -> tuple[Any, np.ndarray]:
         """Return the decompositions of one object and their weights."""
-        parts = self.parts(x)
+        try:
+            parts = self.parts(x)
+        except Exception as error:
+            error.add_note(f"This happened while Convolution took object {i} apart: {x!r:.80}.")
+            raise
         if isinstance(parts, Mapping):
             weight = np.array(list(parts.values()), dtype=np.float64)
             parts = list(parts)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..objects import Objects, as_items, as_vectors
-from ..parameters import integer, is_number, real
+from ..parameters import integer, is_number, real, truth
 from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .brief import Brief
@@ -137,6 +137,7 @@ class TfIdf(Kernel):
             raise ValueError(
                 f"stop_words must be 'english' or a collection of words; got {self.stop_words!r}."
             )
+        truth(self.normalize, "normalize")
         real(self.min_df, "min_df", minimum=1)
         if self.max_features is not None:
             integer(self.max_features, "max_features", minimum=1)

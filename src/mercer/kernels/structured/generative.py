@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..objects import Objects, as_objects
+from ..tables import holds_objects, is_frame
 from .brief import Brief
 from .over_features import OverFeatures
 
@@ -51,6 +52,12 @@ class GenerativeKernel(OverFeatures):
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; the model knows which."""
+        if holds_objects(X) and is_frame(X):
+            name = type(self).__name__
+            raise TypeError(
+                f"{name} is defined on {self.domain}; got a table ({type(X).__name__}). Choose the "
+                f"column that holds them: {name}(...).on_columns('name')."
+            )
         # Lists stay as they are: equally long sequences of integers are no matrix.
         return X if isinstance(X, list) and X else as_objects(X, type(self).__name__)
 

@@ -12,7 +12,7 @@ from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..objects import Objects, as_items
 from ..parameters import integer, real, show
-from .path_sums import padded, path_sums
+from .path_sums import Scaled, in_blocks, padded, path_sums
 from .sequences import offsets
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class GlobalAlignment(Kernel):
     """
 
     _objects = Objects(_WHAT, structured=True)
+    _differentiated = ("gamma",)
 
     def __init__(self, gamma: float | str = "scale", band: int | None = None) -> None:
         self.gamma = gamma
@@ -163,21 +164,29 @@ class GlobalAlignment(Kernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         self._values(X, Z)  # refuses values that no number holds
+        return {"gamma": self._scaled(X, Z).slopes()[0]}
+
+    def _scaled(self, X: Any, Z: Any) -> Scaled:
+        """Return values and derivatives, which need not be within the range of numbers."""
         gamma = float(self.gamma)
         x, rows = padded(X)
         z, columns = padded(Z)
 
-        def steps(i: int, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            if not (i and j):
-                nothing = np.zeros((2, len(x), len(z)))
-                return nothing, nothing, nothing
-            square = ((x[:, None, i - 1] - z[None, :, j - 1]) ** 2).sum(axis=-1)
-            near = 1.0 if self.band is None else max(0.0, 1.0 - abs(i - j) / int(self.band))
-            g = near * np.exp(-gamma * square)
-            kappa = np.stack([g / (2.0 - g), -2.0 * square * g / (2.0 - g) ** 2])
-            return kappa, kappa, kappa
+        def block(part: slice) -> Scaled:
+            def steps(i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+                square = ((x[part, None, i - 1] - z[None, :, j - 1]) ** 2).sum(axis=-1)
+                near = (i > 0) & (j > 0)
+                if self.band is not None:
+                    near = near * np.maximum(0.0, 1.0 - np.abs(i - j) / int(self.band))
+                g = near * np.exp(-gamma * square)
+                kappa = np.stack([g / (2.0 - g), -2.0 * square * g / (2.0 - g) ** 2])
+                return kappa, kappa, kappa
 
-        return {"gamma": path_sums(rows, columns, steps, 1)[1]}
+            return path_sums(rows[part], columns, steps, 1)
+
+        sums = in_blocks(block, len(X), 2 * len(Z) * x.shape[1])
+        sums.numbers[:, (rows == 0)[:, None] | (columns == 0)] = 0.0  # no alignment
+        return sums
 
 
 def as_series(X: Any, owner: str) -> list[np.ndarray]:
@@ -219,8 +228,11 @@ def _series(x: Any, i: int, owner: str) -> np.ndarray:
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{owner} is defined on {_WHAT}; object {i} of type {type(x).__name__} is none."
+            f"{owner} is defined on {_WHAT}; object {i} is of type {type(x).__name__}."
         ) from None
     if array.ndim not in (1, 2):
-        raise TypeError(f"{owner} is defined on {_WHAT}; object {i} has {array.ndim} dimensions.")
+        raise TypeError(
+            f"{owner} is defined on {_WHAT}; object {i}, of type {type(x).__name__}, has "
+            f"{array.ndim} dimensions."
+        )
     return array[:, None] if array.ndim == 1 else array

@@ -33,7 +33,7 @@ def as_collections(X: Any, owner: str) -> list:
     list
         The collections; arrays become lists of Python numbers.
     """
-    X = _listed(X, owner, "collections")
+    X = _listed(X, owner, "sets, Counters or lists")
     for i, x in enumerate(X):
         if isinstance(x, str | bytes):
             raise TypeError(
@@ -44,6 +44,8 @@ def as_collections(X: Any, owner: str) -> list:
             _check_counts(x, i, owner)
         elif isinstance(x, Set | Sequence):
             _require_hashable(x, i, owner)
+            if isinstance(x, Sequence):
+                _refuse_real_numbers(x, i, owner)
         else:
             raise TypeError(
                 f"{owner} is defined on sets, Counters and lists; object {i} is {_name(x)}."
@@ -99,6 +101,16 @@ def _require_hashable(x: Any, i: int, owner: str) -> None:
             f"object {i} given to {owner} has an unhashable element; use str, numbers or tuples, "
             "not lists, dicts or sets."
         )
+
+
+def _refuse_real_numbers(x: Sequence[Any], i: int, owner: str) -> None:
+    for element in x:
+        if isinstance(element, float | np.floating):
+            raise TypeError(
+                f"{owner} compares elements, which are equal or not; object {i} is a list of real "
+                f"numbers such as {element!r}. For vectors use a kernel such as RBF; if the "
+                "numbers are elements, pass set(x)."
+            )
 
 
 def _check_counts(x: Mapping[Any, Any], i: int, owner: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..base import Kernel
-from ..parameters import integer
+from ..parameters import integer, truth
 from .generative import GenerativeKernel
 
 
@@ -69,6 +69,7 @@ class Marginalized(GenerativeKernel):
         super()._check()
         if integer(self.order, "order", minimum=1) > 2:
             raise ValueError(f"order must be 1 or 2; got {self.order}.")
+        truth(self.average, "average")
 
     def features(self, X: Any) -> Any:
         """Return the expected counts, one row for each object; see `OverFeatures.features`."""

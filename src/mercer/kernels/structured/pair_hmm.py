@@ -10,7 +10,7 @@ import numpy as np
 from ..definiteness import PSD, Definiteness
 from ..parameters import real, show
 from ..vocabulary import Vocabulary
-from .path_sums import padded, path_sums, times
+from .path_sums import Scaled, in_blocks, padded, path_sums, times
 from .sequences import (
     SequenceKernel,
     Tokens,
@@ -86,6 +86,7 @@ class PairHMM(SequenceKernel):
     """
 
     _fixed: ClassVar[tuple[str, ...]] = ("background",)  # probabilities, which add up to 1
+    _differentiated: ClassVar[tuple[str, ...]] = ("mutation", "gap", "end")
 
     def __init__(
         self,
@@ -176,11 +177,14 @@ class PairHMM(SequenceKernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         self._values(X, Z)  # refuses values that no number holds
+        return dict(zip(self._differentiated, self._scaled(X, Z).slopes(), strict=True))
+
+    def _scaled(self, X: Any, Z: Any) -> Scaled:
+        """Return values and derivatives, which need not be within the range of numbers."""
         pairs, q = self.probabilities()
         x, rows = self._padded_letters(X)
         z, columns = self._padded_letters(Z)
         gap, end = float(self.gap), float(self.end)
-        # By mutation, gap and end.
         slope = np.zeros_like(pairs)
         if self.emission is None:
             slope = -2.0 * (1.0 - float(self.mutation)) * (np.diag(q) - np.outer(q, q))
@@ -189,15 +193,18 @@ class PairHMM(SequenceKernel):
         pair = np.concatenate([pair, [-2.0 * stay * (1.0 - gap) * pairs], [-stop * pairs]])
         insert = np.stack([gap * q, 0 * q, q, 0 * q])
 
-        def steps(i: int, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            down = insert[:, x[:, i - 1], None] * np.ones(len(z))
-            right = insert[:, None, z[:, j - 1]] * np.ones((len(x), 1))
-            both = pair[:, x[:, i - 1]][:, :, z[:, j - 1]] - times(down, right)
-            return down, right, both
+        def block(part: slice) -> Scaled:
+            def steps(i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+                a, b = x[part, None, i - 1], z[None, :, j - 1]
+                down, right = np.broadcast_arrays(insert[:, a], insert[:, b])
+                both = pair[:, a, b] - times(down, right)
+                return down * (i > 0), right * (j > 0), both * ((i > 0) & (j > 0))
 
+            return path_sums(rows[part], columns, steps, 3)
+
+        sums = in_blocks(block, len(X), 4 * len(Z) * x.shape[1])
         ends = np.array([end * stop, 0.0, -2.0 * end * (1.0 - gap), stop])[:, None, None]
-        slopes = times(ends, path_sums(rows, columns, steps, 3))[1:]
-        return dict(zip(("mutation", "gap", "end"), slopes, strict=True))
+        return sums._replace(numbers=times(ends, sums.numbers))
 
     def _padded_letters(self, X: list) -> tuple[np.ndarray, np.ndarray]:
         tokens = self._letters(X)

@@ -11,7 +11,7 @@ import numpy as np
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
 from ..objects import Objects
-from ..parameters import real
+from ..parameters import real, truth
 from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .hashables import as_collections, counts, elements
@@ -196,6 +196,10 @@ class Jaccard(SetKernel):
         self.weights = weights
         self.multisets = multisets
         self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        truth(self.multisets, "multisets")
 
     @property
     def definiteness(self) -> Definiteness:
