@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from mercer.kernels.hankel import half_length, radial_fourier
+from mercer.kernels.oscillating import integrate_panels
 from mercer.kernels.parameters import real
 
-from .oscillating import integrate_panels
-from .transforms import half_length, radial_fourier
 from .weighted_features import WeightedFeatures
 
 
