@@ -101,7 +101,10 @@ def test_the_metric_is_positive_semidefinite_and_measures_small_steps(kernel, A)
     try:
         G = metric_tensor(kernel, A)
     except NotSmoothError:
-        assert "Laplacian" in repr(kernel)
+        assert any(rough in repr(kernel) for rough in ("Laplacian", "Exponential", "Matern"))
+        return
+    except NotImplementedError:
+        assert "nu=1.2" in repr(kernel)  # a profile by interpolation
         return
     scale = np.abs(G).max() + 1e-300
     assert np.linalg.eigvalsh(G).min() >= -1e-9 * scale - 1e-12

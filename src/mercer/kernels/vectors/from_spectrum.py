@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
     from mercer.gram.table import Table
 
-_MODES = ("covariance", "coefficients")
+MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
 _ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
 
@@ -87,9 +87,9 @@ class FromSpectrum(RadialKernel):
     def _check(self) -> None:
         if not callable(self.density):
             raise TypeError(f"density must be callable; got {self.density!r}.")
-        if self.mode not in _MODES:
+        if self.mode not in MODES:
             raise ValueError(
-                f"mode must be one of {', '.join(map(repr, _MODES))}; got {show(self.mode)}."
+                f"mode must be one of {', '.join(map(repr, MODES))}; got {show(self.mode)}."
             )
         if self.dimension is not None:
             integer(self.dimension, "dimension", minimum=1)
