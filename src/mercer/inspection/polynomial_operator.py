@@ -45,7 +45,6 @@ class PolynomialOperator:
     --------
     >>> from mercer.inspection import PolynomialOperator
     >>> from mercer.kernels import Polynomial
-    from mercer.kernels.vectors.monomials import monomial_weight
     >>> operator = PolynomialOperator(Polynomial(degree=2, gamma=1.0), dimension=2)
     >>> operator.weights
     {(2, 0): 1.0, (1, 1): 2.0, (0, 2): 1.0}
