@@ -36,6 +36,7 @@ def test_the_median_distance():
     assert bandwidth(copies).distance > 0.5
 
 
+@pytest.mark.spec("CS-8.02")
 def test_the_closest_opposite_pair():
     a, b = X[y == "a"], X[y == "b"]
     for form, metric in [("rbf", "euclidean"), ("laplacian", "cityblock")]:

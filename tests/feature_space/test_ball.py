@@ -109,7 +109,7 @@ def test_matrices_strings_and_copies():
     same = smallest_enclosing_ball(RBF(1.0), np.ones((4, 2)))
     assert same.radius == pytest.approx(0, abs=1e-7)
     assert same.certificate.status == "optimal"
-    with pytest.raises(ValueError, match="tol must be positive"):
+    with pytest.raises(ValueError, match="tol must be a number > 0"):
         smallest_enclosing_ball(Linear(), A, tol=0)
 
 

@@ -106,7 +106,7 @@ def test_colour_and_temperature_do_not_matter():
     assert RelevantColumns(0.3).fit(logs, labels).get_support(indices=True).tolist() == [0]
     with pytest.raises(ValueError, match="at most 1"):
         RelevantColumns(threshold=2).fit(logs, noisy)
-    with pytest.raises(ValueError, match="alpha must be positive"):
+    with pytest.raises(ValueError, match="alpha must be a number > 0"):
         RelevantColumns(alpha=0).fit(logs, noisy)
 
 

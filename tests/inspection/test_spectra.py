@@ -238,7 +238,7 @@ def test_functions_that_are_not_periodic_are_refused():
         fourier_coefficients(RBF(1.0))
     with pytest.raises(ValueError, match="not a function of x - z"):
         fourier_coefficients(FromFunction(lambda A, B: np.cos(A) * np.cos(B.T)))
-    with pytest.raises(ValueError, match="period must be positive"):
+    with pytest.raises(ValueError, match="period must be a number > 0"):
         fourier_coefficients(FromFunction(lambda A, B: np.cos(A - B.T)), period=0.0)
 
 

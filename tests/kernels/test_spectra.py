@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial import Chebyshev
 from scipy.special import gamma, jv, kv
 
 from mercer.kernels import (
@@ -20,9 +21,8 @@ from mercer.kernels import (
     RadialBSpline,
     bessel_k_bounds,
     log_polar,
-    radial_transform,
 )
-from mercer.kernels.hankel import radial_integral
+from mercer.kernels.hankel import radial_fourier
 
 rng = np.random.default_rng(0)
 LINE = rng.normal(size=(12, 1))
@@ -44,13 +44,16 @@ def profile(kernel, d):
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_the_radial_transform_is_its_own_inverse(d):
     def f(r):
-        return (1 + r) * np.exp(-r)
+        return (1 + r * r) * np.exp(-r * r / 2)
+
+    # The transform is a polynomial times a Gaussian, too, and nothing beyond 12.
+    series = Chebyshev.interpolate(lambda w: radial_fourier(f, w, d), 60, domain=[0, 12])
 
     def transformed(w):
-        return radial_transform(f, d, w)
+        return np.where(w < 12, series(np.minimum(w, 12)), 0.0)
 
-    r = np.array([0.3, 1.0, 2.5])
-    np.testing.assert_allclose(radial_transform(transformed, d, r), f(r), rtol=1e-9)
+    r = np.array([0.0, 0.3, 1.0, 2.5])
+    np.testing.assert_allclose(radial_fourier(transformed, r, d), f(r), rtol=1e-9)
 
 
 @pytest.mark.spec("SM-3.33")
@@ -59,17 +62,15 @@ def test_on_the_line_it_is_the_cosine_transform():
     x, step = np.linspace(0, 60, 200_001, retstep=True)
     f = np.exp(-x) * (1 + x)
     cosines = np.array([np.trapezoid(f * np.cos(v * x), dx=step) for v in w])
-    found = radial_transform(lambda r: np.exp(-r) * (1 + r), 1, w)
+    found = radial_fourier(lambda r: np.exp(-r) * (1 + r), w)
     np.testing.assert_allclose(found, np.sqrt(2 / np.pi) * cosines, rtol=1e-7)
-    with pytest.raises(ValueError, match="frequencies > 0"):
-        radial_transform(np.exp, 1, [0.0])
 
 
 @pytest.mark.spec("SM-3.34")
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_transform_of_the_gaussian(d):
     sigma, kernel = 0.7, RBF.from_sigma(0.7)
-    found = radial_transform(profile(kernel, d), d, [0.9])[0] / sigma**d
+    found = radial_fourier(profile(kernel, d), 0.9, d)[0] / sigma**d
     assert found == pytest.approx(0.8200008, abs=1e-7)
     assert found == pytest.approx(np.exp(-((0.9 * sigma) ** 2) / 2), rel=1e-12)
 
@@ -82,7 +83,7 @@ def test_the_gaussian_penalises_all_derivatives():
         for n in range(60):  # sum of sigma^(2n) w^(2n) / (n! 2^n)
             total += terms
             terms *= sigma**2 * w**2 / (2 * (n + 1))
-        spectrum = radial_transform(profile(RBF.from_sigma(sigma), 1), 1, [w])[0] / sigma
+        spectrum = radial_fourier(profile(RBF.from_sigma(sigma), 1), w, 1)[0] / sigma
         assert spectrum * total == pytest.approx(1.0, rel=1e-10)
     assert RBF.from_sigma(sigma).gamma == pytest.approx(1 / (2 * sigma**2))
 
@@ -92,7 +93,7 @@ def test_transform_of_the_exponential_with_the_corrected_gamma_function():
     a, w = 1.3, 0.9
     printed = {1: 0.4149000, 2: 0.3288769, 3: 0.3319200, 4: 0.3946523}
     for d, value in printed.items():
-        found = radial_transform(profile(Exponential(a), d), d, [w])[0]
+        found = radial_fourier(profile(Exponential(a), d), w, d)[0]
         formula = 2 ** (d / 2) * a / np.sqrt(np.pi) * gamma((d + 1) / 2)
         assert found == pytest.approx(formula * (a * a + w * w) ** (-(d + 1) / 2), rel=1e-11)
         assert found == pytest.approx(value, abs=1e-7)
@@ -102,7 +103,7 @@ def test_transform_of_the_exponential_with_the_corrected_gamma_function():
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_the_reciprocal_pair_of_the_exponential(d):
     w = np.array([0.5, 1.0, 2.0, 4.0])
-    found = radial_transform(lambda r: (1 + r * r) ** (-(d + 1) / 2), d, w)
+    found = radial_fourier(lambda r: (1 + r * r) ** (-(d + 1) / 2), w, d)
     np.testing.assert_allclose(found / found[0], np.exp(-(w - w[0])), rtol=1e-10)
 
 
@@ -110,7 +111,7 @@ def test_the_reciprocal_pair_of_the_exponential(d):
 def test_transform_of_the_damped_oscillator():
     a, w = 1.3, 0.9
     for d, value in {1: 0.2992210, 2: 0.3318583, 3: 0.4322081}.items():
-        found = radial_transform(profile(DampedOscillator(gamma=a), d), d, [w])[0]
+        found = radial_fourier(profile(DampedOscillator(gamma=a), d), w, d)[0]
         nu = d / 2 - 1
         assert found == pytest.approx((a / w) ** nu * kv(nu, a * w), rel=1e-11)
         assert found == pytest.approx(value, abs=1e-7)
@@ -254,13 +255,13 @@ def test_the_first_order_sobolev_norm_has_a_bounded_kernel_on_the_line_only():
     for d in (2, 3):
         with pytest.raises(ValueError, match=f"in {d} dimensions, so there is no bounded kernel"):
             FromSpectrum(sobolev).bind(rng.normal(size=(5, d)))
-    assert radial_integral(sobolev, 1) == pytest.approx(np.sqrt(np.pi / 2), rel=1e-12)
+    assert radial_fourier(sobolev, 0.0)[0] == pytest.approx(np.sqrt(np.pi / 2), rel=1e-12)
 
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: FromSpectrum(np.cos).bind(LINE), ValueError, r"P\(1.*\) = -"),
+        (lambda: FromSpectrum(np.cos).bind(LINE), ValueError, r"P\(2\) = -0.416147"),
         (lambda: FromSpectrum(lambda w: w[:1]).bind(LINE), ValueError, "another shape"),
         (lambda: FromSpectrum(3), TypeError, "callable"),
         (lambda: FromSpectrum(sobolev, "power"), ValueError, "mode must be one of"),

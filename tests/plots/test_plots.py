@@ -6,6 +6,7 @@ import pytest
 import mercer
 from mercer import plots
 from mercer.data import lfd_toy, noisy_sinc, rings
+from mercer.kernels import FromFeatureMap, Polynomial
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -26,6 +27,12 @@ def ring_machine():
 def support_marks(ax):
     """Points drawn as support vectors."""
     return next(c for c in ax.collections if c.get_gid() == "support").get_offsets()
+
+
+def separator(ax):
+    """Points of the contour f = 0."""
+    zero = next(c for c in ax.collections if list(getattr(c, "levels", ())) == [0.0])
+    return np.concatenate([path.vertices for path in zero.get_paths()])
 
 
 def file_size(ax, path):
@@ -94,6 +101,40 @@ def test_tube_of_the_nu_machine_is_the_one_it_found():
     X, y = noisy_sinc(50, random_state=0)
     model = mercer.NuSVR(nu=0.3, C=10).fit(X, y)
     assert plots.tube(model, X, y).get_title() == rf"$\varepsilon$ = {model.epsilon_:.4g}"
+
+
+@pytest.mark.spec("CS-3.07")
+def test_a_map_makes_the_separator_of_rings_straight(tmp_path):
+    X, y = rings(60, noise=0.05, random_state=0)
+    with pytest.raises(mercer.NotSeparableError):
+        mercer.SVC(kernel="linear", C=np.inf).fit(X, y)
+    model = mercer.SVC(kernel=FromFeatureMap(np.square), C=np.inf).fit(X, y)
+    left, right = plots.feature_map(model, X, y, resolution=300)
+    assert file_size(left, tmp_path / "map.png") > 10_000
+    assert len(support_marks(left)) == len(support_marks(right)) == sum(model.n_support_)
+    np.testing.assert_allclose(support_marks(right), np.square(support_marks(left)))
+    curve, line = (separator(ax) for ax in (left, right))
+    # A line on the right, and the points on the left that are mapped onto it.
+    direction = np.linalg.svd(line - line.mean(axis=0))[1]
+    assert direction[1] < 1e-9 * direction[0]
+    slope, offset = np.polyfit(*line.T, 1)
+    assert np.abs(np.square(curve) @ [-slope, 1] - offset).max() < 0.02
+    assert np.linalg.norm(curve, axis=1).max() < 2.1
+    # Every point lies on the side of its label.
+    sides = np.sign(np.square(X) @ [-slope, 1] - offset)
+    assert abs((sides * y).sum()) == len(y)
+
+
+def test_feature_maps_that_do_not_fit_on_paper_are_refused(ring_machine):
+    model, X, y = ring_machine
+    with pytest.raises(ValueError, match="does not list them"):
+        plots.feature_map(model, X, y)
+    cubic = mercer.SVC(kernel=Polynomial(2, 1.0, 1.0)).fit(X, y)
+    with pytest.raises(ValueError, match="right side of feature_map draws data with 2 columns"):
+        plots.feature_map(cubic, X, y)
+    linear = mercer.SVC(kernel="linear").fit(X, y)
+    _, axes = plt.subplots(1, 2)
+    assert plots.feature_map(linear, X, y, axes=tuple(axes)) == tuple(axes)
 
 
 def test_plots_draw_on_given_axes(ring_machine):

@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 from mercer.kernels import FromFeatureMap
 from mercer.kernels.objects import as_vectors
 from mercer.kernels.parameters import integer, show
+from mercer.kernels.vectors.from_spectrum import MODES
 
 Array = NDArray[np.float64]
 
-MODES = ("covariance", "coefficients")
 _UNEVEN = 1e-6  # share of a step by which an even grid may be off
 
 

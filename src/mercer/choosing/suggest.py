@@ -16,7 +16,7 @@ from mercer.inspection.alignments import cosine
 from mercer.inspection.targets import TASKS, is_classification
 from mercer.kernels import Kernel
 from mercer.kernels.objects import count, take
-from mercer.kernels.parameters import integer, real, show
+from mercer.kernels.parameters import integer, positive, show
 from mercer.machines import SVC, SVR
 
 from .candidates import Candidate
@@ -304,8 +304,7 @@ def _check(task: str, n_suggestions: int, n_sample: int, n_folds: int, time_limi
     integer(n_suggestions, "n_suggestions", minimum=1)
     integer(n_folds, "n_folds", minimum=2)
     integer(n_sample, "n_sample", minimum=2 * n_folds)
-    if real(time_limit, "time_limit") <= 0.0:
-        raise ValueError(f"time_limit must be positive; got {show(time_limit)}.")
+    positive(time_limit, "time_limit")
 
 
 def _target(y: Any, task: str) -> tuple[NDArray[Any], bool]:

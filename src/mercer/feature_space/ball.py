@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.objects import take
-from mercer.kernels.parameters import real
+from mercer.kernels.parameters import positive, real
 from mercer.solvers import Certificate, Problem, Settings, Solution, solve
 
 from .functions import RKHSFunction, cross_gram_product
@@ -185,8 +185,7 @@ class _Found(NamedTuple):
 
 def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None) -> _Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal."""
-    if real(tol, "tol", minimum=0) == 0:
-        raise ValueError("tol must be positive; got 0.")
+    positive(tol, "tol")
     gram = Gram(kernel, X)
     exact = gram if gram.dtype == "float64" else Gram(kernel, X, "float64")
     plain = exact.diag()

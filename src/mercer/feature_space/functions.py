@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from mercer.expansion import Expansion
 from mercer.gram import Prepared
 from mercer.kernels.base import Kernel
-from mercer.kernels.diagonal import check_nonnegative
 from mercer.kernels.objects import stored_alike
 from mercer.kernels.parameters import is_number, real
+
+from .lengths import norm
 
 Array = NDArray[np.float64]
 
@@ -176,9 +177,7 @@ class Combination:
         ndarray of shape (n_Z,)
             The bounds; attained where f is k(z, .) times a constant.
         """
-        squares = self.kernel.diag(Z)
-        check_nonnegative(squares, self.kernel)
-        return self.norm() * np.sqrt(squares)
+        return self.norm() * norm(self.kernel, Z)
 
     # -- a vector space ----------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.kernels.parameters import real
+from mercer.kernels.parameters import positive, real
 
 Array = NDArray[np.float64]
 
@@ -68,8 +68,7 @@ class RelevantColumns(SelectorMixin, BaseEstimator):
         """
         if real(self.threshold, "threshold", minimum=0) > 1.0:
             raise ValueError(f"threshold must be at most 1; got {self.threshold}.")
-        if real(self.alpha, "alpha", minimum=0) == 0.0:
-            raise ValueError("alpha must be positive; got 0.")
+        positive(self.alpha, "alpha")
         X, y = validate_data(self, X, y, dtype=np.float64)
         A = _standardised(X)
         T = _standardised(_targets(y))

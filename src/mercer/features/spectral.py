@@ -71,7 +71,7 @@ def draw_frequencies(
                 f"{type(kernel).__name__}.sample_spectrum must return an array of shape "
                 f"({n}, {d}); got {frequencies.shape}."
             )
-        return frequencies, float(kernel.diag(np.zeros((1, d)))[0])
+        return frequencies, _mass(kernel, d)
     match kernel:
         case Constant():
             return np.zeros((n, d)), float(kernel.value)
@@ -114,8 +114,8 @@ def draw_frequencies(
             return _summed(kernel.kernel, powers, d, rng), float(np.exp(mass))
     raise ValueError(
         f"{kernel!r} has no spectrum to draw from: random Fourier features exist for "
-        "translation-invariant kernels with a sample_spectrum method (RBF, Laplacian) and for "
-        "sums, products and powers of them."
+        "translation-invariant kernels with a sample_spectrum method, such as RBF and Matern, and "
+        "for sums, products and powers of them."
     )
 
 

@@ -13,6 +13,8 @@ sum-zero witness  c'Kc = -1 with 2 entries of c, by exact arithmetic; negative f
                   the entries up to 7.1e-15
 """
 
+from mercer.kernels.hankel import radial_fourier
+
 from .alignments import alignment, centred_alignment
 from .decomposition import MercerDecomposition, mercer_decomposition
 from .definiteness import check
@@ -31,7 +33,6 @@ from .spectra import (
     fourier_transform,
     spectrum_sign,
 )
-from .transforms import radial_fourier
 from .verdict import Verdict
 from .weighted_features import WeightedFeatures
 from .witness import Witness

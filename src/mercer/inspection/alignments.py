@@ -167,16 +167,19 @@ def _products(
         blocks = []
         for k, ((start, block), mean) in enumerate(zip(parts, means, strict=True)):
             whole[k] += np.einsum("ij,ij->", block, block)
-            if mean is not None:
-                # In this order the entries of a nearly constant matrix cancel without loss.
-                block = (block - mean) - (mean[start : start + len(block)] - mean.mean())[:, None]
-            blocks.append(block)
+            blocks.append(block if mean is None else centred_rows(block, start, mean))
         sums[0] += np.einsum("ij,ij->", blocks[0], blocks[0])
         if second is not None:
             sums[1] += np.einsum("ij,ij->", blocks[0], blocks[1])
             sums[2] += np.einsum("ij,ij->", blocks[1], blocks[1])
     sums[[0, 2]] *= sums[[0, 2]] > ROUNDING * whole
     return float(sums[0]), float(sums[1]), float(sums[2])
+
+
+def centred_rows(block: np.ndarray, start: int, means: np.ndarray) -> np.ndarray:
+    """Return rows of a symmetric matrix after centring, given the means of all its rows."""
+    # In this order the entries of a nearly constant matrix cancel without loss.
+    return (block - means) - (means[start : start + len(block)] - means.mean())[:, None]
 
 
 def _means(values: KernelValues) -> np.ndarray:

@@ -18,15 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, inf, lgamma, log, pi, sqrt
-from math import gamma as gamma_function
 from typing import Any
 
 import numpy as np
-from scipy import special
 
+from mercer.kernels.bessel import bessel_ratio, log_bessel_k
 from mercer.kernels.parameters import real
 
-from .bessel import log_bessel_k
 from .frequencies import as_frequencies
 
 
@@ -315,7 +313,7 @@ def radial_b_spline(
     _positive(scale=scale)
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
-    ball = ball_transform(scale * np.sqrt((w**2).sum(axis=1)), d)
+    ball = bessel_ratio(d / 2, scale * np.sqrt((w**2).sum(axis=1)))
     return scale**d * (2 * pi) ** (order * d / 2) * ball ** (order + 1)
 
 
@@ -340,27 +338,6 @@ def radial(
     """
     w = as_frequencies(omega, dimension)
     return np.asarray(profile(np.sqrt((w**2).sum(axis=1))), dtype=np.float64)
-
-
-def ball_transform(r: np.ndarray, dimension: int) -> np.ndarray:
-    """Return J_{d/2}(r) / r^{d/2}, the transform of the indicator of the unit ball.
-
-    Parameters
-    ----------
-    r : ndarray
-        Lengths of frequencies.
-    dimension : int
-        The dimension d.
-
-    Returns
-    -------
-    ndarray
-        The values, with the limit at 0.
-    """
-    half = dimension / 2
-    safe = np.where(r > 1e-4, r, 1.0)
-    near = (1.0 - r**2 / (4 * (half + 1))) / (2**half * gamma_function(half + 1))
-    return np.where(r > 1e-4, special.jv(half, safe) / safe**half, near)
 
 
 def _positive(**parameters: float) -> None:

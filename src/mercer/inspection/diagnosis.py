@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .alignments import cosine
+from .alignments import centred_rows, cosine
 from .targets import is_classification
 from .values import KernelValues
 
@@ -138,7 +138,7 @@ def diagnose(kernel: Any, X: Any = None, y: Any = None) -> Diagnosis:
         raise ValueError("all kernel values are zero; there is nothing to diagnose.")
     centred = 0.0
     for start, block in values.blocks():
-        left = (block - means) - (means[start : start + len(block)] - means.mean())[:, None]
+        left = centred_rows(block, start, means)
         centred += float(np.einsum("ij,ij->", left, left))
     n = values.n
     pairs = n * (n - 1)

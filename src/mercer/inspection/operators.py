@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mercer.kernels.parameters import real
+from mercer.kernels.hankel import half_length, radial_fourier
+from mercer.kernels.oscillating import integrate_panels
+from mercer.kernels.parameters import positive
 
-from .oscillating import integrate_panels
-from .transforms import half_length, radial_fourier
 from .weighted_features import WeightedFeatures
 
 
@@ -54,8 +54,7 @@ def green_gram(P: Any, *, spacing: float = 1.0) -> np.ndarray:
     P = np.asarray(P, dtype=np.float64)
     if P.ndim != 2 or not np.isfinite(P).all():
         raise ValueError(f"P must be a matrix of finite numbers; got shape {P.shape}.")
-    if real(spacing, "spacing", minimum=0) == 0:
-        raise ValueError("spacing must be positive; got 0.")
+    positive(spacing, "spacing")
     penalty = spacing * (P.T @ P)
     try:
         return scipy.linalg.cho_solve(scipy.linalg.cho_factor(penalty), np.eye(len(penalty)))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Constant, Kernel, Scaled, Sum
-from mercer.kernels.parameters import integer, real
+from mercer.kernels.parameters import integer, positive
 
 from .spectra import METHODS
 
@@ -144,9 +144,7 @@ def _coefficients(kernel: Kernel, period: float, samples: int) -> np.ndarray:
 def _period(stated: StatedSeries | None, period: float | None) -> float:
     if period is None:
         period = 2 * pi if stated is None else stated.period
-    if real(period, "period", minimum=0) == 0:
-        raise ValueError("period must be positive; got 0.")
-    return float(period)
+    return positive(period, "period")
 
 
 def _refuse_other_functions(kernel: Kernel, period: float) -> None:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations_with_replacement
-from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
 
 from mercer.kernels import Polynomial
+from mercer.kernels.vectors.monomials import monomial_weight
 
 
 class PolynomialOperator:
@@ -58,14 +58,13 @@ class PolynomialOperator:
             raise ValueError(
                 f"a Polynomial kernel with numbers gamma and coef0 >= 0 is needed; got {kernel!r}."
             )
-        q, c, gamma = int(kernel.degree), float(kernel.coef0), float(kernel.gamma)
         self.dimension = dimension
-        self.weights: dict[tuple[int, ...], float] = {}
-        for k in range(q + 1):
-            factor = comb(q, k) * c ** (q - k) * gamma**k * factorial(k)
-            if factor > 0:
-                for n in _exponents(k, dimension):
-                    self.weights[n] = factor / prod(map(factorial, n))
+        self.weights: dict[tuple[int, ...], float] = {
+            n: monomial_weight(kernel, n)
+            for k in range(int(kernel.degree) + 1)
+            if kernel.series_coefficient(k) > 0
+            for n in _exponents(k, dimension)
+        }
 
     def taylor(self, x: Any) -> dict[tuple[int, ...], float]:
         """Return the Taylor coefficients of k(x, .) at the origin.

@@ -15,10 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mercer.kernels import Constant, Kernel, OnColumns, Scaled, Sum
+from mercer.kernels.hankel import half_length, radial_fourier
 
 from .frequencies import as_frequencies
 from .invariance import symmetries
-from .transforms import half_length, radial_fourier
 
 METHODS = ("auto", "closed", "numeric")
 

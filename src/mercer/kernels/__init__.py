@@ -28,6 +28,7 @@ from .algebra import (
     polynomial,
 )
 from .base import Kernel
+from .bessel import bessel_k_bounds
 from .columns import OnColumns
 from .conditional import (
     Monotonicity,
@@ -41,7 +42,6 @@ from .covariance import Covariance
 from .definiteness import Definiteness
 from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
-from .hankel import bessel_k_bounds, radial_transform
 from .mapping import log_polar
 from .precomputed import Precomputed
 from .resolve import resolve
@@ -201,7 +201,6 @@ __all__ = [
     "polynomial",
     "polynomial_basis",
     "project_gram",
-    "radial_transform",
     "resolve",
     "seminorm2",
     "taylor_inner_product",

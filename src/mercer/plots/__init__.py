@@ -7,6 +7,7 @@ shown or written. Colours are the same throughout and told apart by colour-blind
 from ._classification import decision_surface, margin
 from ._dual import dual_coefficients
 from ._gram import eigenvalues, gram
+from ._mapping import feature_map
 from ._regression import tube
 from ._spectra import eigenfunctions, filters
 
@@ -15,6 +16,7 @@ __all__ = [
     "dual_coefficients",
     "eigenfunctions",
     "eigenvalues",
+    "feature_map",
     "filters",
     "gram",
     "margin",

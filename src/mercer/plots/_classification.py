@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._style import (
-    BLUE,
-    FAINT,
-    INK,
-    VERMILION,
-    binary,
-    colour_of,
-    dense_2d,
-    fitted,
-    new_axes,
-    signed_values,
-)
+from ._plane import Grid, contours, finish, ring, scatter, shade_values, support_points
+from ._style import FAINT, INK, binary, colour_of, dense_2d, fitted, new_axes, signed_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +66,7 @@ def decision_surface(
     ax = new_axes(ax)
     classes = getattr(model, "classes_", np.array([-1, 1]))
     labels = np.asarray(model.predict(points) if y is None else y)
-    grid = _Grid(points, resolution)
+    grid = Grid(points, resolution)
     if len(classes) > 2:
         _shade_classes(ax, model, grid, classes)
     else:
@@ -84,12 +74,12 @@ def decision_surface(
         # A classifier's margin lies at -1 and 1, and beyond twice that a stronger shade would say
         # nothing more; the values of a one-class machine have no such scale.
         classifier = hasattr(model, "classes_")
-        _shade_values(ax, grid, values, 2.0 if classifier else float(np.abs(values).max()))
-        _contours(ax, grid, values, (-1.0, 1.0) if classifier else ())
-    _scatter(ax, points, labels, classes)
+        shade_values(ax, grid, values, 2.0 if classifier else float(np.abs(values).max()))
+        contours(ax, grid, values, (-1.0, 1.0) if classifier else ())
+    scatter(ax, points, labels, classes)
     if mark_support:
-        _ring(ax, _support_points(model), "o", 70)
-    _finish(ax, grid)
+        ring(ax, support_points(model), "o", 70)
+    finish(ax, grid)
     return ax
 
 
@@ -132,78 +122,27 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     binary(model, "margin")
     points = dense_2d(X, columns=2, what="margin")
     ax = new_axes(ax)
-    grid = _Grid(points, resolution, pad=0.3)  # room for the cushion around the outer points
+    grid = Grid(points, resolution, pad=0.3)  # room for the cushion around the outer points
     values = grid.reshape(signed_values(model, grid.points))
     ax.contourf(*grid.axes, values, levels=[-1, 1], colors=[INK], alpha=0.07)
-    _contours(ax, grid, values, (-1.0, 1.0))
-    support = _support_points(model)
+    contours(ax, grid, values, (-1.0, 1.0))
+    support = support_points(model)
     weights = _plane_weights(model)
     if weights is not None:
         _segments(ax, support, signed_values(model, support), weights)
-    _scatter(ax, points, np.asarray(y), getattr(model, "classes_", np.array([-1, 1])))
-    _ring(ax, support, "s", 120)
+    scatter(ax, points, np.asarray(y), getattr(model, "classes_", np.array([-1, 1])))
+    ring(ax, support, "s", 120)
     count = f"{len(support)} support vector{'s' if len(support) != 1 else ''}"
     if weights is None:
         ax.set_title(count)
     else:
         ax.set_title(f"margin {1 / np.linalg.norm(weights):.4g}, {count}")
-    _finish(ax, grid)
+    finish(ax, grid)
     ax.set_aspect("equal", adjustable="box")
     return ax
 
 
-class _Grid:
-    """A rectangle of points around the data."""
-
-    def __init__(self, points: Array, resolution: int, pad: float = 0.12) -> None:
-        low, high = points.min(axis=0), points.max(axis=0)
-        border = pad * np.where(high > low, high - low, 1.0)
-        self.axes = [
-            np.linspace(a, b, resolution) for a, b in zip(low - border, high + border, strict=True)
-        ]
-        first, second = np.meshgrid(*self.axes)
-        self.shape = first.shape
-        self.points = np.column_stack([first.ravel(), second.ravel()])
-
-    def reshape(self, values: Array) -> Array:
-        return values.reshape(self.shape)
-
-
-def _shade_values(ax: Axes, grid: _Grid, values: Array, scale: float) -> None:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    shades = LinearSegmentedColormap.from_list("mercer", [BLUE, "#FFFFFF", VERMILION])
-    ax.imshow(
-        values,
-        cmap=shades,
-        vmin=-scale,
-        vmax=scale,
-        extent=(*grid.axes[0][[0, -1]], *grid.axes[1][[0, -1]]),
-        origin="lower",
-        aspect="auto",
-        interpolation="bilinear",
-        alpha=0.5,
-        zorder=0,
-    )
-
-
-def _contours(ax: Axes, grid: _Grid, values: Array, edges: tuple[float, ...]) -> None:
-    if values.min() < 0 < values.max():
-        ax.contour(*grid.axes, values, levels=[0.0], colors=[INK], linewidths=1.8, zorder=2)
-    levels = [level for level in edges if values.min() < level < values.max()]
-    if levels:
-        ax.contour(
-            *grid.axes,
-            values,
-            levels=levels,
-            colors=[INK],
-            linewidths=1.0,
-            linestyles="dashed",
-            zorder=2,
-        )
-
-
-def _shade_classes(ax: Axes, model: Any, grid: _Grid, classes: NDArray[Any]) -> None:
+def _shade_classes(ax: Axes, model: Any, grid: Grid, classes: NDArray[Any]) -> None:
     from matplotlib.colors import ListedColormap
 
     index = np.searchsorted(classes, model.predict(grid.points))
@@ -230,54 +169,12 @@ def _shade_classes(ax: Axes, model: Any, grid: _Grid, classes: NDArray[Any]) -> 
         )
 
 
-def _scatter(ax: Axes, points: Array, labels: NDArray[Any], classes: NDArray[Any]) -> None:
-    for k, label in enumerate(classes):
-        chosen = points[labels == label]
-        ax.scatter(
-            chosen[:, 0],
-            chosen[:, 1],
-            s=24,
-            color=colour_of(k),
-            edgecolor="white",
-            linewidth=0.6,
-            label=_name(label),
-            zorder=4,
-        )
-
-
-def _name(label: Any) -> str:
-    """Label of a class as one would write it: 1 rather than 1.0."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
-
-
-def _ring(ax: Axes, support: Array, marker: str, size: float) -> None:
-    ax.scatter(
-        support[:, 0],
-        support[:, 1],
-        s=size,
-        marker=marker,
-        facecolor="none",
-        edgecolor=INK,
-        linewidth=1.0,
-        label="support vector",
-        gid="support",
-        zorder=3,
-    )
-
-
 def _segments(ax: Axes, support: Array, values: Array, weights: Array) -> None:
     """Draw the way from each support vector on the cushion to the separator."""
     on_edge = np.abs(np.abs(values) - 1) <= 0.01
     for point, value in zip(support[on_edge], values[on_edge], strict=True):
         foot = point - value * weights / (weights @ weights)
         ax.plot(*np.column_stack([point, foot]), color=FAINT, linewidth=1.4, zorder=3)
-
-
-def _support_points(model: Any) -> Array:
-    vectors = model.support_vectors_
-    if hasattr(vectors, "toarray"):
-        vectors = vectors.toarray()
-    return np.asarray(vectors, dtype=np.float64).reshape(-1, 2)
 
 
 def _plane_weights(model: Any) -> Array | None:
@@ -290,11 +187,3 @@ def _plane_weights(model: Any) -> Array | None:
         weights = weights.toarray()
     weights = np.asarray(weights, dtype=np.float64).reshape(-1)
     return weights if np.linalg.norm(weights) > 0 else None
-
-
-def _finish(ax: Axes, grid: _Grid) -> None:
-    ax.set_xlim(grid.axes[0][0], grid.axes[0][-1])
-    ax.set_ylim(grid.axes[1][0], grid.axes[1][-1])
-    ax.set_xlabel("$x_1$")
-    ax.set_ylabel("$x_2$", rotation=0, labelpad=8)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -138,11 +138,11 @@ def test_gaussian_over_scores_with_the_width_of_the_closest_opposite_pair():
 
 
 def test_equal_objects_of_different_label_give_no_width():
-    with pytest.raises(ValueError, match="two objects of different label have the same features"):
+    with pytest.raises(ValueError, match="objects 0 and 1 are equal but have different labels"):
         Fisher.gaussian(MODEL, ["ab", "ab"], [0, 1])
-    with pytest.raises(ValueError, match="at least two labels"):
+    with pytest.raises(ValueError, match="at least two classes"):
         Fisher.gaussian(MODEL, ["ab", "b"], [1, 1])
-    with pytest.raises(ValueError, match="y must have 2 labels"):
+    with pytest.raises(ValueError, match="one label for each of the 2 objects"):
         Fisher.gaussian(MODEL, ["ab", "b"], [0, 1, 1])
 
 

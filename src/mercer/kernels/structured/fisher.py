@@ -6,16 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.spatial.distance import cdist
 
 from ..base import Kernel
 from ..objects import count
+from ..opposites import class_numbers, closest_opposite_distance
 from ..vectors import RBF, Linear
 from .brief import Brief
 from .generative import GenerativeKernel
 
 METRICS = ("identity", "diagonal", "information")
-_ROWS = 256  # scores that are compared at a time when the closest pair is sought
 
 
 class Fisher(GenerativeKernel):
@@ -106,7 +105,8 @@ class Fisher(GenerativeKernel):
             A bound kernel.
         """
         scores = cls(model, metric).bind(X)
-        sigma = closest_opposite_distance(scores.features(scores.validate(X)), y)
+        features = scores.features(scores.validate(X))
+        sigma = closest_opposite_distance(features, class_numbers(y, len(features)))
         return scores._with(kernel=RBF.from_sigma(sigma))
 
     @property
@@ -163,39 +163,6 @@ class Fisher(GenerativeKernel):
         if known is None or known[0] is not self.metric:
             known = self.__dict__["_root"] = (self.metric, _inverse_root(self.metric))
         return known[1]
-
-
-def closest_opposite_distance(features: np.ndarray, y: Any) -> float:
-    """Return the distance between the closest two vectors of different label.
-
-    Parameters
-    ----------
-    features : array of shape (n_samples, n_features)
-        The vectors.
-    y : array of shape (n_samples,)
-        The labels.
-
-    Returns
-    -------
-    float
-        The distance, larger than 0.
-    """
-    labels = np.asarray(y)
-    if labels.shape != (len(features),):
-        raise ValueError(f"y must have {len(features)} labels; got shape {labels.shape}.")
-    if len(np.unique(labels)) < 2:
-        raise ValueError("the width needs objects of at least two labels.")
-    closest = np.inf
-    for first in range(0, len(features), _ROWS):
-        rows = slice(first, first + _ROWS)
-        apart = np.where(labels[rows, None] != labels, cdist(features[rows], features), np.inf)
-        closest = min(closest, float(apart.min()))
-    if closest == 0:
-        raise ValueError(
-            "two objects of different label have the same features, so their distance gives no "
-            "width; choose gamma yourself."
-        )
-    return closest
 
 
 def _inverse_root(metric: Any) -> np.ndarray:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil, gamma, pi
+from math import ceil, pi
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
-from scipy.special import jv
 
+from ..bessel import bessel_ratio
 from ..definiteness import PD, Definiteness
-from ..hankel import radial_integral, radial_transform
+from ..hankel import radial_fourier
 from ..parameters import integer, positive, show
 from ..spectrum import stated_transform
 from .radial import RadialKernel
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
     from mercer.gram.table import Table
 
-_MODES = ("covariance", "coefficients")
+MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
 _ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
 
@@ -95,9 +95,9 @@ class FromSpectrum(RadialKernel):
     def _check(self) -> None:
         if not callable(self.density):
             raise TypeError(f"density must be callable; got {self.density!r}.")
-        if self.mode not in _MODES:
+        if self.mode not in MODES:
             raise ValueError(
-                f"mode must be one of {', '.join(map(repr, _MODES))}; got {show(self.mode)}."
+                f"mode must be one of {', '.join(map(repr, MODES))}; got {show(self.mode)}."
             )
         if self.dimension is not None:
             integer(self.dimension, "dimension", minimum=1)
@@ -180,13 +180,13 @@ def _profile(
 
     spectrum = _spectrum(density, mode, cutoff)
     if cutoff is None:
-        top = radial_integral(spectrum, dimension)
+        top = float(radial_fourier(spectrum, 0.0, dimension)[0])
         if not (np.isfinite(top) and top > 0):
             raise ValueError(
                 f"the density {show(density)} has the integral {top} in {dimension} dimensions, so "
                 "there is no bounded kernel. It must fall off faster than w^(-d), or be cut off."
             )
-        value = _interpolated(lambda r: radial_transform(spectrum, dimension, r), top, reach)
+        value = _interpolated(lambda r: radial_fourier(spectrum, r, dimension), top, reach)
     else:
         nodes = _Band(spectrum, dimension, cutoff, reach)
         top = float(nodes(np.zeros(1))[0])
@@ -218,10 +218,7 @@ class _Band:
         self.weights = measure * spectrum(self.nodes)
 
     def __call__(self, r: np.ndarray) -> np.ndarray:
-        x = np.maximum(np.outer(r, self.nodes), 1e-30)
-        waves = jv(self.nu, x) / x**self.nu
-        limit = 1.0 / (2.0**self.nu * gamma(self.nu + 1.0))
-        return np.where(x < 1e-8, limit, waves) @ self.weights
+        return bessel_ratio(self.nu, np.outer(r, self.nodes)) @ self.weights
 
 
 def _interpolated(function: Any, top: float, reach: float) -> Callable[[np.ndarray], np.ndarray]:

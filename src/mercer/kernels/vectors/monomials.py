@@ -59,9 +59,22 @@ def taylor_inner_product(
         other = g.get(exponents, 0.0)
         if value == 0.0 or other == 0.0:
             continue
-        weight = kernel.series_coefficient(sum(exponents)) * orders(Counter(_factors(exponents)))
+        weight = monomial_weight(kernel, exponents)
         total += value * other / weight if weight > 0 else inf * value * other
     return total
+
+
+def monomial_weight(kernel: Any, exponents: tuple[int, ...]) -> float:
+    """Return the weight w_m of a monomial in a kernel of the dot product.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel with the method ``series_coefficient``.
+    exponents : tuple of int
+        The exponents m.
+    """
+    return kernel.series_coefficient(sum(exponents)) * orders(Counter(_factors(exponents)))
 
 
 def monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:

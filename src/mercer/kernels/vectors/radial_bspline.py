@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
-from scipy.special import betainc, j0, j1, jv
+from scipy.special import betainc
 
+from ..bessel import bessel_ratio
 from ..definiteness import PD, Definiteness
 from ..parameters import integer, positive, show
 from ..spectrum import stated_operator, stated_transform
@@ -210,16 +211,9 @@ def _convolved(n: int, d: int, derivative: int, r: np.ndarray) -> np.ndarray:
     x, weight = leggauss(24)
     panels = int(np.ceil(0.5 * last))
     w = (2.0 * np.arange(panels)[:, None] + 1.0 + x).reshape(-1)
-    ball = (2.0 * pi) ** (0.5 * d) * w ** (-0.5 * d) * jv(0.5 * d, w)
+    ball = (2.0 * pi) ** (0.5 * d) * bessel_ratio(0.5 * d, w)
     measure = np.tile(weight, panels) * w ** (d - 1 + derivative) * ball ** (n + 1)
     nu = 0.5 * d - 1.0
-    argument = np.maximum(np.outer(r, w), 1e-30)
-    waves = (-1.0) ** derivative * _bessel(nu + derivative, argument) / argument**nu
+    argument = np.outer(r, w)
+    waves = (-argument) ** derivative * bessel_ratio(nu + derivative, argument)
     return (waves @ measure) * (2.0 * pi) ** (-0.5 * d)
-
-
-def _bessel(order: float, x: np.ndarray) -> np.ndarray:
-    """Return J_order(x), by the faster functions where there are such."""
-    if order == 0.5:
-        return np.sqrt(2.0 / (pi * x)) * np.sin(x)
-    return j0(x) if order == 0 else j1(x) if order == 1 else jv(order, x)

@@ -1,0 +1,116 @@
+"""What pictures in the plane share: a grid, shades, contours, points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._style import BLUE, INK, VERMILION, colour_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+
+class Grid:
+    """A rectangle of points around the data."""
+
+    def __init__(self, points: Array, resolution: int, pad: float = 0.12) -> None:
+        low, high = points.min(axis=0), points.max(axis=0)
+        border = pad * np.where(high > low, high - low, 1.0)
+        self.axes = [
+            np.linspace(a, b, resolution) for a, b in zip(low - border, high + border, strict=True)
+        ]
+        first, second = np.meshgrid(*self.axes)
+        self.shape = first.shape
+        self.points = np.column_stack([first.ravel(), second.ravel()])
+
+    def reshape(self, values: Array) -> Array:
+        return values.reshape(self.shape)
+
+
+def shade_values(ax: Axes, grid: Grid, values: Array, scale: float) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("mercer", [BLUE, "#FFFFFF", VERMILION])
+    ax.imshow(
+        values,
+        cmap=shades,
+        vmin=-scale,
+        vmax=scale,
+        extent=(*grid.axes[0][[0, -1]], *grid.axes[1][[0, -1]]),
+        origin="lower",
+        aspect="auto",
+        interpolation="bilinear",
+        alpha=0.5,
+        zorder=0,
+    )
+
+
+def contours(ax: Axes, grid: Grid, values: Array, edges: tuple[float, ...]) -> None:
+    if values.min() < 0 < values.max():
+        ax.contour(*grid.axes, values, levels=[0.0], colors=[INK], linewidths=1.8, zorder=2)
+    levels = [level for level in edges if values.min() < level < values.max()]
+    if levels:
+        ax.contour(
+            *grid.axes,
+            values,
+            levels=levels,
+            colors=[INK],
+            linewidths=1.0,
+            linestyles="dashed",
+            zorder=2,
+        )
+
+
+def scatter(ax: Axes, points: Array, labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    for k, label in enumerate(classes):
+        chosen = points[labels == label]
+        ax.scatter(
+            chosen[:, 0],
+            chosen[:, 1],
+            s=24,
+            color=colour_of(k),
+            edgecolor="white",
+            linewidth=0.6,
+            label=_name(label),
+            zorder=4,
+        )
+
+
+def _name(label: Any) -> str:
+    """Label of a class as one would write it: 1 rather than 1.0."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def ring(ax: Axes, support: Array, marker: str, size: float) -> None:
+    ax.scatter(
+        support[:, 0],
+        support[:, 1],
+        s=size,
+        marker=marker,
+        facecolor="none",
+        edgecolor=INK,
+        linewidth=1.0,
+        label="support vector",
+        gid="support",
+        zorder=3,
+    )
+
+
+def support_points(model: Any) -> Array:
+    vectors = model.support_vectors_
+    if hasattr(vectors, "toarray"):
+        vectors = vectors.toarray()
+    return np.asarray(vectors, dtype=np.float64).reshape(-1, 2)
+
+
+def finish(ax: Axes, grid: Grid) -> None:
+    ax.set_xlim(grid.axes[0][0], grid.axes[0][-1])
+    ax.set_ylim(grid.axes[1][0], grid.axes[1][-1])
+    ax.set_xlabel("$x_1$")
+    ax.set_ylabel("$x_2$", rotation=0, labelpad=8)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
