@@ -56,6 +56,9 @@ rounding, unless that of the kernel values themselves."""
 _CHANGES = 10
 """Corrections of what the iterations show; none or one are usual."""
 
+_WORST = 0.1
+"""Violations, relative to the largest one, that show a variable to be in a wrong place."""
+
 _FEW = 300
 """Free variables up to which a singular system is solved in least squares."""
 
@@ -106,7 +109,7 @@ def solve_with_equations(
     with threads, np.errstate(all="ignore"):
         method = _Method(problem, K, equations, weight)
         limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
-        found, status, n_iter = method.zero(), "optimal", 0
+        found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
         if found is None:
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
             found = method.finished(it, status)
@@ -219,19 +222,20 @@ class _Method(InteriorPoint):
             assert found is not None  # `near` at least
             return found
 
-        places = self._places(it)
+        places = self._places(self.last)
         as_found = self.snapped(beta), np.where(places.free, beta, places.beta)
         best = min(map(point, as_found), key=lambda found: found.violation)
+        worse = np.inf
         for _ in range(_CHANGES if status in ("optimal", "iteration_limit") else 0):
             solved = self._solved(places) if best.violation > _NONE * self.value else None
             if solved is None:
                 break
             found = point(solved)
             best = min(best, found, key=lambda found: found.violation)
-            corrected = self._corrected(places, solved, found.multipliers - self.shift)
-            if corrected is None:
+            corrected = self._corrected(places, solved, found)
+            if corrected is None or not found.violation < worse:
                 break
-            places = corrected
+            places, worse = corrected, found.violation
         return best
 
     def _point(self, beta: Array, near: Array | None) -> _Point | None:
@@ -301,13 +305,14 @@ class _Method(InteriorPoint):
         beta[F] = np.clip(found[: len(F)], lower, upper)
         return beta
 
-    def _corrected(self, places: _Places, beta: Array, m: Array) -> _Places | None:
+    def _corrected(self, places: _Places, beta: Array, found: _Point) -> _Places | None:
         """Return places without the errors that a solution shows, None where there are none.
 
         Free variables that were stopped rest where they are; others that the conditions pull
-        away from their place are set free, on the side to which they go.
+        away from their place most are set free, on the side to which they go.
         """
-        p, Qm, tol = self.problem, self.Q @ m, _NONE * self.value
+        p, Qm = self.problem, self.Q @ (found.multipliers - self.shift)
+        tol = max(_NONE * self.value, _WORST * found.violation)
         low, high = self.intervals(beta, self.K @ beta)
         stopped = (beta == p.lower) | (beta == p.upper) | (self._kinked & (beta == self.kink))
         stopped &= places.free

@@ -110,6 +110,7 @@ class InteriorPoint:
     """
 
     system: System
+    last: Iterate  # the best one has the smallest errors, the last one the smallest gap
 
     def __init__(self, problem: Problem, size2: float, slope_size: float) -> None:
         n = len(problem.lower)
@@ -167,6 +168,7 @@ class InteriorPoint:
         least, stuck, k = np.inf, 0, 0
         try:
             for k in range(iterations + 1):
+                self.last = it
                 beta = self._beta(it.t)
                 quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
                 linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
