@@ -1,5 +1,6 @@
 """What every machine is after fitting: f(x) = sum_i v_i k(x_i, x) + b.
 
+Kernels that are conditionally positive definite of order 2 have a linear function <a, x> beside it.
 An expansion may have several outputs, which share the vectors x_i: a column of coefficients and
 an intercept for each. It is evaluated in tiles, so that no matrix of the size of the data exists.
 """
@@ -21,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 class Expansion:
-    """A function f(x) = sum_i v_i k(x_i, x) + b.
+    """A function f(x) = sum_i v_i k(x_i, x) + b, or with a linear function <a, x> added to it.
 
     Parameters
     ----------
@@ -35,6 +36,8 @@ class Expansion:
         The constants b.
     dtype : {"float32", "float64"}, default="float64"
         Precision of the kernel values.
+    poly_coef : array-like of shape (n_features,) or (n_features, n_outputs), optional
+        The coefficients a, for objects that are rows of numbers.
 
     Examples
     --------
@@ -45,6 +48,8 @@ class Expansion:
     array([2.5])
     """
 
+    poly_coef: Array | None = None
+
     def __init__(
         self,
         kernel: Kernel,
@@ -52,6 +57,7 @@ class Expansion:
         coef: ArrayLike,
         intercept: ArrayLike = 0.0,
         dtype: str = "float64",
+        poly_coef: ArrayLike | None = None,
     ) -> None:
         kernel._require_bound("as an expansion")
         if not kernel.pairwise and not (
@@ -69,10 +75,20 @@ class Expansion:
             raise ValueError(
                 f"intercept must be a number or have shape {coef.shape[1:]}; got {intercept.shape}."
             )
+        if poly_coef is not None:
+            poly_coef = np.asarray(poly_coef, dtype=np.float64)
+            if poly_coef.ndim != coef.ndim or poly_coef.shape[1:] != coef.shape[1:]:
+                raise ValueError(
+                    "poly_coef must have one number for each feature"
+                    + (f" and each of the {coef.shape[1]} outputs" if coef.ndim == 2 else "")
+                    + f"; got shape {poly_coef.shape}."
+                )
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64'; got {dtype!r}.")
         self.kernel, self.vectors, self.coef, self.dtype = kernel, vectors, coef, dtype
         self.intercept = intercept if intercept.ndim else float(intercept)
+        if poly_coef is not None:
+            self.poly_coef = poly_coef
 
     @property
     def n_terms(self) -> int:
@@ -116,10 +132,16 @@ class Expansion:
             prepared, weights = self._prepared
             values = prepared.matmul(X, weights, n_jobs)
         values = values + self.intercept
+        if self.poly_coef is not None:
+            linear = (X if sp.issparse(X) else np.asarray(X, dtype=np.float64)) @ self.poly_coef
+            values += linear.reshape(values.shape)
         return values if self.coef.ndim == 2 else values[:, 0]
 
     def norm2(self) -> Array | float:
-        """Return the squared norm sum_ij v_i v_j k(x_i, x_j) of each output."""
+        """Return the squared norm sum_ij v_i v_j k(x_i, x_j) of each output.
+
+        Constants and linear functions do not count.
+        """
         columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
         if self.kernel.pairwise:
             raise ValueError(
@@ -139,7 +161,10 @@ class Expansion:
         if self.coef.ndim == 1:
             raise IndexError("an expansion with a single output has no outputs to choose from.")
         intercept = self.intercept if np.ndim(self.intercept) == 0 else self.intercept[output]  # type: ignore[index]
-        return Expansion(self.kernel, self.vectors, self.coef[:, output], intercept, self.dtype)
+        linear = None if self.poly_coef is None else self.poly_coef[:, output]
+        return Expansion(
+            self.kernel, self.vectors, self.coef[:, output], intercept, self.dtype, linear
+        )
 
     def take(self, index: ArrayLike) -> Expansion:
         """Return the expansion over some of the vectors.
@@ -152,7 +177,12 @@ class Expansion:
         index = np.asarray(index)
         index = np.flatnonzero(index) if index.dtype == bool else index
         return Expansion(
-            self.kernel, take(self.vectors, index), self.coef[index], self.intercept, self.dtype
+            self.kernel,
+            take(self.vectors, index),
+            self.coef[index],
+            self.intercept,
+            self.dtype,
+            self.poly_coef,
         )
 
     def reduce(self, tol: float = 0.0) -> Expansion:

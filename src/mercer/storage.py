@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mercer.expansion import Expansion
 
 _MAGIC = b"mercer expansion 1\n"
+_WITH_LINEAR_PART = b"mercer expansion 2\n"  # readers of the first kind would leave it out
 
 
 class DamagedFileError(ValueError):
@@ -58,7 +59,9 @@ def write_whole(path: Path, content: bytes) -> None:
 def write_expansion(expansion: Expansion, path: Path) -> None:
     """Write an expansion; see `Expansion.save`."""
     arrays: dict[str, Any] = {"coef": expansion.coef, "intercept": expansion.intercept}
-    vectors = expansion.vectors
+    magic, vectors = _MAGIC, expansion.vectors
+    if expansion.poly_coef is not None:
+        magic, arrays["poly_coef"] = _WITH_LINEAR_PART, expansion.poly_coef
     if sp.issparse(vectors):
         arrays |= {
             "data": vectors.data,
@@ -77,7 +80,7 @@ def write_expansion(expansion: Expansion, path: Path) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     payload = buffer.getvalue()
-    write_whole(path, _MAGIC + hashlib.sha256(payload).digest() + payload)
+    write_whole(path, magic + hashlib.sha256(payload).digest() + payload)
 
 
 def read_expansion(path: Path) -> Expansion:
@@ -85,7 +88,7 @@ def read_expansion(path: Path) -> Expansion:
     from mercer.expansion import Expansion
 
     content = path.read_bytes()
-    if not content.startswith(_MAGIC):
+    if not content.startswith((_MAGIC, _WITH_LINEAR_PART)):
         raise DamagedFileError(f"{path} is not a file that Expansion.save wrote.")
     start = len(_MAGIC) + 32
     digest, payload = content[len(_MAGIC) : start], content[start:]
@@ -106,7 +109,14 @@ def read_expansion(path: Path) -> Expansion:
             vectors = from_plain(json.loads(arrays["objects"].tobytes()))
         else:
             vectors = arrays["vectors"]
-        return Expansion(kernel, vectors, arrays["coef"], arrays["intercept"], header["dtype"])
+        return Expansion(
+            kernel,
+            vectors,
+            arrays["coef"],
+            arrays["intercept"],
+            header["dtype"],
+            arrays["poly_coef"] if content.startswith(_WITH_LINEAR_PART) else None,
+        )
     except (KeyError, zipfile.BadZipFile, json.JSONDecodeError, AttributeError) as error:
         raise DamagedFileError(
             f"{path} was written by an incompatible version: {error}."

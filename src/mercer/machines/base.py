@@ -17,6 +17,7 @@ from mercer.machines import conclusion
 from mercer.machines.data import check_objects, check_training_objects, keep
 from mercer.machines.fitted import FittedAttributes
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
+from mercer.machines.linear_part import with_linear_part
 from mercer.machines.multiclass import OneVsOne, Scheme
 from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
@@ -44,6 +45,9 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
     """
 
     # -- what a subclass states -------------------------------------------------------------
+
+    _has_linear_part = False
+    """Whether f may have a linear function beside it, as a kernel of order 2 demands."""
 
     @property
     def _sums_to_zero(self) -> bool:
@@ -97,6 +101,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
         kernel = kernel.bind(X, weight, feature_names=getattr(self, "feature_names_in_", None))
         check_definiteness(self, kernel)
+        formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
@@ -121,7 +126,9 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         Hard constraints and tolerances near the error of float32 values need float64.
         """
         fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
-        return "float64" if formulation.hard or (fine and self.dtype == "auto") else self.dtype
+        if formulation.hard or formulation.double:
+            return "float64"
+        return "float64" if fine and self.dtype == "auto" else self.dtype
 
     def _keep(
         self,
@@ -144,6 +151,8 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             self.support_vectors_ = take(X, rows)
         self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
         self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
+        linear = [outcome.linear for outcome in fitting.outcomes]
+        self._linear = None if linear[0] is None else np.array(linear)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
         self._precision = fitting.gram.dtype
         self._lazy: dict[str, Any] = {}
@@ -247,9 +256,10 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         epsilon = np.atleast_1d(getattr(self, "epsilon_", np.full(n, np.nan)))
         if not len(rho) == len(epsilon) == len(self.intercept_) == n:
             return None
+        linear = [None] * n if self._linear is None else list(self._linear)
         return [
-            Outcome(beta, float(b), float(r), float(e))
-            for beta, b, r, e in zip(betas, self.intercept_, rho, epsilon, strict=True)
+            Outcome(beta, float(b), float(r), float(e), a)
+            for beta, b, r, e, a in zip(betas, self.intercept_, rho, epsilon, linear, strict=True)
         ]
 
     # -- proof and refit --------------------------------------------------------------------
@@ -271,6 +281,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         X, y, weight = _selected(kernel, X, kept, y, weight)
         scheme, s = self._pose(y, weight, count(X), fitting=False)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=False)
+        formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         outcomes = self._outcomes(scheme, n_total, kept)
         if outcomes is None or len(outcomes) != len(tasks):

@@ -94,7 +94,7 @@ def calibration_slopes(
             support = np.flatnonzero(outcome.beta)
             columns = part.rows[support]  # type: ignore[index]
             f0 = kernel.product(columns, outcome.beta[support][:, None], rows)[:, 0]
-            values[t][outside] = f0 + outcome.intercept
+            values[t][outside] = f0 + formulation.offset(outcome, rows)
     return np.array([_slope(v, task) for v, task in zip(values, tasks, strict=True)])
 
 

@@ -145,7 +145,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         X = check_objects(self, X, self.kernel_)
         many = self._one_against_one() and len(self.classes_) > _FEW_PAIRS
-        if many and type(self.kernel_) is not Linear:
+        if many and self._linear is None and type(self.kernel_) is not Linear:
             predictor = self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
             return predictor(X)
         values = self.expansion_.evaluate(X, self.n_jobs)

@@ -29,6 +29,7 @@ class FittedAttributes:
     certificates_: list[Certificate]
     dual_coef_: Any
     intercept_: Array
+    _linear: Array | None = None
     kernel_: Any
     support_: NDArray[np.int32]
     support_vectors_: Any
@@ -148,6 +149,16 @@ class FittedAttributes:
             w.flags.writeable = False
         return w
 
+    @property
+    def poly_coef_(self) -> Array:
+        """The coefficients a of the linear function <a, x> in f, one row per binary problem.
+
+        Only a kernel that is conditionally positive definite of order 2 has one beside it; with
+        others the rows are empty.
+        """
+        self._fitted("dual_coef_")
+        return np.empty((len(self.intercept_), 0)) if self._linear is None else self._linear
+
     def refit_on_support(self) -> Any:
         """Return a machine of the same parameters trained on the support vectors alone.
 
@@ -192,9 +203,11 @@ class FittedAttributes:
     def _expansion(self) -> Expansion:
         vectors = self.support_ if self.kernel_.pairwise else self.support_vectors_
         coef, intercept = self._problem_coef().T, self.intercept_
+        linear = None if self._linear is None else self._linear.T
         if len(intercept) == 1:
             coef, intercept = coef[:, 0], intercept[0]
-        return Expansion(self.kernel_, vectors, coef, intercept, self._precision)
+            linear = None if linear is None else linear[:, 0]
+        return Expansion(self.kernel_, vectors, coef, intercept, self._precision, linear)
 
     def _per_problem(self, values: Array) -> Any:
         """Return the only entry where there is one problem, all of them otherwise."""

@@ -43,6 +43,8 @@ class Task:
         A feasible point, which also fixes the sums of the groups; None stands for 0.
     name : object
         The class or pair of classes, for messages.
+    linear : LinearPart or None
+        The linear functions that stand beside the kernel, where there are any.
     """
 
     problem: Problem
@@ -51,6 +53,7 @@ class Task:
     rows: Rows | None = None
     start: Array | None = None
     name: Any = None
+    linear: Any = None
 
 
 class Batch(NamedTuple):
@@ -84,13 +87,15 @@ class Outcome(NamedTuple):
     """The model of one task: f = sum_i beta_i k(x_i, .) + intercept.
 
     ``rho`` is the margin that a nu machine found (its coefficients are divided by it where the
-    margin is scaled to 1), ``epsilon`` the tube.
+    margin is scaled to 1), ``epsilon`` the tube. ``linear`` are the coefficients of a linear
+    function that is added to f, where a machine has one.
     """
 
     beta: Array
     intercept: float
     rho: float = float("nan")
     epsilon: float = float("nan")
+    linear: Any = None
 
 
 class Measure(NamedTuple):
@@ -111,6 +116,9 @@ class Formulation(ABC):
 
     hard = False
     """Whether losses are constraints, which need not be feasible."""
+
+    double = False
+    """Whether kernel values must be float64, whatever the tolerance."""
 
     signed_gram = False
     """Whether the variables are all positive and the signs belong into the kernel matrix."""
@@ -161,6 +169,10 @@ class Formulation(ABC):
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
+
+    def offset(self, outcome: Outcome, rows: Any) -> Any:
+        """Return what a model adds to its expansion on some of the training rows."""
+        return outcome.intercept
 
     def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
         """Return f0 = K beta on the rows of the task from the values of the solver's variables."""
@@ -233,14 +245,16 @@ class LossFormulation(Formulation):
         """Return the proofs for several models, computed over all rows at once."""
         sizes = [len(task.y) for task in tasks]
         starts = np.array([0, *accumulate(sizes[:-1])])
-        y, weight = _joined([t.y for t in tasks]), _joined([t.weight for t in tasks])
-        beta, f0 = _joined([o.beta for o in outcomes]), _joined(values)
+        y, weight = joined([t.y for t in tasks]), joined([t.weight for t in tasks])
+        beta, f0 = joined([o.beta for o in outcomes]), joined(values)
         b = np.repeat([outcome.intercept for outcome in outcomes], sizes)
-        f, c = f0 + b, self.C * weight
+        linear = self._linear_values(tasks, outcomes)
+        level = f0 if linear is None else f0 + linear
+        f, c = level + b, self.C * weight
         problem = tasks[0].problem
         if len(tasks) > 1:
             problem = Problem(*self.loss.dual(y, c))
-        checked = proof.conditions(problem, beta, f0, starts, self.fit_intercept)
+        checked = proof.conditions(problem, beta, level, starts, self.fit_intercept)
         if not self.hard:
             proofs = proof.loss_values(self.loss, y, c, beta, f0, f, starts)
         elif isinstance(self.loss, Hinge | SquaredHinge):
@@ -266,8 +280,13 @@ class LossFormulation(Formulation):
             )
         return measures
 
+    def _linear_values(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | None:
+        """Return the values of the linear functions of all tasks, None where there are none."""
+        return None
 
-def _joined(parts: Sequence[Array]) -> Array:
+
+def joined(parts: Sequence[Array]) -> Array:
+    """Return the arrays one after the other."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

@@ -246,10 +246,11 @@ def certificates(
 def assumption(kernel: Kernel) -> str | None:
     """Return "psd" where definiteness is the user's word, None where it is a theorem.
 
-    "cpd" is the user's word for conditional definiteness, which an intercept makes sufficient.
+    "cpd" is the user's word for conditional definiteness, which an intercept makes sufficient, or
+    a linear function beside it.
     """
     if kernel.definiteness is Definiteness.UNKNOWN or _has_user_code(kernel):
-        return "cpd" if kernel.definiteness.order == 1 else "psd"
+        return "cpd" if kernel.definiteness.order else "psd"
     return None
 
 

@@ -3,7 +3,8 @@
 A kernel that is conditionally positive definite has c'Kc >= 0 for coefficients of sum zero. The
 intercept of a machine makes its coefficients sum to zero, so such a kernel serves there as a
 positive semidefinite one does: k and k(x, z) - k(x, p) - k(p, z) + k(p, p), which is positive
-semidefinite, differ by terms that the intercept takes up.
+semidefinite, differ by terms that the intercept takes up. One of order 2 needs a linear function
+beside it as well; see `mercer.machines.linear_part`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def check_definiteness(machine: Any, kernel: Kernel) -> None:
     Parameters
     ----------
     machine : KernelMachine
-        States by ``_sums_to_zero`` whether its coefficients do.
+        States by ``_sums_to_zero`` whether its coefficients do, and by ``_has_linear_part``
+        whether it can have a linear function beside the expansion.
     kernel : Kernel
         The kernel, bound to the training objects.
     """
@@ -40,10 +42,16 @@ def check_definiteness(machine: Any, kernel: Kernel) -> None:
             f"{kernel!r} is conditionally positive definite: its quadratic form is not negative "
             f"for coefficients that sum to zero, and {missing}. Use Projected(kernel) instead."
         )
+    if not machine._has_linear_part:
+        missing, advice = f"{name} has a constant at most", "Use SVR or SVC"
+    elif not machine.fit_intercept:
+        missing, advice = f"this {name} has fit_intercept=False", "Use fit_intercept=True"
+    else:
+        return
     raise ParameterError(
         f"{kernel!r} is {kernel.definiteness}: it needs constants and linear functions beside it "
-        f"that are not regularised, and {name} has a constant at most. Use Projected(kernel) + "
-        "s * Linear() with a large factor s."
+        f"that are not regularised, and {missing}. {advice}, or Projected(kernel) + s * Linear() "
+        "with a large factor s."
     )
 
 
@@ -59,10 +67,11 @@ def largest_square(gram: Any) -> float:
     -------
     float
         The largest k(x, x). A conditionally positive definite kernel has no norms but distances;
-        for it the largest squared distance from the first object.
+        for it the largest squared distance from the first object, of which one of order 2 has
+        the size only.
     """
     squares = gram.diag()
-    if gram.kernel.definiteness.order == 1 and gram.n:
+    if gram.kernel.definiteness.order and gram.n:
         first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
-        squares = squares - 2.0 * first + squares[0]
+        squares = np.abs(squares - 2.0 * first + squares[0])
     return float(squares.max(initial=0.0))

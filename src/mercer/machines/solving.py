@@ -17,6 +17,7 @@ from mercer.kernels.objects import count, take
 from mercer.kernels.tables import with_column
 from mercer.machines.formulation import Formulation, Outcome, Task
 from mercer.machines.hard_formulation import HardTube
+from mercer.machines.linear_part import WithLinearPart
 from mercer.machines.settling import settle
 from mercer.solvers import Settings, solve, solve_many
 from mercer.solvers.feature_interior_point import solve_in_features
@@ -80,10 +81,15 @@ def solve_tasks(
     settings : Settings
         Tolerances and limits.
     starts : sequence of arrays, optional
-        Feasible points; by default those of the tasks.
+        Feasible points; by default those of the tasks. An interior point method takes none.
     """
     if starts is None:
         starts = [task.start for task in tasks]
+    if isinstance(formulation, WithLinearPart):
+        solutions = [formulation.solve(task, gram, settings) for task in tasks]
+        return solutions, [
+            formulation.outcome(*pair) for pair in zip(tasks, solutions, strict=True)
+        ]
     if gram.dtype == "float32":
         # What float32 values cannot resolve is left to the proof, which goes on in float64.
         gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)

@@ -25,7 +25,9 @@ class SVC(KernelClassifier):
         1/2 |f|^2 + C sum_i s_i max(0, 1 - y_i f(x_i)),
 
     with s_i the product of sample weight and class weight. More classes are put together from
-    binary machines that share one kernel matrix.
+    binary machines that share one kernel matrix. With a kernel that is conditionally positive
+    definite of order 2, such as the thin plate spline, f has a linear function <a, x> as well,
+    which costs nothing; it takes a finite ``C`` and up to a few thousand samples.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ class SVC(KernelClassifier):
     {classes_, support_, pair_coefficients}
     intercept_ : array of shape (n_problems,)
         Intercepts.
-    {coef_, kernel_, certificate_, margin_, intercept_range_}
+    {coef_, poly_coef_, kernel_, certificate_, margin_, intercept_range_}
     nu_ : float or array
         The nu for which :class:`NuSVC` gives the same machine (``penalty_norm=1``).
     {n_iter_, fit_status_, C_}
@@ -62,6 +64,8 @@ class SVC(KernelClassifier):
     >>> model.certificate_.status
     'optimal'
     """
+
+    _has_linear_part = True
 
     def __init__(
         self,

@@ -36,7 +36,10 @@ class SVR(KernelRegressor):
 
         1/2 |f|^2 + C sum_i s_i max(0, |y_i - f(x_i)| - epsilon_i),
 
-    or the same with squared deviations; s_i are the sample weights.
+    or the same with squared deviations; s_i are the sample weights. With a kernel that is
+    conditionally positive definite of order 2, such as the thin plate spline, f has a linear
+    function <a, x> as well, which costs nothing, and is found by an interior point method on the
+    whole kernel matrix: for up to a few thousand samples.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ class SVR(KernelRegressor):
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_, C_}
+    {coef_, poly_coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_, C_}
 
     Examples
     --------
@@ -66,7 +69,17 @@ class SVR(KernelRegressor):
     >>> model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit([[0], [1], [2]], [0.0, 1.0, 2.0])
     >>> model.predict([[4]]).round(6)
     array([2.5])
+
+    With a thin plate spline, linear functions are fitted exactly:
+
+    >>> from mercer.kernels import ThinPlate
+    >>> X, y = [[0, 0], [1, 0], [0, 1], [2, 3]], [1.0, 3.0, 0.0, 2.0]
+    >>> model = SVR(kernel=ThinPlate()).fit(X, y)
+    >>> model.poly_coef_.round(6), model.intercept_.round(6), len(model.support_)
+    (array([[ 2., -1.]]), array([1.]), 0)
     """
+
+    _has_linear_part = True
 
     def __init__(
         self,

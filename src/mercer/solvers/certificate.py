@@ -59,8 +59,9 @@ class Certificate:
         says; what it had no time to compute is NaN.
     assumes : str or None
         "psd" where positive semidefiniteness is the user's word and not a theorem, "cpd" where
-        it is conditional definiteness, which suffices for a machine with an intercept; None where
-        the kernel is known to be definite enough or nothing is claimed.
+        it is conditional definiteness, which suffices for a machine with an intercept (and with
+        linear functions, for order 2); None where the kernel is known to be definite enough or
+        nothing is claimed.
 
     Examples
     --------

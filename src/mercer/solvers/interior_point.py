@@ -38,11 +38,12 @@ _ACCURACY, _STUCK = 1e-8, 3
 """The iterations end when gap and violated equations, relative to the solution, are this small and
 have not been halved for so many of them: at what double precision allows."""
 
-_ITERATIONS = 250
+ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
 _TRACE = 1e-9
-"""Distance to a bound or kink, relative to the room of a variable, that counts as none."""
+"""Distance to a bound or kink, relative to the room of a variable and to the largest one, that
+counts as none."""
 
 _THINNEST = 1e-9
 """Distance of two slopes that are taken to be one, relative to all slopes."""
@@ -109,14 +110,17 @@ class InteriorPoint:
     """
 
     system: System
+    last: Iterate  # the best one has the smallest errors, the last one the smallest gap
 
     def __init__(self, problem: Problem, size2: float, slope_size: float) -> None:
         n = len(problem.lower)
         self.problem = problem
-        right = problem.slope_left if problem.slope_right is None else problem.slope_right
+        left = self.slope_left = problem.slope_left
+        right = self.slope_right = left if problem.slope_right is None else problem.slope_right
         zero = np.zeros(n)
-        curv_left = zero if problem.curv_left is None else problem.curv_left
+        curv_left = self.curv_left = zero if problem.curv_left is None else problem.curv_left
         curv_right = curv_left if problem.curv_right is None else problem.curv_right
+        self.curv_right = curv_right
         self.kink = zero if problem.kink is None else problem.kink
         above, below = problem.upper - self.kink, self.kink - problem.lower
         self.unit = slope_size / size2
@@ -130,12 +134,8 @@ class InteriorPoint:
         up, down = above > 0.0, below > 0.0
         self.row = np.concatenate([rows[up], rows[down]])
         self.sign = np.repeat([1.0, -1.0], [int(up.sum()), int(down.sum())])
-        narrow = np.where(
-            up & down, np.maximum(_THINNEST - (right - problem.slope_left) / value, 0.0), 0.0
-        )
-        self.slope = np.concatenate(
-            [(right / value + narrow)[up], (narrow - problem.slope_left / value)[down]]
-        )
+        narrow = np.where(up & down, np.maximum(_THINNEST - (right - left) / value, 0.0), 0.0)
+        self.slope = np.concatenate([(right / value + narrow)[up], (narrow - left / value)[down]])
         self.curv = np.concatenate([curv_right[up], curv_left[down]]) / size2
         self.bound = np.concatenate([above[up], below[down]]) / self.unit
         self.bounded = self.bound < np.inf
@@ -148,7 +148,7 @@ class InteriorPoint:
         settings: Settings,
         begin: float,
         largest_norm: float = np.inf,
-        iterations: int = _ITERATIONS,
+        iterations: int = ITERATIONS,
     ) -> tuple[str, Iterate, int]:
         """Return how the iterations ended, the best iterate and their number.
 
@@ -167,7 +167,8 @@ class InteriorPoint:
         it = best = self._start()
         least, stuck, k = np.inf, 0, 0
         try:
-            for k in range(iterations):
+            for k in range(iterations + 1):
+                self.last = it
                 beta = self._beta(it.t)
                 quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
                 linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
@@ -189,7 +190,7 @@ class InteriorPoint:
                 report = settings.callback
                 if report and report(k, off * self.value, linear + quadratic, gap, len(beta), 0, 0):
                     return "interrupted", best, k
-                following = self._step(it)
+                following = self._step(it) if k < iterations else None
                 if following is None or not following.finite:
                     break
                 it = following
@@ -264,6 +265,8 @@ class InteriorPoint:
 
         pairs = len(it.t) + int(self.bounded.sum())
         mu = self._complementarity(it) / pairs
+        if not mu > 0.0:
+            return None
         ahead = direction(0.0, 0.0)
         reached = self._complementarity(it.moved(ahead, self._room(it, ahead))) / pairs
         target = mu * (reached / mu) ** 3
@@ -286,8 +289,7 @@ class InteriorPoint:
         Such a point stays next to the bounds and kinks where it belongs.
         """
         p = self.problem
-        spans = p.upper - p.lower
-        room = _TRACE * np.where(spans < np.inf, spans, float(np.abs(beta).max()))
+        room = _TRACE * np.minimum(p.upper - p.lower, float(np.abs(beta).max()))
         for end in (self.kink, p.lower, p.upper):
             beta = np.where(np.abs(beta - end) <= room, end, beta)
         return np.clip(beta, p.lower, p.upper)
@@ -299,12 +301,9 @@ class InteriorPoint:
 
     def slopes(self, beta: Array) -> tuple[Array, Array]:
         """Return the derivatives of the costs phi_i from the left and from the right."""
-        p = self.problem
-        right = p.slope_left if p.slope_right is None else p.slope_right
-        curv_left = np.zeros(len(beta)) if p.curv_left is None else p.curv_left
-        curv_right = curv_left if p.curv_right is None else p.curv_right
         offset = beta - self.kink
-        falling, rising = p.slope_left + curv_left * offset, right + curv_right * offset
+        falling = self.slope_left + self.curv_left * offset
+        rising = self.slope_right + self.curv_right * offset
         return np.where(offset > 0.0, rising, falling), np.where(offset >= 0.0, rising, falling)
 
     def intervals(self, beta: Array, value: Array) -> tuple[Array, Array]:
@@ -325,12 +324,15 @@ def cholesky(M: Array) -> tuple[Array, bool] | None:
     Parameters
     ----------
     M : array of shape (n, n)
-        A positive semidefinite matrix with a diagonal of ones; its lower triangle is used.
+        A positive semidefinite matrix with a diagonal of ones, which may be changed; its lower
+        triangle is used.
     """
     shift = 0.0
     while np.isfinite(M).all() and shift < 1e-8:
         try:
-            return scipy.linalg.cho_factor(M + shift * np.eye(len(M)), lower=True)
+            return scipy.linalg.cho_factor(M, lower=True, check_finite=False)
         except scipy.linalg.LinAlgError:
-            shift = max(10.0 * shift, 1e-16)
+            more = max(10.0 * shift, 1e-16)
+            M[np.diag_indices_from(M)] += more - shift
+            shift = more
     return None

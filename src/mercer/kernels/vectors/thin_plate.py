@@ -18,8 +18,9 @@ class ThinPlate(RadialKernel):
 
     with the value 0 at x = z. Conditionally positive definite of order 2: positive on
     coefficients with :math:`\sum_i c_i = 0` and :math:`\sum_i c_i x_i = 0`, so that constants and
-    linear functions are left to an unregularised part. ``Projected(ThinPlate())`` is the positive
-    semidefinite kernel that remains when they are taken out.
+    linear functions are left to an unregularised part, which ``SVR`` and ``SVC`` add.
+    ``Projected(ThinPlate())`` is the positive semidefinite kernel that remains when they are taken
+    out.
 
     Notes
     -----

@@ -1,0 +1,232 @@
+"""Machines on kernels of order 2: a linear function beside the expansion, which costs nothing.
+
+A kernel that is conditionally positive definite of order 2, such as the thin plate spline, has
+c'Kc >= 0 for coefficients with sum_i c_i = 0 and sum_i c_i x_i = 0. Both hold for the dual of
+
+    minimise  1/2 beta' K beta + C sum_i s_i l(y_i, f(x_i))
+    over      f = sum_j beta_j k(x_j, .) + <a, x> + b,
+
+whose equations belong to the a and b that the norm does not see; the usual dual has the one of b
+(A. Smola, *Learning with Kernels*, thesis, 1998, section 3.7.2, equations 3.86 to 3.89). So where
+a linear function fits the data, beta is 0, and adding one to the targets adds it to f.
+
+The data determine a up to directions orthogonal to all differences of points: where there are
+fewer than d + 1 points, or all lie on a plane, a is the shortest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mercer.kernels import Kernel
+from mercer.machines.errors import ParameterError
+from mercer.machines.formulation import (
+    Batch,
+    Formulation,
+    LossFormulation,
+    Measure,
+    Outcome,
+    Task,
+    joined,
+)
+from mercer.machines.hard_formulation import HardTube
+from mercer.solvers import Settings, Solution
+from mercer.solvers.dense_interior_point import solve_with_equations
+
+Array = NDArray[np.float64]
+
+_RANK = 1e-12
+"""Extent of the data in a direction, relative to their size, that is none."""
+
+_BALANCED = 1e-9
+"""What the equations may miss, relative to the size of their terms, in a dual value."""
+
+_CANCELLED = 1e-10
+"""Losses this small beside those of values as large as the targets are rounding."""
+
+
+def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formulation:
+    """Return the formulation that a kernel needs: itself, or one with a linear function beside.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        Of the machine.
+    kernel : Kernel
+        The bound kernel.
+    X : objects
+        The training rows.
+    """
+    if kernel.definiteness.order != 2:
+        return formulation
+    if not isinstance(formulation, LossFormulation):
+        raise ParameterError(
+            f"{kernel!r} is {kernel.definiteness}, with which there is no hard margin (C=inf): use "
+            "a finite C."
+        )
+    return WithLinearPart(formulation, kernel, X)
+
+
+class LinearPart:
+    """The linear functions on some points, in an orthonormal basis.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The points.
+
+    Attributes
+    ----------
+    equations : array of shape (n, rank + 1)
+        Orthonormal columns that span the constants and the coordinates.
+    """
+
+    def __init__(self, X: Array) -> None:
+        self.mean = X.mean(axis=0)
+        centred = X - self.mean
+        centred -= centred.mean(axis=0)  # rounding, of data far from the origin
+        U, extent, Vt = scipy.linalg.svd(centred, full_matrices=False, check_finite=False)
+        rounding = np.finfo(float).eps * max(X.shape) * extent.max(initial=0.0)
+        smallest = max(rounding, _RANK * float(np.linalg.norm(X)))
+        rank = int(np.count_nonzero(extent > smallest))
+        constant = np.full((len(X), 1), 1.0 / np.sqrt(len(X)))
+        self.equations = np.hstack([constant, U[:, :rank]])
+        self._map = Vt[:rank].T / extent[:rank]
+
+    def coefficients(self, multipliers: Array) -> tuple[float, Array]:
+        """Return b and a of the function <a, x> + b = -equations @ multipliers on the points.
+
+        Parameters
+        ----------
+        multipliers : array of shape (rank + 1,)
+            One for each equation.
+        """
+        a = -(self._map @ multipliers[1:])
+        level = -float(multipliers[0]) / np.sqrt(len(self.equations))
+        return level - float(a @ self.mean), a
+
+    def unbalanced(self, beta: Array) -> float:
+        """Return by how much coefficients miss the equations, relative to the sizes of the terms.
+
+        Parameters
+        ----------
+        beta : array of shape (n,)
+            The coefficients.
+        """
+        missing = np.abs(self.equations.T @ beta)
+        terms = np.abs(self.equations).T @ np.abs(beta)
+        return float((missing / np.maximum(terms, 1e-300)).max())
+
+
+class WithLinearPart(LossFormulation):
+    """A machine with a linear function beside the expansion.
+
+    Parameters
+    ----------
+    inner : LossFormulation
+        The machine without it.
+    kernel : Kernel
+        Its kernel, for messages.
+    X : array or sparse matrix of shape (n, d)
+        The training rows.
+    """
+
+    double = True
+
+    def __init__(self, inner: LossFormulation, kernel: Kernel, X: Any) -> None:
+        super().__init__(inner.loss, inner.C, True)
+        self._inner, self._kernel = inner, kernel
+        self._X = _numbers(X, kernel)
+
+    def tasks(self, batch: Batch) -> list[Task]:
+        """Return the problems, each with the linear functions on its rows."""
+        tasks = super().tasks(batch)
+        for task in tasks:
+            task.linear = LinearPart(self._rows(task.rows))
+        return tasks
+
+    def solve(self, task: Task, gram: Any, settings: Settings) -> Solution:
+        """Return the solution of a task.
+
+        Parameters
+        ----------
+        task : Task
+            The task.
+        gram : Gram
+            The kernel matrix of all training rows, in float64.
+        settings : Settings
+            Limits.
+        """
+        limit = np.inf
+        if isinstance(self._inner, HardTube):
+            limit = self._inner.largest_norm(task.y, gram)
+        solution = solve_with_equations(
+            task.problem, gram, settings, task.linear.equations, task.weight, limit
+        )
+        if solution.negative_curvature:
+            kernel = self._kernel
+            raise ParameterError(
+                f"{kernel!r} claims to be {kernel.definiteness}, but on these samples its "
+                "quadratic form is negative for coefficients that are orthogonal to all linear "
+                "functions. Correct the claim, or use another kernel."
+            )
+        return solution
+
+    def outcome(self, task: Task, solution: Any) -> Outcome:
+        """Return the coefficients of the expansion and of the linear function."""
+        b, a = task.linear.coefficients(solution.multiplier)
+        return Outcome(solution.beta, b, linear=a)
+
+    def offset(self, outcome: Outcome, rows: Any) -> Array:
+        """Return <a, x> + b on some of the training rows."""
+        return self._rows(rows) @ outcome.linear + outcome.intercept
+
+    def _linear_values(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array:
+        pairs = zip(tasks, outcomes, strict=True)
+        return joined([self._rows(task.rows) @ outcome.linear for task, outcome in pairs])
+
+    def measures(
+        self,
+        tasks: Sequence[Task],
+        outcomes: Sequence[Outcome],
+        values: Sequence[Array],
+        largest: float = 0.0,
+    ) -> list[Measure]:
+        """Return the proofs; coefficients that do not meet the equations have no dual value."""
+        measures = super().measures(tasks, outcomes, values, largest)
+        found = []
+        for task, outcome, f0, measure in zip(tasks, outcomes, values, measures, strict=True):
+            proof = measure.values
+            if not task.linear.unbalanced(outcome.beta) <= _BALANCED:
+                proof = proof._replace(dual=-np.inf)
+            if not self.hard:
+                # Where the linear function fits everything, all terms are rounding of this.
+                f = f0 + self.offset(outcome, task.rows)
+                size = self.C * float(task.weight @ np.maximum(np.abs(task.y), np.abs(f)))
+                proof = proof._replace(terms=max(proof.terms, _CANCELLED * size))
+            found.append(measure._replace(values=proof))
+        return found
+
+    def _rows(self, rows: Any) -> Array:
+        return self._X if rows is None else self._X[rows]
+
+
+def _numbers(X: Any, kernel: Kernel) -> Array:
+    if sp.issparse(X):
+        return X.toarray().astype(np.float64)
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        X = np.empty(0)
+    if X.ndim != 2:
+        raise ParameterError(
+            f"{kernel!r} is {kernel.definiteness}: it needs linear functions beside it, which only "
+            "rows of numbers have."
+        )
+    return X

@@ -1,0 +1,377 @@
+"""An interior point method on the whole kernel matrix, for problems with several equations.
+
+    minimise    1/2 beta' K beta + sum_i phi_i(beta_i)
+    subject to  lower_i <= beta_i <= upper_i,   Q' beta = 0,
+
+with phi_i as in `mercer.solvers.problem` and K positive semidefinite on the vectors that meet the
+equations: the dual of a machine whose function has a part sum_j m_j q_j(x) that is not regularised,
+Q_ij = q_j(x_i) (A. Smola, *Learning with Kernels*, thesis, 1998, section 3.7.2). The method is that
+of `mercer.solvers.interior_point`, on (1 - QQ') K (1 - QQ'), which has the same values where the
+equations hold and is positive semidefinite everywhere; its steps are those of
+`mercer.solvers.dense_system`. Last, the free variables are solved for with the others at their
+bounds, and what rounding leaves of Q' beta is removed.
+
+Memory: four matrices of n^2 numbers; time: some 30 factorisations, n^3 / 3 operations each.
+
+Returned: a point that meets the bounds exactly and the equations to rounding, and the multipliers
+(`mercer.solvers.multipliers`).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from mercer.gram import Gram
+
+from .dense_system import DenseSystem, projected_matrix
+from .feature_interior_point import LARGE
+from .interior_point import ITERATIONS, InteriorPoint, Iterate
+from .multipliers import choose_multipliers
+from .problem import Problem, Settings, Solution
+
+Array = NDArray[np.float64]
+
+_MATRICES = 4
+"""Matrices of the size of K that exist at one time."""
+
+_ROUNDS = 20
+"""Corrections of Q' beta, each of which may meet bounds; one or two are usual."""
+
+_NONE = 1e-13
+"""Slopes, or values of the projected matrix, this small beside the given ones are rounding."""
+
+_NEGATIVE = 1e-10
+"""An eigenvalue of the projected matrix below minus this, relative to its largest entry, is not
+rounding, unless that of the kernel values themselves."""
+
+_CHANGES = 10
+"""Corrections of what the iterations show; none or one are usual."""
+
+_WORST = 0.1
+"""Violations, relative to the largest one, that show a variable to be in a wrong place."""
+
+_FEW = 300
+"""Free variables up to which a singular system is solved in least squares."""
+
+
+class TooLargeError(MemoryError):
+    """The kernel matrix does not fit into memory."""
+
+
+def solve_with_equations(
+    problem: Problem,
+    gram: Gram,
+    settings: Settings,
+    equations: Array,
+    weight: Array | None = None,
+    largest_norm: float = np.inf,
+) -> Solution:
+    """Solve a problem with several equations.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem; its groups are not looked at. Zero must lie within the bounds.
+    gram : Gram
+        The kernel matrix, in float64, positive semidefinite where the equations hold.
+    settings : Settings
+        ``max_iter`` limits the iterations, ``time_limit`` and ``callback`` are heard after each.
+    equations : array of shape (m, c)
+        Q, with orthonormal columns.
+    weight : array of shape (m,), optional
+        How much rows count where the multipliers are not unique; see
+        `mercer.solvers.multipliers`.
+    largest_norm : float, optional
+        A norm beyond which a solution is taken not to exist.
+
+    Returns
+    -------
+    Solution
+        With one multiplier for each equation, such that f = K beta - Q multiplier on the rows.
+    """
+    begin = perf_counter()
+    view = gram if problem.rows is None else gram.take(problem.rows)
+    _require_memory(view.n)
+    K = view.tile().astype(np.float64, copy=False)
+    weight = np.ones(view.n) if weight is None else weight
+    # Several threads on small matrices spend their time waiting for each other.
+    threads = threadpool_limits(1 if K.size < LARGE else None, user_api="blas")
+    # The last iterations may divide by 0; what is not finite is not used.
+    with threads, np.errstate(all="ignore"):
+        method = _Method(problem, K, equations, weight)
+        limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
+        found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
+        if found is None:
+            status, it, n_iter = method.run(settings, begin, largest_norm, limit)
+            found = method.finished(it, status)
+        values = K @ found.beta
+        negative = method.negative_curvature
+    reached = settings.gap_tol is not None or 2.0 * found.violation <= settings.tol
+    if status == "iteration_limit" and reached:
+        status = "optimal"  # the last steps are not those of the iterations
+    return Solution(
+        beta=found.beta,
+        values=values,
+        multiplier=found.multipliers,
+        multiplier_range=np.full((len(found.multipliers), 2), np.nan),
+        status=status,
+        kkt_violation=2.0 * found.violation,
+        objective=method.objective(found.beta, values),
+        relative_gap=np.nan,
+        n_iter=n_iter,
+        n_kernel_values=view.n**2,
+        seconds=perf_counter() - begin,
+        precision="float64",
+        n_outer=n_iter,
+        negative_curvature=negative,
+        fresh=True,
+    )
+
+
+class _Point(NamedTuple):
+    """A feasible point, its multipliers, and by how much they miss the optimality conditions."""
+
+    beta: Array
+    multipliers: Array
+    violation: float
+
+
+class _Places(NamedTuple):
+    """Where variables belong: at the value `beta`, or free, above or below their kink."""
+
+    beta: Array
+    free: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+
+
+class _Method(InteriorPoint):
+    """The iterations on the whole matrix, and the way from where they end to a feasible point."""
+
+    system: DenseSystem
+
+    def __init__(self, problem: Problem, K: Array, Q: Array, weight: Array) -> None:
+        self.K, self.Q, self.weight = K, Q, weight
+        left = problem.slope_left
+        right = left if problem.slope_right is None else problem.slope_right
+        # What the slopes have in the span of Q is nothing but a change of the multipliers.
+        self.shift = Q.T @ (0.5 * (left + right))
+        largest = float(max(np.abs(left).max(), np.abs(right).max()))
+        left, right = left - Q @ self.shift, right - Q @ self.shift
+        problem = replace(problem, slope_left=left, slope_right=right)
+        size = float(max(np.abs(left).max(), np.abs(right).max()))
+        projected = projected_matrix(K, Q)
+        size2 = float(np.abs(np.diag(projected)).max())
+        if not size2 > _NONE * float(np.abs(K).max()):
+            projected, size2 = np.zeros_like(K), 1.0
+        super().__init__(problem, size2, size if size > _NONE * largest else 0.0)
+        self.system = DenseSystem(projected / size2, Q)
+
+    @property
+    def negative_curvature(self) -> bool:
+        """Whether the matrix is not positive semidefinite where the equations hold."""
+        n, size2 = len(self.K), self.value / self.unit
+        rounding = 4.0 * n * np.finfo(float).eps * float(np.abs(self.K).max()) / size2
+        shifted = self.system.K.copy()
+        shifted[np.diag_indices(n)] += _NEGATIVE + rounding
+        try:
+            scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            return True
+        return False
+
+    def objective(self, beta: Array, values: Array) -> float:
+        """Return the value of the dual problem at a feasible point."""
+
+        def costs(b: Array) -> Array:
+            d = b - self.kink
+            slope = np.where(d > 0.0, self.slope_right, self.slope_left)
+            curv = np.where(d > 0.0, self.curv_right, self.curv_left)
+            return (slope + 0.5 * curv * d) * d
+
+        return float(0.5 * beta @ values + (costs(beta) - costs(np.zeros_like(beta))).sum())
+
+    # -- from an interior point to a feasible one ---------------------------------------------
+
+    def zero(self) -> _Point | None:
+        """Return the point 0 if it is optimal: what is not regularised fits everything.
+
+        The iterations would take long to see it, for nothing is left to measure a gap by.
+        """
+        beta = np.zeros(len(self.K))
+        found = self._point(beta, None)
+        low, high = self.slopes(beta)
+        largest = float(max(np.abs(low).max(), np.abs(high).max()))
+        largest = max(largest, float(np.abs(self.shift).max(initial=0.0)))
+        return found if found is not None and found.violation <= _NONE * largest else None
+
+    def finished(self, it: Iterate, status: str) -> _Point:
+        """Return a feasible point near the iterate, or what it shows to be the solution."""
+        near, beta = self.value * it.x[len(self.K) :], self.unit * self._beta(it.t)
+
+        def point(beta: Array) -> _Point:
+            found = self._point(self._balanced(beta), near)
+            assert found is not None  # `near` at least
+            return found
+
+        places = self._places(self.last)
+        as_found = self.snapped(beta), np.where(places.free, beta, places.beta)
+        best = min(map(point, as_found), key=lambda found: found.violation)
+        worse = np.inf
+        for _ in range(_CHANGES if status in ("optimal", "iteration_limit") else 0):
+            solved = self._solved(places) if best.violation > _NONE * self.value else None
+            if solved is None:
+                break
+            found = point(solved)
+            best = min(best, found, key=lambda found: found.violation)
+            corrected = self._corrected(places, solved, found)
+            if corrected is None or not found.violation < worse:
+                break
+            places, worse = corrected, found.violation
+        return best
+
+    def _point(self, beta: Array, near: Array | None) -> _Point | None:
+        """Return a feasible point with its multipliers, for the matrix as it was given.
+
+        `near` are those of the iterations, for the projected matrix. Without them only such
+        multipliers are found that satisfy all conditions.
+        """
+        Q, values = self.Q, self.K @ beta
+        low, high = self.intervals(beta, values)
+
+        def violation(m: Array) -> float:
+            return max(float(np.maximum(low - Q @ m, Q @ m - high).max()), 0.0)
+
+        slack = 0.0
+        if near is not None:
+            near = near + Q.T @ values
+            slack = 2.0 * violation(near) + _NONE * self.value
+        left, right = self.slopes(np.zeros_like(beta))
+        target = values + 0.5 * (left + right)
+        m = choose_multipliers(Q, low, high, target, self.weight, slack)
+        m = near if m is None else m
+        return None if m is None else _Point(beta, m + self.shift, violation(m))
+
+    def _places(self, it: Iterate) -> _Places:
+        """Return where the variables belong, as the iterations show it."""
+        p, up = self.problem, self.sign > 0.0
+        at_zero, at_bound = self.settled(it)
+        above = self._spread(self.sign * it.t) >= 0.0
+        # A kink between equal slopes is none, and nothing rests there.
+        free = ~self._kinked & (p.lower < self.kink) & (self.kink < p.upper)
+        free[self.row[~at_zero & ~at_bound]] = True
+        free[self.row[at_bound]] = False
+        beta = self.kink.copy()
+        beta[self.row[up & at_bound]] = p.upper[self.row[up & at_bound]]
+        beta[self.row[~up & at_bound]] = p.lower[self.row[~up & at_bound]]
+        return _Places(beta, free, above)
+
+    @property
+    def _kinked(self) -> NDArray[np.bool_]:
+        return (self.slope_left != self.slope_right) | (self.curv_left != self.curv_right)
+
+    def _solved(self, places: _Places) -> Array | None:
+        """Return the solution if all variables are where they belong, None where there is none.
+
+        Free variables that leave their piece are stopped at its end.
+        """
+        p, K, Q = self.problem, self.system.K, self.Q
+        F, c = np.flatnonzero(places.free), Q.shape[1]
+        beta = np.where(places.free, 0.0, places.beta)
+        if len(F) == 0:
+            return beta
+        above, kink, kinked = places.above[F], self.kink[F], self._kinked[F]
+        slope = np.where(above, self.slope_right[F], self.slope_left[F])
+        curv = np.where(above, self.curv_right[F], self.curv_left[F])
+        # In the units of the iterations, so that matrix and equations are of one size.
+        size2 = self.value / self.unit
+        M = np.zeros((len(F) + c, len(F) + c))
+        M[: len(F), : len(F)] = K[np.ix_(F, F)] + np.diag(curv / size2)
+        M[: len(F), len(F) :], M[len(F) :, : len(F)] = Q[F], Q[F].T
+        rest = (curv * kink - slope) / size2 - K[F] @ beta
+        found = _symmetric(M, np.concatenate([rest, -(Q.T @ beta)]))
+        if found is None:
+            return None
+        lower = np.where(above & kinked, kink, p.lower[F])
+        upper = np.where(~above & kinked, kink, p.upper[F])
+        beta[F] = np.clip(found[: len(F)], lower, upper)
+        return beta
+
+    def _corrected(self, places: _Places, beta: Array, found: _Point) -> _Places | None:
+        """Return places without the errors that a solution shows, None where there are none.
+
+        Free variables that were stopped rest where they are; others that the conditions pull
+        away from their place most are set free, on the side to which they go.
+        """
+        p, Qm = self.problem, self.Q @ (found.multipliers - self.shift)
+        tol = max(_NONE * self.value, _WORST * found.violation)
+        low, high = self.intervals(beta, self.K @ beta)
+        stopped = (beta == p.lower) | (beta == p.upper) | (self._kinked & (beta == self.kink))
+        stopped &= places.free
+        rise, fall = ~places.free & (high < Qm - tol), ~places.free & (low > Qm + tol)
+        if not (stopped.any() or rise.any() or fall.any()):
+            return None
+        above = np.where(rise, beta >= self.kink, np.where(fall, beta > self.kink, places.above))
+        return _Places(beta, (places.free & ~stopped) | rise | fall, above)
+
+    def _balanced(self, beta: Array) -> Array:
+        """Return a point within the bounds that meets the equations to rounding.
+
+        Free variables are moved, each in proportion to its room; if they do not suffice, all are.
+        If that fails too the point is 0, which meets everything.
+        """
+        p, Q = self.problem, self.Q
+        span = p.upper - p.lower
+        typical = max(float(np.abs(beta).max()), 1e-300)
+        span = np.where(span < np.inf, span, typical)
+        for everything in (False, True):
+            for _ in range(_ROUNDS):
+                missing = Q.T @ beta
+                rounding = 4.0 * np.finfo(float).eps * (np.abs(Q).T @ np.abs(beta))
+                if np.all(np.abs(missing) <= rounding):
+                    return beta
+                room = np.minimum(np.minimum(p.upper - beta, beta - p.lower), typical)
+                room = span if everything else np.where(self.free(beta), room, 0.0)
+                weighted = (room / typical)[:, None] * Q
+                move = scipy.linalg.lstsq(weighted.T, missing, lapack_driver="gelsy")[0]
+                beta = np.clip(beta - (room / typical) * move, p.lower, p.upper)
+        return np.zeros_like(beta)
+
+
+def _symmetric(M: Array, b: Array) -> Array | None:
+    """Return the solution of a symmetric system, None where there is none worth having."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+        try:
+            x = scipy.linalg.solve(M, b, assume_a="sym", check_finite=False)
+        except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            if len(b) > _FEW:
+                return None
+            x = scipy.linalg.lstsq(M, b, lapack_driver="gelsy", check_finite=False)[0]
+    return x if np.isfinite(x).all() else None
+
+
+def _require_memory(n: int) -> None:
+    needed, there = 8.0 * _MATRICES * n * n, _memory()
+    if needed > there:
+        raise TooLargeError(
+            f"a kernel with linear functions beside it is trained on the whole kernel matrix: "
+            f"{n} rows need {needed / 2**30:.1f} GB, and this machine has {there / 2**30:.1f} GB. "
+            "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s."
+        )
+
+
+def _memory() -> float:
+    """Return the bytes of memory of this machine, infinity where they are not known."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return np.inf

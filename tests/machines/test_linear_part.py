@@ -1,0 +1,409 @@
+"""Machines on kernels of order 2: the linear function beside the expansion, and its proof."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.interpolate import RBFInterpolator
+from scipy.spatial.distance import cdist
+from scipy.stats import ortho_group
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR, OneClassSVM
+from mercer.expansion import Expansion
+from mercer.kernels import RBF, FromFunction, Linear, Multiquadric, Projected, ThinPlate, seminorm2
+from mercer.machines.linear_part import LinearPart
+from mercer.solvers import dense_interior_point
+from mercer.storage import DamagedFileError
+
+rng = np.random.default_rng(11)
+X = rng.normal(size=(60, 2))
+NEW = rng.normal(size=(25, 2))
+Y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * rng.normal(size=60)
+SLOPE, LEVEL = np.array([5.0, -7.0]), 20.0
+LABELS = np.where(X[:, 0] ** 2 + X[:, 1] + 0.3 * rng.normal(size=60) > 0.7, 1, 0)
+THREE = LABELS + (X[:, 1] > 0.8)
+SETTINGS = [
+    {"C": 2.0, "epsilon": 0.05},
+    {"C": 2.0, "epsilon": 0.0},
+    {"C": 20.0, "epsilon": 0.02, "loss": "squared_epsilon_insensitive"},
+    {"C": np.inf, "epsilon": 0.1},
+]
+each_setting = pytest.mark.parametrize("parameters", SETTINGS, ids=str)
+
+
+def fitted(**parameters):
+    return SVR(kernel=ThinPlate(), **({"C": 2.0, "epsilon": 0.05} | parameters)).fit(X, Y)
+
+
+@pytest.mark.spec("SM-3.54")
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_linear_functions_cost_nothing_and_are_fitted_exactly(epsilon):
+    for C in (1e-3, 1.0, 1e6, np.inf):
+        model = SVR(kernel=ThinPlate(), C=C, epsilon=epsilon).fit(X, X @ SLOPE + LEVEL)
+        assert len(model.support_) == 0
+        np.testing.assert_allclose(model.poly_coef_, [SLOPE], rtol=1e-12)
+        np.testing.assert_allclose(model.intercept_, [LEVEL], rtol=1e-12)
+        np.testing.assert_allclose(model.predict(NEW), NEW @ SLOPE + LEVEL, rtol=1e-11)
+        assert model.certificate_.status == "optimal"
+        assert model.certificate_.relative_gap <= 1e-4
+
+
+@pytest.mark.spec("SM-3.54")
+@each_setting
+def test_the_equations_hold_and_the_gap_is_closed(parameters):
+    model = fitted(**parameters)
+    beta, Z = model.dual_coef_[0], model.support_vectors_
+    size = np.abs(beta).sum()
+    assert abs(beta.sum()) < 1e-13 * size
+    assert np.abs(beta @ Z).max() < 1e-13 * size * np.abs(Z).max()
+    proof = model.certificate_
+    assert (proof.status, proof.assumes, proof.precision) == ("optimal", None, "float64")
+    assert abs(proof.relative_gap) < 1e-9
+    assert proof.kkt_violation < 1e-7
+    norm2 = seminorm2(ThinPlate(), Z, beta)
+    loss = np.maximum(np.abs(Y - model.predict(X)) - parameters["epsilon"], 0.0)
+    loss = loss**2 if "loss" in parameters else loss
+    price = 0.0 if np.isinf(parameters["C"]) else parameters["C"]
+    assert proof.primal == pytest.approx(0.5 * norm2 + price * loss.sum(), rel=1e-9)
+    assert model.margin_ == pytest.approx(1 / np.sqrt(norm2), rel=1e-9)
+    again = model.certify(X, Y)
+    assert again.primal == pytest.approx(proof.primal, rel=1e-12)
+    assert again.gap == pytest.approx(proof.gap, abs=1e-10)
+
+
+@pytest.mark.spec("SM-3.54")
+@pytest.mark.parametrize("C", [0.3, 30.0, np.inf])
+def test_the_squared_loss_gives_the_smoothing_spline(C):
+    model = SVR(kernel=ThinPlate(), C=C, epsilon=0.0, loss="squared_epsilon_insensitive").fit(X, Y)
+    spline = RBFInterpolator(X, Y, kernel="thin_plate_spline", smoothing=0.5 / C)
+    np.testing.assert_allclose(model.predict(NEW), spline(NEW), atol=1e-10)
+
+
+@pytest.mark.spec("SM-3.54", "SM-3.55")
+def test_it_is_the_limit_of_a_projected_kernel_with_a_large_linear_one():
+    model = fitted()
+    kernel = Projected(ThinPlate()) + 1e4 * Linear()
+    near = SVR(kernel=kernel, C=2.0, epsilon=0.05, tol=1e-6).fit(X, Y)
+    np.testing.assert_allclose(near.predict(NEW), model.predict(NEW), atol=1e-4)
+    # The linear function costs it a little.
+    assert model.certificate_.dual < near.certificate_.primal
+    assert near.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-4)
+
+
+@pytest.mark.spec("SM-3.54")
+@each_setting
+def test_a_linear_function_added_to_the_targets_is_added_to_f(parameters):
+    model = fitted(**parameters)
+    moved = clone(model).fit(X, Y + X @ SLOPE + LEVEL)
+    np.testing.assert_allclose(moved.predict(NEW), model.predict(NEW) + NEW @ SLOPE + LEVEL)
+    np.testing.assert_allclose(moved.poly_coef_, model.poly_coef_ + SLOPE, atol=1e-9)
+    assert moved.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+
+
+def test_thin_plates_do_not_depend_on_origin_axes_and_units():
+    model = fitted()
+    U, factor = ortho_group.rvs(2, random_state=0), 7.0
+
+    def moved(A):
+        return factor * A @ U + [3.0, -100.0]
+
+    # c^2 times the quadratic form: C / c^2 is the same trade-off.
+    other = SVR(kernel=ThinPlate(), C=2.0 / factor**2, epsilon=0.05).fit(moved(X), Y)
+    np.testing.assert_allclose(other.predict(moved(NEW)), model.predict(NEW), atol=1e-8)
+    np.testing.assert_array_equal(other.support_, model.support_)
+    np.testing.assert_allclose(other.poly_coef_[0], model.poly_coef_[0] @ U / factor, atol=1)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("y", [Y, X @ SLOPE + 0.05 * np.sin(9 * X[:, 0])], ids=["bent", "flat"])
+def test_weights_are_repetitions(y, loss):
+    weight = rng.integers(0, 4, size=60)
+    copies = np.repeat(np.arange(60), weight)
+    model = SVR(kernel=ThinPlate(), C=1.5, epsilon=0.1, loss=loss)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(X[copies], y[copies])
+    np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-7)
+    proof = weighted.certificate_
+    assert proof.primal == pytest.approx(repeated.certificate_.primal, rel=1e-8, abs=1e-12)
+    assert weighted.certify(X, y, sample_weight=weight).primal == pytest.approx(proof.primal)
+    assert set(weighted.support_) <= set(np.flatnonzero(weight))
+
+
+def test_tubes_may_differ_from_sample_to_sample():
+    tubes = np.column_stack([np.linspace(0.0, 0.5, 60), np.full(60, 0.05)])
+    model = SVR(kernel=ThinPlate(), C=np.inf).fit(X, Y, sample_epsilon=tubes)
+    residual = Y - model.predict(X)
+    assert np.all((residual >= -tubes[:, 0] - 1e-9) & (residual <= tubes[:, 1] + 1e-9))
+    assert model.certify(X, Y, sample_epsilon=tubes).relative_gap < 1e-9
+
+
+# ------------------------------------------------------------------ what does not determine q
+
+
+@pytest.mark.spec("SM-3.57")
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_up_to_d_plus_one_points_a_linear_function_interpolates(n):
+    model = SVR(kernel=ThinPlate(), epsilon=0.0).fit(X[:n], Y[:n])
+    assert len(model.support_) == 0
+    np.testing.assert_allclose(model.predict(X[:n]), Y[:n], atol=1e-12)
+    # Of all linear functions through the points it is the one of least slope.
+    shortest = np.linalg.pinv(X[:n] - X[:n].mean(axis=0)) @ (Y[:n] - Y[:n].mean())
+    np.testing.assert_allclose(model.poly_coef_[0], shortest, atol=1e-10)
+
+
+def test_on_a_line_the_slope_stays_in_its_direction():
+    line = np.column_stack([X[:, 0], 2 * X[:, 0] + 1, np.full(60, 4.0)])
+    model = SVR(kernel=ThinPlate(), C=2.0, epsilon=0.05).fit(line, Y)
+    assert model.certificate_.relative_gap < 1e-9
+    np.testing.assert_allclose(np.cross(model.poly_coef_[0], [1.0, 2.0, 0.0]), 0.0, atol=1e-12)
+    straight = SVR(kernel=ThinPlate(), C=2.0 / 5, epsilon=0.05).fit(X[:, :1] * np.sqrt(5), Y)
+    np.testing.assert_allclose(
+        SVR(kernel=ThinPlate(), C=0.4, epsilon=0.05).fit(line, Y).predict(line),
+        straight.predict(X[:, :1] * np.sqrt(5)),
+        atol=1e-8,
+    )
+
+
+def test_more_columns_than_rows():
+    wide = rng.normal(size=(20, 40))
+    model = SVR(kernel=ThinPlate(), epsilon=0.0).fit(wide, Y[:20])
+    assert len(model.support_) == 0
+    np.testing.assert_allclose(model.predict(wide), Y[:20], atol=1e-10)
+
+
+def test_the_basis_is_orthonormal_for_data_far_from_the_origin():
+    for points in (X + 1e6, X * 1e-6 + 1.0, np.hstack([X, X[:, :1] + X[:, 1:]])):
+        part = LinearPart(points)
+        Q = part.equations
+        assert Q.shape == (60, 3)
+        np.testing.assert_allclose(Q.T @ Q, np.eye(3), atol=1e-9)
+        b, a = part.coefficients(np.array([1.0, -2.0, 0.5]))
+        scale = np.abs(points @ a).max()
+        np.testing.assert_allclose(points @ a + b, -Q @ [1.0, -2.0, 0.5], atol=1e-14 * scale + 1e-9)
+
+
+# ------------------------------------------------------------------ storing, searching, predicting
+
+
+def test_files_pickles_and_copies_keep_the_linear_function(tmp_path):
+    model = fitted()
+    path = tmp_path / "spline"
+    model.expansion_.save(path)
+    loaded = Expansion.load(path)
+    np.testing.assert_array_equal(loaded(NEW), model.predict(NEW))
+    np.testing.assert_array_equal(loaded.poly_coef, model.poly_coef_[0])
+    np.testing.assert_array_equal(loaded.reduce()(NEW), model.predict(NEW))
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(NEW), model.predict(NEW))
+    assert copy.certify(X, Y).relative_gap < 1e-9
+    refitted = clone(model).fit(X, Y)
+    np.testing.assert_array_equal(refitted.predict(NEW), model.predict(NEW))
+    flat = SVR(kernel=ThinPlate()).fit(X, X @ SLOPE)  # no terms at all
+    flat.expansion_.save(path)
+    np.testing.assert_allclose(Expansion.load(path)(NEW), NEW @ SLOPE, rtol=1e-12)
+
+
+def test_a_file_with_a_linear_function_is_not_one_of_the_first_kind(tmp_path):
+    path = tmp_path / "spline"
+    fitted().expansion_.save(path)
+    content = path.read_bytes()
+    assert content.startswith(b"mercer expansion 2\n")
+    path.write_bytes(content.replace(b"expansion 2", b"expansion 3", 1))
+    with pytest.raises(DamagedFileError):
+        Expansion.load(path)
+    SVR(kernel=RBF(1.0)).fit(X, Y).expansion_.save(path)
+    assert path.read_bytes().startswith(b"mercer expansion 1\n")
+
+
+def test_the_attribute_belongs_to_kernels_of_order_two():
+    model = fitted()
+    assert model.poly_coef_.shape == (1, 2)
+    np.testing.assert_allclose(
+        model.predict(NEW),
+        ThinPlate()(NEW, model.support_vectors_) @ model.dual_coef_[0]
+        + NEW @ model.poly_coef_[0]
+        + model.intercept_[0],
+        atol=1e-12,
+    )
+    model.set_params(kernel=Multiquadric()).fit(X, Y)
+    assert model.poly_coef_.shape == (1, 0)
+    with pytest.raises(AttributeError, match="not fitted"):
+        SVR().poly_coef_  # noqa: B018 - the access raises
+
+
+def test_sparse_and_single_precision_rows():
+    model = fitted()
+    rows = SVR(kernel=ThinPlate(), C=2.0, epsilon=0.05).fit(sp.csr_matrix(X), Y)
+    np.testing.assert_allclose(rows.predict(sp.csr_matrix(NEW)), model.predict(NEW), atol=1e-9)
+    assert rows.certify(sp.csr_matrix(X), Y).relative_gap < 1e-9
+    single = SVR(kernel=ThinPlate(), C=2.0, epsilon=0.05, dtype="float32")
+    single.fit(X.astype(np.float32), Y)
+    np.testing.assert_allclose(
+        single.predict(NEW.astype(np.float32)), model.predict(NEW), atol=1e-4
+    )
+    assert single.certificate_.precision == "float64"
+
+
+def test_a_machine_of_the_support_vectors_is_the_same():
+    model = fitted()
+    np.testing.assert_allclose(model.refit_on_support().predict(NEW), model.predict(NEW), atol=1e-8)
+
+
+def test_a_grid_search_and_sums_of_kernels():
+    search = GridSearchCV(SVR(kernel=ThinPlate()), {"C": [1e-4, 1.0]}, cv=3).fit(X, Y)
+    assert search.best_params_ == {"C": 1.0}
+    both = SVR(kernel=ThinPlate() + RBF(1.0), C=2.0, epsilon=0.05).fit(X, Y)
+    assert both.certificate_.relative_gap < 1e-9
+    assert both.poly_coef_.shape == (1, 2)
+    column = SVR(kernel=ThinPlate().on_columns([0]), C=2.0, epsilon=0.05).fit(X, Y)
+    assert column.certificate_.relative_gap < 1e-9
+    # The other column is in the linear function alone.
+    apart = column.predict(NEW + [0.0, 1.0]) - column.predict(NEW)
+    np.testing.assert_allclose(apart, column.poly_coef_[0, 1], atol=1e-10)
+
+
+# ------------------------------------------------------------------ classification
+
+
+@pytest.mark.spec("SM-3.54")
+@pytest.mark.parametrize(
+    "parameters", [{"C": 3.0}, {"C": 3.0, "penalty_norm": 2}, {"C": 1.0, "C2": 0.5}], ids=str
+)
+def test_classifiers_take_the_same_road(parameters):
+    model = SVC(kernel=ThinPlate(), **parameters).fit(X, LABELS)
+    proof = model.certificate_
+    assert proof.status == "optimal"
+    assert proof.relative_gap < 1e-9
+    beta, Z = model.dual_coef_[0], model.support_vectors_
+    assert abs(beta.sum()) + np.abs(beta @ Z).max() < 1e-12 * np.abs(beta).sum()
+    kernel = Projected(ThinPlate()) + 1e4 * Linear()
+    near = SVC(kernel=kernel, tol=1e-6, **parameters).fit(X, LABELS)
+    np.testing.assert_allclose(near.decision_function(NEW), model.decision_function(NEW), atol=5e-3)
+    assert model.certify(X, LABELS).relative_gap < 1e-9
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_several_classes_have_a_linear_function_each(multiclass):
+    model = SVC(kernel=ThinPlate(), multiclass=multiclass, probability=True, random_state=0)
+    model.fit(X, THREE)
+    assert model.poly_coef_.shape == (3, 2)
+    assert all(proof.gap < 1e-9 for proof in model.certificates_)
+    assert model.certify(X, THREE).kkt_violation < 1e-8
+    assert model.score(X, THREE) > 0.85
+    probabilities = model.predict_proba(NEW)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(NEW))
+    one = model.expansion_[1]
+    np.testing.assert_allclose(one(NEW), model.expansion_(NEW)[:, 1])
+    if multiclass == "ovo":
+        pair = THREE != 1  # the second of the pairs
+        alone = SVC(kernel=ThinPlate()).fit(X[pair], -THREE[pair])
+        np.testing.assert_allclose(alone.decision_function(NEW), one(NEW), atol=1e-7)
+
+
+def test_many_classes_are_predicted_with_their_linear_functions():
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-1.0, -0.3, 0.3, 1.0])
+    model = SVC(kernel=ThinPlate(), C=10.0, decision_function_shape="ovo").fit(X, y)
+    np.testing.assert_allclose(model.decision_function(NEW), model.expansion_(NEW))
+    assert model.score(X, y) > 0.9
+
+
+def test_linearly_separable_classes_need_no_kernel():
+    y = np.where(X @ [1.0, 2.0] > 0.1, 1, -1)
+    apart = np.abs(X @ [1.0, 2.0] - 0.1) > 0.2
+    model = SVC(kernel=ThinPlate()).fit(X[apart], y[apart])
+    assert len(model.support_) == 0
+    assert np.all(y[apart] * model.decision_function(X[apart]) >= 1 - 1e-9)
+    assert model.certificate_.relative_gap < 1e-3
+
+
+# ------------------------------------------------------------------ refusals and limits
+
+
+@pytest.mark.parametrize(
+    ("machine", "y"), [(NuSVC, LABELS), (NuSVR, Y), (OneClassSVM, None)], ids=lambda m: str(m)[:9]
+)
+def test_machines_without_a_linear_function_name_those_that_have_one(machine, y):
+    with pytest.raises(ValueError, match=r"has a constant at most. Use SVR or SVC"):
+        machine(kernel=ThinPlate()).fit(X, y)
+
+
+@pytest.mark.spec("SM-3.54")
+@pytest.mark.parametrize(("machine", "y"), [(SVC, LABELS), (SVR, Y)], ids=["SVC", "SVR"])
+def test_without_a_bias_there_is_no_linear_function_either(machine, y):
+    with pytest.raises(ValueError, match=r"fit_intercept=False. Use fit_intercept=True"):
+        machine(kernel=ThinPlate(), fit_intercept=False).fit(X, y)
+
+
+def test_what_cannot_be_solved_is_refused():
+    with pytest.raises(ValueError, match="use a finite C"):
+        SVC(kernel=ThinPlate(), C=np.inf).fit(X, LABELS)
+    with pytest.raises(NotSeparableError, match="no function stays within epsilon"):
+        SVR(kernel=ThinPlate(), C=np.inf, epsilon=0.1).fit(
+            np.vstack([X, X]), np.concatenate([Y, Y + 1.0])
+        )
+
+
+def plates(A, B):
+    r = cdist(A, B)
+    return r**2 * np.log(np.where(r > 0, r, 1.0))
+
+
+def test_the_word_of_a_user_is_an_assumption_and_a_wrong_one_is_found_out():
+    claim = "conditionally positive definite of order 2"
+    model = SVR(kernel=FromFunction(plates, claim), C=2.0, epsilon=0.05).fit(X, Y)
+    assert model.certificate_.assumes == "cpd"
+    np.testing.assert_allclose(model.predict(NEW), fitted().predict(NEW), atol=1e-8)
+    with pytest.raises(ValueError, match=r"claims to be .* quadratic form is negative"):
+        SVR(kernel=FromFunction(lambda A, B: -plates(A, B), claim)).fit(X, Y)
+    with pytest.raises(ValueError, match="only rows of numbers"):
+        SVR(kernel=FromFunction(lambda A, B: np.zeros((len(A), len(B))), claim)).fit(
+            ["a", "b"], [0, 1]
+        )
+
+
+def test_limits_are_honest_and_memory_is_announced(monkeypatch):
+    best = fitted().certificate_.primal
+    with pytest.warns(ConvergenceWarning, match="max_iter=4"):
+        short = SVR(kernel=ThinPlate(), C=2.0, epsilon=0.05, max_iter=4, tol=1e-6).fit(X, Y)
+    proof = short.certificate_
+    assert (proof.status, short.n_iter_) == ("iteration_limit", 4)
+    assert proof.dual <= best <= proof.primal
+    assert proof.gap == pytest.approx(proof.primal - proof.dual)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fitted(gap_tol=1e-8).certificate_.status == "optimal"
+    monkeypatch.setattr(dense_interior_point, "_memory", lambda: 1e5)
+    with pytest.raises(MemoryError, match="60 rows need"):
+        fitted()
+
+
+def test_an_interrupt_keeps_what_there_is(monkeypatch):
+    step = dense_interior_point._Method._step
+    taken = []
+
+    def interrupted(self, it):
+        taken.append(1)
+        if len(taken) > 6:
+            raise KeyboardInterrupt
+        return step(self, it)
+
+    monkeypatch.setattr(dense_interior_point._Method, "_step", interrupted)
+    model = SVR(kernel=ThinPlate(), C=2.0, epsilon=0.05)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.certificate_.status == "interrupted"
+    assert np.isfinite(model.predict(NEW)).all()
+
+
+def test_expansions_check_the_linear_function():
+    f = Expansion(ThinPlate(), [[0.0, 0.0]], [0.0], 1.0, poly_coef=[2.0, 3.0])
+    assert f([[1.0, 1.0]]).tolist() == [6.0]
+    with pytest.raises(ValueError, match="one number for each feature; got shape"):
+        Expansion(ThinPlate(), [[0.0, 0.0]], [0.0], poly_coef=[[2.0, 3.0]])
+    with pytest.raises(ValueError, match="each of the 2 outputs"):
+        Expansion(ThinPlate(), [[0.0, 0.0]], [[0.0, 1.0]], poly_coef=[2.0, 3.0])
