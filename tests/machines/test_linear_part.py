@@ -187,6 +187,36 @@ def test_the_basis_is_orthonormal_for_data_far_from_the_origin():
         np.testing.assert_allclose(points @ a + b, -Q @ [1.0, -2.0, 0.5], atol=1e-14 * scale + 1e-9)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_points_that_repeat_and_contradict_each_other(C, d):
+    lattice = 10.0 * np.random.default_rng(d).integers(0, 3, size=(40, d))
+    y = np.where(Y[:40] > 0.0, 1, -1)
+    for model, target in (
+        (SVC(kernel=ThinPlate(), C=C), y),
+        (SVR(kernel=ThinPlate(), C=C), Y[:40]),
+    ):
+        proof = model.fit(lattice, target).certificate_
+        assert proof.status == "optimal"
+        assert proof.relative_gap < 1e-5
+        assert abs(model.dual_coef_.sum()) < 1e-12 * np.abs(model.dual_coef_).sum()
+    # A median at each point, where the trade-off does not matter and lines do not either.
+    if (C, d) == (1e5, 1):
+        for point in (0.0, 10.0, 20.0):
+            targets = np.sort(Y[:40][lattice[:, 0] == point])
+            middle = targets[(len(targets) - 1) // 2 : len(targets) // 2 + 1]
+            value = model.predict([[point]])[0]
+            assert middle[0] - 0.1 - 1e-6 <= value <= middle[-1] + 0.1 + 1e-6
+
+
+def test_pairs_of_opposite_labels_cancel():
+    twice = np.repeat(rng.normal(size=(4, 4)), 2, axis=0)
+    model = SVC(kernel=ThinPlate(), C=1000.0).fit(twice, np.arange(8) % 2)
+    # Whatever f is, the two slacks of a pair sum to 2 at least.
+    assert model.certificate_.dual == pytest.approx(1000.0 * 8)
+    assert model.certificate_.relative_gap < 1e-9
+
+
 # ------------------------------------------------------------------ storing, searching, predicting
 
 
