@@ -284,6 +284,16 @@ def test_a_machine_of_the_support_vectors_is_the_same():
     np.testing.assert_allclose(model.refit_on_support().predict(NEW), model.predict(NEW), atol=1e-8)
 
 
+def test_a_warm_start_ends_where_a_cold_one_does():
+    model = SVR(kernel=RBF(1.0), warm_start=True).fit(X, Y)
+    for C in (1.0, 2.0):
+        model.set_params(kernel=ThinPlate(), C=C, epsilon=0.05).fit(X, Y)
+    np.testing.assert_allclose(model.predict(NEW), fitted().predict(NEW), atol=1e-10)
+    model.set_params(kernel=RBF(1.0), tol=1e-8).fit(X, Y)
+    cold = SVR(kernel=RBF(1.0), C=2.0, epsilon=0.05, tol=1e-8).fit(X, Y)
+    np.testing.assert_allclose(model.predict(NEW), cold.predict(NEW), atol=1e-6)
+
+
 def test_a_grid_search_and_sums_of_kernels():
     search = GridSearchCV(SVR(kernel=ThinPlate()), {"C": [1e-4, 1.0]}, cv=3).fit(X, Y)
     assert search.best_params_ == {"C": 1.0}

@@ -11,7 +11,7 @@ equations hold and is positive semidefinite everywhere; its steps are those of
 `mercer.solvers.dense_system`. Last, the free variables are solved for with the others at their
 bounds, and what rounding leaves of Q' beta is removed.
 
-Memory: four matrices of n^2 numbers; time: some 30 factorisations, n^3 / 3 operations each.
+Memory: five matrices of n^2 numbers; time: some 30 factorisations, n^3 / 3 operations each.
 
 Returned: a point that meets the bounds exactly and the equations to rounding, and the multipliers
 (`mercer.solvers.multipliers`).
@@ -33,14 +33,13 @@ from threadpoolctl import threadpool_limits
 from mercer.gram import Gram
 
 from .dense_system import DenseSystem, projected_matrix
-from .feature_interior_point import LARGE
-from .interior_point import ITERATIONS, InteriorPoint, Iterate
+from .interior_point import ITERATIONS, LARGE, InteriorPoint, Iterate
 from .multipliers import choose_multipliers
 from .problem import Problem, Settings, Solution
 
 Array = NDArray[np.float64]
 
-_MATRICES = 4
+_MATRICES = 5
 """Matrices of the size of K that exist at one time."""
 
 _ROUNDS = 20
@@ -118,7 +117,7 @@ def solve_with_equations(
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
             found = method.finished(it, status)
         values = method.values(found.beta)
-        negative = method.negative_curvature
+        negative = status != "interrupted" and method.negative_curvature
     reached = settings.gap_tol is not None or 2.0 * found.violation <= settings.tol
     if status == "iteration_limit" and reached:
         status = "optimal"  # the last steps are not those of the iterations

@@ -42,6 +42,9 @@ have not been halved for so many of them: at what double precision allows."""
 ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
+LARGE = 1 << 20
+"""Entries of a matrix that are worth more than one thread."""
+
 _TRAIL = 4
 """Iterates that show where variables tend to."""
 
