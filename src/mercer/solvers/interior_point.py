@@ -42,6 +42,9 @@ have not been halved for so many of them: at what double precision allows."""
 ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
+_SMALLEST = 1e-16
+"""A relative gap beyond which patience serves nothing."""
+
 LARGE = 1 << 20
 """Entries of a matrix that are worth more than one thread."""
 
@@ -201,7 +204,8 @@ class InteriorPoint:
                 gap = self._complementarity(it) / max(terms, 1e-300)
                 off = float(np.abs(self._off(it)).max())
                 error = max(off, gap, self._missing(it, beta))
-                shrinking = error < 0.5 * least or (self.patient and gap < 0.5 * smallest)
+                patient = self.patient and gap > _SMALLEST
+                shrinking = error < 0.5 * least or (patient and gap < 0.5 * smallest)
                 stuck, smallest = 0 if shrinking else stuck + 1, min(gap, smallest)
                 if error < least:
                     best, least = it, error
