@@ -100,7 +100,8 @@ def test_rotations_of_the_outputs_leave_the_norm_alone():
 
 @pytest.mark.spec("SM-3.49")
 def test_with_the_squared_loss_the_outputs_decouple():
-    lam, Y, K = 0.3, rng.normal(size=(9, 3)), KERNEL(X)
+    lam, K = 0.3, KERNEL(X)
+    Y = np.random.default_rng(5).normal(size=(9, 3))
 
     def risk(f, targets):
         return float(((targets - f(X)) ** 2).sum() + lam * f.norm() ** 2)

@@ -173,6 +173,24 @@ def test_rows_are_those_of_the_problem() -> None:
     assert view.n_kernel_values == 49
 
 
+def test_variables_of_the_same_object_share_a_row() -> None:
+    rows = np.concatenate([np.arange(N), np.arange(5)])
+    y = np.concatenate([T, T[:5] + 0.7])
+    loss, c = EpsilonInsensitive(0.05), np.full(N + 5, 2.0)
+    basis = orthonormal(polynomial_basis(X[rows], 2))
+    gram = Gram(ThinPlate(), X, "float64")
+    shared = posed(loss, y, c)
+    shared.rows = rows
+    one = solve_with_equations(shared, gram, Settings(), basis)
+    assert one.n_kernel_values == N * N
+    apart = Gram(ThinPlate(), X[rows], "float64")
+    other = solve_with_equations(posed(loss, y, c), apart, Settings(), basis)
+    assert one.objective == pytest.approx(other.objective, rel=1e-10)
+    f, g = (s.values - basis @ s.multiplier for s in (one, other))
+    np.testing.assert_allclose(f, g, atol=1e-8)
+    np.testing.assert_array_equal(one.values[N:], one.values[:5])
+
+
 def test_a_matrix_that_is_negative_where_the_equations_hold_is_noticed() -> None:
     problem = posed(*LOSSES["squared tube"])
     gram = Gram(ThinPlate(), X, "float64")

@@ -271,8 +271,8 @@ class RKHSFunction(Combination):
         Parameters
         ----------
         expansion : Expansion
-            A function with one output, such as ``model.expansion_``. Its intercept is left out:
-            constants need not belong to the space.
+            A function with one output, such as ``model.expansion_``. Its intercept, and a linear
+            function beside it, are left out: they need not belong to the space.
 
         Returns
         -------

@@ -63,8 +63,8 @@ class VectorFunction(Combination):
         Parameters
         ----------
         expansion : Expansion
-            A function with any number of outputs. Its intercepts are left out: constants need
-            not belong to the space.
+            A function with any number of outputs. Its intercepts, and linear functions beside
+            it, are left out: they need not belong to the space.
 
         Returns
         -------

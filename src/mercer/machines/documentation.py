@@ -44,7 +44,8 @@ class_weight : dict or "balanced", default=None
 verbose : bool or int, default=False
     1 shows a progress bar, 2 prints a line per report of the solver.
 max_iter : int, default=-1
-    Limit on the pair updates of each binary or real-valued problem, -1 for none.
+    Limit on the pair updates of each binary or real-valued problem, -1 for none; on the steps of
+    the interior point method that a kernel of order 2 takes.
 decision_function_shape : {"ovr", "ovo"}, default="ovr"
     Whether ``decision_function`` has one column per class or per pair of classes.
 break_ties : bool, default=False
@@ -85,7 +86,7 @@ margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float 
 intercept_range_ : array
     The interval of optimal intercepts.
 n_iter_ : int or array of int
-    Pair updates, of each binary problem of a classifier.
+    Pair updates, of each binary problem of a classifier; steps, for a kernel of order 2.
 fit_status_ : int
     0 if the tolerance was reached, 1 otherwise.
 C_ : float

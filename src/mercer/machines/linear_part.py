@@ -145,10 +145,18 @@ class WithLinearPart(LossFormulation):
         self._X = _numbers(X, kernel)
 
     def tasks(self, batch: Batch) -> list[Task]:
-        """Return the problems, each with the linear functions on its rows."""
+        """Return the problems, each with the linear functions on its rows.
+
+        Rows that repeat stand for the same object: the first of them.
+        """
         tasks = super().tasks(batch)
         for task in tasks:
-            task.linear = LinearPart(self._rows(task.rows))
+            X = self._rows(task.rows)
+            task.linear = LinearPart(X)
+            _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
+            if len(first) < len(X):
+                there = np.arange(len(X)) if task.rows is None else task.rows
+                task.problem.rows = there[first[same.reshape(-1)]]
         return tasks
 
     def solve(self, task: Task, gram: Any, settings: Settings) -> Solution:

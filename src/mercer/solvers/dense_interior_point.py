@@ -11,7 +11,7 @@ equations hold and is positive semidefinite everywhere; its steps are those of
 `mercer.solvers.dense_system`. Last, the free variables are solved for with the others at their
 bounds, and what rounding leaves of Q' beta is removed.
 
-Memory: four matrices of n^2 numbers; time: some 30 factorisations, n^3 / 3 operations each.
+Memory: five matrices of n^2 numbers; time: some 30 factorisations, n^3 / 3 operations each.
 
 Returned: a point that meets the bounds exactly and the equations to rounding, and the multipliers
 (`mercer.solvers.multipliers`).
@@ -33,14 +33,13 @@ from threadpoolctl import threadpool_limits
 from mercer.gram import Gram
 
 from .dense_system import DenseSystem, projected_matrix
-from .feature_interior_point import LARGE
-from .interior_point import ITERATIONS, InteriorPoint, Iterate
+from .interior_point import ITERATIONS, LARGE, InteriorPoint, Iterate
 from .multipliers import choose_multipliers
 from .problem import Problem, Settings, Solution
 
 Array = NDArray[np.float64]
 
-_MATRICES = 4
+_MATRICES = 5
 """Matrices of the size of K that exist at one time."""
 
 _ROUNDS = 20
@@ -80,13 +79,14 @@ def solve_with_equations(
     Parameters
     ----------
     problem : Problem
-        The problem; its groups are not looked at. Zero must lie within the bounds.
+        The problem; its groups are not looked at. Zero must lie within the bounds. Variables may
+        stand for the same object, which is then one row of the matrix.
     gram : Gram
         The kernel matrix, in float64, positive semidefinite where the equations hold.
     settings : Settings
         ``max_iter`` limits the iterations, ``time_limit`` and ``callback`` are heard after each.
     equations : array of shape (m, c)
-        Q, with orthonormal columns.
+        Q, with orthonormal columns, and equal rows for the same object.
     weight : array of shape (m,), optional
         How much rows count where the multipliers are not unique; see
         `mercer.solvers.multipliers`.
@@ -99,22 +99,25 @@ def solve_with_equations(
         With one multiplier for each equation, such that f = K beta - Q multiplier on the rows.
     """
     begin = perf_counter()
-    view = gram if problem.rows is None else gram.take(problem.rows)
+    view, place = gram, np.arange(gram.n)
+    if problem.rows is not None:
+        objects, place = np.unique(problem.rows, return_inverse=True)
+        view = gram.take(objects)
     _require_memory(view.n)
     K = view.tile().astype(np.float64, copy=False)
-    weight = np.ones(view.n) if weight is None else weight
+    weight = np.ones(len(place)) if weight is None else weight
     # Several threads on small matrices spend their time waiting for each other.
     threads = threadpool_limits(1 if K.size < LARGE else None, user_api="blas")
     # The last iterations may divide by 0; what is not finite is not used.
     with threads, np.errstate(all="ignore"):
-        method = _Method(problem, K, equations, weight)
+        method = _Method(problem, K, equations, weight, place)
         limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
         found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
         if found is None:
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
             found = method.finished(it, status)
-        values = K @ found.beta
-        negative = method.negative_curvature
+        values = method.values(found.beta)
+        negative = status != "interrupted" and method.negative_curvature
     reached = settings.gap_tol is not None or 2.0 * found.violation <= settings.tol
     if status == "iteration_limit" and reached:
         status = "optimal"  # the last steps are not those of the iterations
@@ -157,10 +160,17 @@ class _Method(InteriorPoint):
     """The iterations on the whole matrix, and the way from where they end to a feasible point."""
 
     system: DenseSystem
+    patient = True
 
-    def __init__(self, problem: Problem, K: Array, Q: Array, weight: Array) -> None:
-        self.K, self.Q, self.weight = K, Q, weight
-        left = problem.slope_left
+    def __init__(
+        self, problem: Problem, K: Array, Q: Array, weight: Array, place: NDArray[np.intp]
+    ) -> None:
+        once = np.zeros((len(K), Q.shape[1]))
+        once[place] = Q
+        rows, self._triangle = scipy.linalg.qr(once, mode="economic")
+        # The same bits for the same object, so that what cancels there cancels.
+        self.K, self.Q, self.weight = K, once[place], weight
+        Q, left = self.Q, problem.slope_left
         right = left if problem.slope_right is None else problem.slope_right
         # What the slopes have in the span of Q is nothing but a change of the multipliers.
         self.shift = Q.T @ (0.5 * (left + right))
@@ -168,12 +178,17 @@ class _Method(InteriorPoint):
         left, right = left - Q @ self.shift, right - Q @ self.shift
         problem = replace(problem, slope_left=left, slope_right=right)
         size = float(max(np.abs(left).max(), np.abs(right).max()))
-        projected = projected_matrix(K, Q)
+        projected = projected_matrix(K, rows)
         size2 = float(np.abs(np.diag(projected)).max())
         if not size2 > _NONE * float(np.abs(K).max()):
             projected, size2 = np.zeros_like(K), 1.0
-        super().__init__(problem, size2, size if size > _NONE * largest else 0.0)
-        self.system = DenseSystem(projected / size2, Q)
+        super().__init__(problem, size2, size if size > _NONE * largest else 0.0, place)
+        self.system = DenseSystem(projected / size2, rows)
+
+    def values(self, beta: Array) -> Array:
+        """Return K beta at the variables."""
+        values: Array = (self.K @ self.summed(beta))[self.place]
+        return values
 
     @property
     def negative_curvature(self) -> bool:
@@ -206,7 +221,7 @@ class _Method(InteriorPoint):
 
         The iterations would take long to see it, for nothing is left to measure a gap by.
         """
-        beta = np.zeros(len(self.K))
+        beta = np.zeros(len(self.place))
         found = self._point(beta, None)
         low, high = self.slopes(beta)
         largest = float(max(np.abs(low).max(), np.abs(high).max()))
@@ -215,19 +230,19 @@ class _Method(InteriorPoint):
 
     def finished(self, it: Iterate, status: str) -> _Point:
         """Return a feasible point near the iterate, or what it shows to be the solution."""
-        near, beta = self.value * it.x[len(self.K) :], self.unit * self._beta(it.t)
+        near, beta = self.value * it.x[len(self.K) :], self.coefficients(it.t)
 
         def point(beta: Array) -> _Point:
             found = self._point(self._balanced(beta), near)
             assert found is not None  # `near` at least
             return found
 
-        places = self._places(self.last)
+        places = self._places()
         as_found = self.snapped(beta), np.where(places.free, beta, places.beta)
         best = min(map(point, as_found), key=lambda found: found.violation)
         worse = np.inf
         for _ in range(_CHANGES if status in ("optimal", "iteration_limit") else 0):
-            solved = self._solved(places) if best.violation > _NONE * self.value else None
+            solved = self._solved(places, beta) if best.violation > _NONE * self.value else None
             if solved is None:
                 break
             found = point(solved)
@@ -244,7 +259,7 @@ class _Method(InteriorPoint):
         `near` are those of the iterations, for the projected matrix. Without them only such
         multipliers are found that satisfy all conditions.
         """
-        Q, values = self.Q, self.K @ beta
+        Q, values = self.Q, self.values(beta)
         low, high = self.intervals(beta, values)
 
         def violation(m: Array) -> float:
@@ -252,7 +267,8 @@ class _Method(InteriorPoint):
 
         slack = 0.0
         if near is not None:
-            near = near + Q.T @ values
+            near = near + self.system.Q.T @ (self.K @ self.summed(beta))
+            near = scipy.linalg.solve_triangular(self._triangle, near)
             slack = 2.0 * violation(near) + _NONE * self.value
         left, right = self.slopes(np.zeros_like(beta))
         target = values + 0.5 * (left + right)
@@ -260,49 +276,51 @@ class _Method(InteriorPoint):
         m = near if m is None else m
         return None if m is None else _Point(beta, m + self.shift, violation(m))
 
-    def _places(self, it: Iterate) -> _Places:
+    def _places(self) -> _Places:
         """Return where the variables belong, as the iterations show it."""
         p, up = self.problem, self.sign > 0.0
-        at_zero, at_bound = self.settled(it)
-        above = self._spread(self.sign * it.t) >= 0.0
+        at_zero, at_bound = self.tending()
+        above = self.coefficients(self._trail[-1].t) >= self.kink
         # A kink between equal slopes is none, and nothing rests there.
         free = ~self._kinked & (p.lower < self.kink) & (self.kink < p.upper)
-        free[self.row[~at_zero & ~at_bound]] = True
-        free[self.row[at_bound]] = False
+        free[self.part_of[~at_zero & ~at_bound]] = True
+        free[self.part_of[at_bound]] = False
         beta = self.kink.copy()
-        beta[self.row[up & at_bound]] = p.upper[self.row[up & at_bound]]
-        beta[self.row[~up & at_bound]] = p.lower[self.row[~up & at_bound]]
+        for side, ends in ((up, p.upper), (~up, p.lower)):
+            there = self.part_of[side & at_bound]
+            beta[there] = ends[there]
         return _Places(beta, free, above)
 
     @property
     def _kinked(self) -> NDArray[np.bool_]:
         return (self.slope_left != self.slope_right) | (self.curv_left != self.curv_right)
 
-    def _solved(self, places: _Places) -> Array | None:
+    def _solved(self, places: _Places, start: Array) -> Array | None:
         """Return the solution if all variables are where they belong, None where there is none.
 
-        Free variables that leave their piece are stopped at its end.
+        Free variables move from where they are at the start as little as is needed (those of the
+        same object need not at all), and are stopped at the end of their piece.
         """
         p, K, Q = self.problem, self.system.K, self.Q
         F, c = np.flatnonzero(places.free), Q.shape[1]
-        beta = np.where(places.free, 0.0, places.beta)
+        beta = np.where(places.free, start, places.beta)
         if len(F) == 0:
             return beta
         above, kink, kinked = places.above[F], self.kink[F], self._kinked[F]
         slope = np.where(above, self.slope_right[F], self.slope_left[F])
         curv = np.where(above, self.curv_right[F], self.curv_left[F])
         # In the units of the iterations, so that matrix and equations are of one size.
-        size2 = self.value / self.unit
+        size2, at = self.value / self.unit, self.place[F]
         M = np.zeros((len(F) + c, len(F) + c))
-        M[: len(F), : len(F)] = K[np.ix_(F, F)] + np.diag(curv / size2)
+        M[: len(F), : len(F)] = K[np.ix_(at, at)] + np.diag(curv / size2)
         M[: len(F), len(F) :], M[len(F) :, : len(F)] = Q[F], Q[F].T
-        rest = (curv * kink - slope) / size2 - K[F] @ beta
+        rest = -(slope + curv * (beta[F] - kink)) / size2 - (K @ self.summed(beta))[at]
         found = _symmetric(M, np.concatenate([rest, -(Q.T @ beta)]))
         if found is None:
             return None
         lower = np.where(above & kinked, kink, p.lower[F])
         upper = np.where(~above & kinked, kink, p.upper[F])
-        beta[F] = np.clip(found[: len(F)], lower, upper)
+        beta[F] = np.clip(beta[F] + found[: len(F)], lower, upper)
         return beta
 
     def _corrected(self, places: _Places, beta: Array, found: _Point) -> _Places | None:
@@ -313,7 +331,7 @@ class _Method(InteriorPoint):
         """
         p, Qm = self.problem, self.Q @ (found.multipliers - self.shift)
         tol = max(_NONE * self.value, _WORST * found.violation)
-        low, high = self.intervals(beta, self.K @ beta)
+        low, high = self.intervals(beta, self.values(beta))
         stopped = (beta == p.lower) | (beta == p.upper) | (self._kinked & (beta == self.kink))
         stopped &= places.free
         rise, fall = ~places.free & (high < Qm - tol), ~places.free & (low > Qm + tol)

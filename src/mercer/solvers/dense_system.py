@@ -1,9 +1,10 @@
 """The linear system of an interior point method on a whole matrix with several equations.
 
 A :class:`~mercer.solvers.interior_point.System` for a matrix K and the equations Q' beta = 0. With
-the unknowns x = (f0, m) of the values K beta and the multipliers, the step b of beta solves
+the multipliers m and the unknowns x = (v, m), where v = K beta - Q m in the end, the step b of beta
+solves
 
-    (1/W + K) b - Q dm = g / W - (K beta - f0),     Q' b = -Q' beta,
+    (1/W + K) b - Q dm = g / W - (K beta - Q m - v),     Q' b = -Q' beta,
 
 by a Cholesky factorisation of 1 + W^1/2 K W^1/2, whose eigenvalues are at least 1, and a second
 one of the size of the equations.
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 class DenseSystem:
-    """The values K beta and the multipliers as unknowns; see the head of this module.
+    """The values K beta - Q m and the multipliers m as unknowns; see the head of this module.
 
     Parameters
     ----------
@@ -42,16 +43,17 @@ class DenseSystem:
         return self.n + self.Q.shape[1]
 
     def value(self, x: Array) -> Array:
-        """Return f0 - Q m."""
-        return x[: self.n] - self.Q @ x[self.n :]
+        """Return v."""
+        return x[: self.n]
 
     def norm2(self, beta: Array) -> float:
         """Return beta' K beta."""
         return float(beta @ (self.K @ beta))
 
     def missing(self, x: Array, beta: Array) -> Array:
-        """Return K beta - f0 and -Q' beta."""
-        return np.concatenate([self.K @ beta - x[: self.n], -(self.Q.T @ beta)])
+        """Return K beta - Q m - v and -Q' beta."""
+        values = self.K @ beta - self.Q @ x[self.n :]
+        return np.concatenate([values - x[: self.n], -(self.Q.T @ beta)])
 
     def unbalanced(self, beta: Array) -> float:
         """Return the largest entry of Q' beta."""
@@ -94,11 +96,9 @@ class DenseSystem:
                 rest = b - p - root * (K @ (root * p)) + B @ dm
                 dp, dn = both(rest, m - B.T @ p)
                 p, dm = p + dp, dm + dn
-            # K b + missing, written such that g - W value(dx) is b to the last digit: W is large.
-            df = np.where(
-                W > 0.0, over * (over * g - p) + self.Q @ dm, K @ (root * p) + missing[:n]
-            )
-            return np.concatenate([df, dm])
+            # (g - b) / W to the last digit, for W is large; without W what b makes of it.
+            there = K @ (root * p) - self.Q @ dm + missing[:n]
+            return np.concatenate([np.where(W > 0.0, over * (over * g - p), there), dm])
 
         return solve
 

@@ -33,16 +33,13 @@ from threadpoolctl import threadpool_limits
 from mercer.gram import Gram
 
 from .factor import pivoted_cholesky
-from .interior_point import InteriorPoint, Iterate, cholesky
+from .interior_point import LARGE, InteriorPoint, Iterate, cholesky
 from .problem import Problem, Settings
 
 Array = NDArray[np.float64]
 
 _WORK = 4e10
 """Operations of one step that are still bearable: a few seconds."""
-
-LARGE = 1 << 20
-"""Entries of a matrix that are worth more than one thread."""
 
 
 class Found(NamedTuple):

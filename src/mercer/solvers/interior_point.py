@@ -21,10 +21,11 @@ and a step with the diagonal weights W > 0 of the variables is one linear system
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -40,6 +41,15 @@ have not been halved for so many of them: at what double precision allows."""
 
 ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
+
+_SMALLEST = 1e-16
+"""A relative gap beyond which patience serves nothing."""
+
+LARGE = 1 << 20
+"""Entries of a matrix that are worth more than one thread."""
+
+_TRAIL = 4
+"""Iterates that show where variables tend to."""
 
 _TRACE = 1e-9
 """Distance to a bound or kink, relative to the room of a variable and to the largest one, that
@@ -107,12 +117,23 @@ class InteriorPoint:
         The largest squared norm in feature space.
     slope_size : float
         The size of the slopes, up to what the equations take up.
+    place : array of int of shape (m,), optional
+        The row of the system that a coefficient of the problem belongs to; by default its own.
+        Where objects repeat, their coefficients share a row.
     """
 
     system: System
-    last: Iterate  # the best one has the smallest errors, the last one the smallest gap
 
-    def __init__(self, problem: Problem, size2: float, slope_size: float) -> None:
+    patient: ClassVar[bool] = False
+    """Whether to go on while the gap shrinks, when rounding keeps other errors from it."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        size2: float,
+        slope_size: float,
+        place: NDArray[np.intp] | None = None,
+    ) -> None:
         n = len(problem.lower)
         self.problem = problem
         left = self.slope_left = problem.slope_left
@@ -129,10 +150,12 @@ class InteriorPoint:
             bounds = bounds[(bounds > 0.0) & (bounds < np.inf)]
             self.unit = float(np.median(bounds)) if len(bounds) else 1.0
         value = self.unit * size2
-        # Variables without room are left out; the others know their row and their sign.
-        rows = np.arange(n)
+        # Variables without room are left out; the others know the coefficient that they are a
+        # part of, its row in the system, and their sign.
+        self.place = np.arange(n) if place is None else place
         up, down = above > 0.0, below > 0.0
-        self.row = np.concatenate([rows[up], rows[down]])
+        self.part_of = np.concatenate([np.flatnonzero(up), np.flatnonzero(down)])
+        self.row = self.place[self.part_of]
         self.sign = np.repeat([1.0, -1.0], [int(up.sum()), int(down.sum())])
         narrow = np.where(up & down, np.maximum(_THINNEST - (right - left) / value, 0.0), 0.0)
         self.slope = np.concatenate([(right / value + narrow)[up], (narrow - left / value)[down]])
@@ -140,6 +163,8 @@ class InteriorPoint:
         self.bound = np.concatenate([above[up], below[down]]) / self.unit
         self.bounded = self.bound < np.inf
         self.size, self.value = np.sqrt(size2), value
+        self._kinks = self.summed(self.kink / self.unit)
+        self._trail: deque[Iterate] = deque(maxlen=_TRAIL)
 
     # -- the iterations -----------------------------------------------------------------------
 
@@ -165,10 +190,10 @@ class InteriorPoint:
         """
         limit = largest_norm * self.size / self.value
         it = best = self._start()
-        least, stuck, k = np.inf, 0, 0
+        least, smallest, stuck, k = np.inf, np.inf, 0, 0
         try:
             for k in range(iterations + 1):
-                self.last = it
+                self._trail.append(it)
                 beta = self._beta(it.t)
                 quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
                 linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
@@ -179,7 +204,9 @@ class InteriorPoint:
                 gap = self._complementarity(it) / max(terms, 1e-300)
                 off = float(np.abs(self._off(it)).max())
                 error = max(off, gap, self._missing(it, beta))
-                stuck = 0 if error < 0.5 * least else stuck + 1
+                patient = self.patient and gap > _SMALLEST
+                shrinking = error < 0.5 * least or (patient and gap < 0.5 * smallest)
+                stuck, smallest = 0 if shrinking else stuck + 1, min(gap, smallest)
                 if error < least:
                     best, least = it, error
                 # Rounding of a large beta may spoil its equations, but not what w is.
@@ -203,12 +230,35 @@ class InteriorPoint:
         ones = np.ones(len(t))
         return Iterate(np.zeros(self.system.unknowns), t, ones, np.where(self.bounded, 1.0, 0.0))
 
+    def coefficients(self, t: Array) -> Array:
+        """Return the coefficients of the problem, in its units.
+
+        Parameters
+        ----------
+        t : array
+            The variables u and v.
+        """
+        parts = np.bincount(self.part_of, self.sign * t, len(self.kink))
+        return self.kink + self.unit * parts
+
+    def summed(self, beta: Array) -> Array:
+        """Return the sums over the coefficients of each row.
+
+        Parameters
+        ----------
+        beta : array of shape (m,)
+            Coefficients of the problem.
+        """
+        sums: Array = np.bincount(self.place, beta).astype(float)
+        return sums
+
     def _beta(self, t: Array) -> Array:
-        return self.kink / self.unit + self._spread(self.sign * t)
+        """Return the sums of the coefficients of each row, in the units of the iterations."""
+        return self._kinks + self._spread(self.sign * t)
 
     def _spread(self, values: Array) -> Array:
         """Return the sums over the variables of each row."""
-        sums: Array = np.bincount(self.row, values, len(self.kink)).astype(float)
+        sums: Array = np.bincount(self.row, values, len(self._kinks)).astype(float)
         return sums
 
     def _balances(self, beta: Array) -> bool:
@@ -281,6 +331,22 @@ class InteriorPoint:
         typical = float(it.t.max())
         at_zero = it.at_zero / largest > it.t / typical
         at_bound = self.bounded & (it.at_bound / largest > self._left(it.t) / typical) & ~at_zero
+        return at_zero, at_bound
+
+    def tending(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which variables go to 0 and which to their bounds, from the last iterates.
+
+        Of a variable and the multiplier of its bound one goes to 0 and the other to some number,
+        whatever their units: the one that shrank less (A. El-Bakry, R. Tapia, Y. Zhang, "A study
+        of indicators for identifying zero variables in interior-point methods", SIAM Review 36,
+        1994).
+        """
+        first, last = self._trail[0], self._trail[-1]
+        if first is last:
+            return self.settled(last)
+        at_zero = last.t / first.t < last.at_zero / first.at_zero
+        left = self._left(last.t) / self._left(first.t)
+        at_bound = self.bounded & (left < last.at_bound / first.at_bound) & ~at_zero
         return at_zero, at_bound
 
     def snapped(self, beta: Array) -> Array:

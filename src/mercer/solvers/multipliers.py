@@ -116,5 +116,9 @@ def _least_squares(G: Array, low: Array, high: Array, A: Array, b: Array) -> Arr
     residual = np.append(E.T @ u, e @ u / size - 1.0)
     if not residual[-1] < -1e-12:
         return None  # the inequalities contradict each other
-    w = -size * residual[:-1] / residual[-1]
+    found = [-size * residual[:-1] / residual[-1]]
+    active = u > 0.0
+    if active.any():  # the same point again, from the inequalities that hold as equations
+        found.append(scipy.linalg.lstsq(E[active], e[active], lapack_driver="gelsy")[0])
+    w = min(found, key=lambda w: float((e - E @ w).max()))
     return scipy.linalg.solve_triangular(R, w + goal)
