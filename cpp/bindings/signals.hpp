@@ -15,6 +15,11 @@ class Signals {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(50)) return raised_;
     last_ = now;
+    return ask();
+  }
+
+  /// Asks at once: what nobody hears now is raised by Python somewhere after the native call.
+  bool ask() {
     nb::gil_scoped_acquire gil;
     if (!raised_ && PyErr_CheckSignals() != 0) {
       raised_ = true;

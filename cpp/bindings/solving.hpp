@@ -93,6 +93,20 @@ inline nb::dict to_dict(const Solution& s, int groups) {
   return d;
 }
 
+/// An interrupt that comes with the last steps of a solver must not be lost: whoever goes on with
+/// an unfinished solution would not know of it.
+inline void note_interrupt(std::vector<Solution>& solutions) {
+  const auto finished = [](const Solution& s) {
+    return s.status == Status::optimal || s.status == Status::infeasible;
+  };
+  bool noted = false;
+  for (Solution& s : solutions) {
+    if (!finished(s)) s.status = Status::interrupted;
+    noted |= s.status == Status::interrupted;
+  }
+  if (!noted && !solutions.empty()) solutions.back().status = Status::interrupted;
+}
+
 template <class T>
 nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> objects,
                       nb::list problems, const nb::dict& settings, nb::object callback) {
@@ -117,6 +131,7 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
     nb::gil_scoped_release release;
     solutions = solve_many<T>(parsed, objects, kernel, s);
   }
+  if (signals.ask()) note_interrupt(solutions);
   nb::list out;
   for (size_t k = 0; k < solutions.size(); ++k)
     out.append(to_dict(solutions[k], parsed[k].problem.groups));

@@ -85,6 +85,23 @@ def f(A, B):
 report(SVC(kernel=FromFunction(f), C=1e7, tol=1e-6), X, y, 30)
 """
 
+# Runs of the solver that are over before it has looked for signals, one after another: an interrupt
+# comes with the end of a run or between two.
+BETWEEN_RUNS = """
+from mercer.solvers import decomposition
+decomposition._PATIENCE, decomposition._PATIENCE_PER_ROW = 20, 0
+run = decomposition._run
+X, y = noise(900)
+for k in range(1, 21):
+    armed = threading.Timer(0.01 * k, press)
+    def counted(*arguments):
+        if not armed.is_alive() and not sent:
+            armed.start()
+        return run(*arguments)
+    decomposition._run = counted
+    report(SVC(kernel=RBF(0.05), C=1e9, tol=1e-9), X, y, 30)
+"""
+
 # Rows are long here, and one step of the solver takes a second.
 WIDE = """
 X, y = rng.normal(size=(6000, 784)).astype(np.float32), rng.integers(0, 6, 6000)
@@ -112,8 +129,8 @@ def run(code: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("code", "fits"),
-    [(NATIVE, 4), (SIDE_BY_SIDE, 4), (PYTHON, 1)],
-    ids=["native", "side by side", "Python"],
+    [(NATIVE, 4), (SIDE_BY_SIDE, 4), (PYTHON, 1), (BETWEEN_RUNS, 20)],
+    ids=["native", "side by side", "Python", "between runs"],
 )
 def test_an_interrupt_keeps_the_model(code: str, fits: int) -> None:
     lines = run(code)

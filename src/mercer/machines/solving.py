@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -86,7 +87,7 @@ def solve_tasks(
     if starts is None:
         starts = [task.start for task in tasks]
     if isinstance(formulation, WithLinearPart):
-        solutions = [formulation.solve(task, gram, settings) for task in tasks]
+        solutions = _one_by_one(partial(formulation.solve, gram=gram), settings, task=tasks)
         return solutions, [
             formulation.outcome(*pair) for pair in zip(tasks, solutions, strict=True)
         ]
@@ -98,10 +99,8 @@ def solve_tasks(
     settings = replace(settings, tol=formulation.first_tolerance(wanted, gram))
     if formulation.signed_gram:
         grams = [signed_gram(gram, X, task) for task in tasks]
-        solutions = [
-            solve(task.problem, g, settings, start=start)
-            for task, g, start in zip(tasks, grams, starts, strict=True)
-        ]
+        problems = [task.problem for task in tasks]
+        solutions = _one_by_one(solve, settings, problem=problems, gram=grams, start=starts)
     else:
         grams = [gram] * len(tasks)
         if isinstance(formulation, HardTube):
@@ -110,13 +109,26 @@ def solve_tasks(
             solutions = [solve(tasks[0].problem, gram, settings, start=starts[0])]
         else:
             solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
-    settle(tasks, solutions, gram, settings.tol)
-    outcomes = [formulation.outcome(t, s) for t, s in zip(tasks, solutions, strict=True)]
-    for i, task in enumerate(tasks):
-        solutions[i], outcomes[i] = _tightened(
-            formulation, task, grams[i], settings, wanted, solutions[i], outcomes[i]
-        )
-    return solutions, outcomes
+    try:
+        settle(tasks, solutions, gram, settings.tol)
+        for i, task in enumerate(tasks):
+            if any(solution.status == "interrupted" for solution in solutions):
+                break
+            solutions[i] = _tightened(formulation, task, grams[i], settings, wanted, solutions[i])
+    except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
+        solutions[-1].status = "interrupted"
+    return solutions, [formulation.outcome(t, s) for t, s in zip(tasks, solutions, strict=True)]
+
+
+def _one_by_one(solve_one: Callable[..., Any], settings: Settings, **arguments: Any) -> list[Any]:
+    """Return the solutions of several problems; after an interrupt the rest take no step."""
+    solutions: list[Any] = []
+    for values in zip(*arguments.values(), strict=True):
+        if any(solution.status == "interrupted" for solution in solutions):
+            settings = replace(settings, max_iter=0)
+        one = dict(zip(arguments, values, strict=True))
+        solutions.append(solve_one(settings=settings, **one))
+    return solutions
 
 
 def _tightened(
@@ -126,13 +138,12 @@ def _tightened(
     settings: Settings,
     wanted: float,
     solution: Any,
-    outcome: Outcome,
-) -> tuple[Any, Outcome]:
+) -> Any:
     """Go on with a smaller tolerance while it is not small beside the scale of the problem."""
     for _ in range(formulation.attempts):
         if solution.status != "optimal":
             break
-        tol = formulation.next_tolerance(outcome, settings.tol, wanted)
+        tol = formulation.next_tolerance(formulation.outcome(task, solution), settings.tol, wanted)
         if tol is None:
             break
         settings = replace(settings, tol=tol)
@@ -145,8 +156,8 @@ def _tightened(
             if more.kkt_violation >= solution.kkt_violation:
                 solution.n_iter, solution.seconds = more.n_iter, more.seconds
                 break
-        solution, outcome = more, formulation.outcome(task, more)
-    return solution, outcome
+        solution = more
+    return solution
 
 
 def _in_hard_tube(

@@ -87,6 +87,8 @@ def solve_many(
     patience = _PATIENCE + _PATIENCE_PER_ROW * max((len(p.lower) for p in problems), default=0)
     solutions = _run(problems, gram, settings.at_most(patience), starts)
     for k, solution in enumerate(solutions):
+        if any(s.status == "interrupted" for s in solutions):
+            break
         if solution.status == "stalled" or _gave_up(solution, settings):
             solutions[k] = _insist(problems[k], gram, settings, begin, solution)
     return solutions
@@ -120,31 +122,26 @@ def _insist(
     a kernel matrix of low rank. Where the rounding of single precision ends them, double
     precision goes on.
     """
-    view = gram if problem.rows is None else gram.take(problem.rows)
-    problem = replace(problem, rows=None)
-    while solution.status == "stalled" or _gave_up(solution, settings):
-        left = settings.after(solution.n_iter, perf_counter() - begin)
-        if solution.status == "stalled" and view.dtype == "float32":
-            return _in_double(problem, view, left, solution)
-        found = _in_features(problem, view, left, solution)
-        if found is not None:
-            return found
-        if solution.status == "stalled":
-            solution.status = "iteration_limit"  # not even double precision reaches the tolerance
-            break
-        steps = left.at_most(2 * solution.n_iter)
-        solution = _run([problem], view, steps, [solution.beta])[0].after(solution)
-    return solution
-
-
-def _in_double(problem: Problem, gram: Gram, settings: Settings, solution: Solution) -> Solution:
-    """Go on in double precision."""
     try:
-        double = gram.in_precision("float64")
-    except KeyboardInterrupt:
+        view = gram if problem.rows is None else gram.take(problem.rows)
+        problem = replace(problem, rows=None)
+        while solution.status == "stalled" or _gave_up(solution, settings):
+            left = settings.after(solution.n_iter, perf_counter() - begin)
+            if solution.status == "stalled" and view.dtype == "float32":
+                double = view.in_precision("float64")
+                return solve(problem, double, left, solution.beta).after(solution)
+            found = _in_features(problem, view, left, solution)
+            if found is not None:
+                return found
+            if solution.status == "stalled":
+                # Not even double precision reaches the tolerance.
+                solution.status = "iteration_limit"
+                break
+            steps = left.at_most(2 * solution.n_iter)
+            solution = _run([problem], view, steps, [solution.beta])[0].after(solution)
+    except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
         solution.status = "interrupted"
-        return solution
-    return solve(problem, double, settings, solution.beta).after(solution)
+    return solution
 
 
 def _in_features(
@@ -162,19 +159,16 @@ def _in_features(
     totals = np.array([solution.beta[problem.group == g].sum() for g in groups])
     # A pair step takes some 10 n operations, 30 steps in features some 60 n rank^2.
     rank = max(np.sqrt(solution.n_iter / 6.0), _SMALL_RANK)
-    try:
-        double = gram.in_precision("float64")
-        found = solve_in_features(problem, double, settings, totals, max_rank=rank)
-    except KeyboardInterrupt:
-        solution.status = "interrupted"
-        return solution
+    double = gram.in_precision("float64")
+    found = solve_in_features(problem, double, settings, totals, max_rank=rank)
     if found is None:
         return None
     there = _run([problem], double, replace(settings, max_iter=0), [found.beta])[0]
     start = there if there.objective <= solution.objective else solution
     left = settings.after(found.n_iter, perf_counter() - begin)
-    if found.status in ("time_limit", "interrupted"):
-        left, status = replace(left, max_iter=0), found.status
+    ended = "interrupted" if there.status == "interrupted" else found.status
+    if ended in ("time_limit", "interrupted"):
+        left, status = replace(left, max_iter=0), ended
     else:
         left, status = left.at_most(_LAST * solution.n_iter), "iteration_limit"
     last = _run([problem], double, left, [start.beta])[0]
