@@ -144,7 +144,7 @@ class HardTube(LossFormulation):
     whatever its scale, so the solver works in rounds; after each beta is scaled to where the dual
     is largest along its ray, and the constraints are declared infeasible when the bound exceeds
     the span of the targets over `_SMALLEST_MARGIN` times the largest norm in feature space. What
-    pair steps do not solve soon is solved by `mercer.solvers.hard_tube`.
+    pair steps do not solve soon is solved by `mercer.solvers.feature_interior_point`.
     """
 
     def scaled(self, task: Task, beta: Array, f0: Array) -> tuple[float, float]:
