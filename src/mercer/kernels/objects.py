@@ -86,6 +86,13 @@ VECTORS = Objects(
 )
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
+_TEXT = ("object", "str", "string", "utf8")  # types of columns that may hold texts
+_OTHERS = (
+    (str | bytes, "texts", "Spectrum, Subsequence or TfIdf"),
+    (set | frozenset, "sets", "Jaccard or SetIntersection"),
+    (dict, "counts", "Multiset"),
+)
+
 
 def as_vectors(X: Any, owner: str) -> Any:
     """Return `X` as a finite 2-d array of float32 or float64, or as CSR in canonical order.
@@ -94,8 +101,7 @@ def as_vectors(X: Any, owner: str) -> Any:
     """
     if _is_ready(X):
         return X
-    if not (isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "__array__")):
-        _refuse_strings(X, owner)
+    refuse_other_objects(X, owner)
     from sklearn.utils import check_array
 
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
@@ -229,11 +235,50 @@ def _as_numbers(X: list) -> Any:
     return array.astype(float) if array.ndim >= 2 and array.dtype.kind in "biuf" else X
 
 
-def _refuse_strings(X: Any, owner: str) -> None:
-    first = next(iter(X), None) if isinstance(X, Sequence) else None
-    if isinstance(X, str) or isinstance(first, str | bytes | set | frozenset | dict):
-        kind = type(X if isinstance(X, str) else first).__name__
-        raise ValueError(
-            f"{owner} is defined on real vectors; got objects of type {kind}. "
-            "Use FromFunction or a kernel for such objects."
-        )
+def refuse_other_objects(X: Any, owner: str) -> None:
+    """Refuse texts, sets and counts where real vectors are needed, and say what takes them.
+
+    Parameters
+    ----------
+    X : objects
+        What was given.
+    owner : str
+        Who needs vectors.
+    """
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+            if str(dtype).lower() not in _TEXT:
+                continue
+            first = next(iter(X[name]), None)
+            if isinstance(first, str | bytes) and not _stands_for_number(first):
+                raise ValueError(
+                    f"{owner} is defined on real vectors, and the column {name!r} holds texts such "
+                    f"as {_shown(first)}. Give it a kernel of its own and combine the two, as in "
+                    f"Spectrum(3).on_columns({name!r}) + RBF().on_columns([...])."
+                )
+        return
+    if isinstance(X, str | bytes):
+        first = X
+    elif isinstance(X, Sequence) or getattr(X, "ndim", 0) == 1:
+        first = next(iter(X), None)
+    else:
+        return
+    for kinds, what, kernels in _OTHERS:
+        if isinstance(first, kinds):
+            raise ValueError(
+                f"{owner} is defined on real vectors; got {what} such as {_shown(first)}. For "
+                f"{what} use {kernels}, or FromFunction, which takes any objects."
+            )
+
+
+def _stands_for_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(x: Any) -> str:
+    text = repr(x.item() if isinstance(x, np.generic) else x)
+    return text if len(text) <= 40 else f"{text[:37]}..."

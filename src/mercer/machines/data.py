@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, take
+from mercer.kernels.objects import count, refuse_other_objects, take
 from mercer.kernels.tables import holds_objects, is_table
 
 Array = NDArray[np.float64]
@@ -150,6 +150,7 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
             return X
         if X.shape[1] == machine.n_features_in_ and not hasattr(machine, "feature_names_in_"):
             return X
+    refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
     X = validate_data(
         machine,
         X,

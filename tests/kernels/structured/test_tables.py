@@ -191,7 +191,7 @@ def test_a_function_of_one_column_of_objects():
         (Spectrum(2).on_columns(5), ValueError, "column 5 does not exist"),
         (Spectrum(2).on_columns(["text", "a"]), ValueError, "one column; got 2 columns"),
         (Spectrum(2).on_columns("a"), TypeError, "of type float"),
-        (RBF().on_columns(["text", "a"]), ValueError, "could not convert string"),
+        (RBF().on_columns(["text", "a"]), ValueError, "holds texts such as"),
         (RBF().on_columns("c"), ValueError, "unknown column 'c'"),
     ],
 )
