@@ -128,3 +128,32 @@ def stated_operator(name: str | Callable[[Any], str]) -> property:
         return getattr(wording, name(self) if callable(name) else name)
 
     return property(regularisation)
+
+
+class DrawsFrequencies:
+    """Base class of the kernels whose spectrum is a distribution that can be drawn from.
+
+    A subclass supplies `_frequencies`.
+    """
+
+    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw frequencies w with k(x, z) = E cos(w . (x - z)).
+
+        Parameters
+        ----------
+        n : int
+            How many frequencies.
+        d : int
+            Number of coordinates.
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The frequencies.
+        """
+        return self._frequencies(n, d, rng)
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        raise NotImplementedError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
-class Exponential(GammaKernel):
+class Exponential(DrawsFrequencies, GammaKernel):
     r"""The exponential of the Euclidean distance.
 
     .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|_2)
@@ -74,22 +74,7 @@ class Exponential(GammaKernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": -np.sqrt(squared_distances(X, Z)) * self._values(X, Z)}
 
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)), Cauchy in d dimensions.
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        # Cauchy in d dimensions.
         stretch = 1.0 / np.abs(rng.normal(size=(n, 1)))
         return stretch * rng.normal(scale=self._width(), size=(n, d))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .statistics import l1_distances
 from .vector import GammaKernel
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
-class Laplacian(GammaKernel):
+class Laplacian(DrawsFrequencies, GammaKernel):
     r"""The exponential of the L1 distance.
 
     .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|_1)
@@ -55,23 +55,8 @@ class Laplacian(GammaKernel):
         """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
         return PD if self._has_positive_gamma() else PSD
 
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): Cauchy, of scale gamma.
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        # Cauchy, of scale gamma.
         return self._width() * rng.standard_cauchy(size=(n, d))
 
     def compile(self, builder: Builder) -> None:

@@ -11,7 +11,7 @@ from scipy.special import digamma, kv
 
 from ..definiteness import PD, Definiteness
 from ..parameters import is_number, positive, show
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -31,7 +31,7 @@ _CLOSED = {
 }
 
 
-class Matern(RadialKernel):
+class Matern(DrawsFrequencies, RadialKernel):
     r"""The Matern kernel, whose functions are differentiable ceil(nu) - 1 times.
 
     .. math:: k(x, z) = \frac{2^{1-\nu}}{\Gamma(\nu)} \, u^{\nu} K_{\nu}(u), \quad
@@ -123,23 +123,8 @@ class Matern(RadialKernel):
         along = u * _bessel(nu, nu - 1.0, u) / scale
         return {"nu": _nu_slope(nu, u), "length_scale": along}
 
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): Student's t of 2 nu, or normal.
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        # Student's t of 2 nu, or normal.
         nu = float(self.nu)
         normal = rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
         if nu == inf:

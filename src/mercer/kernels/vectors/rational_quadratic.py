@@ -8,7 +8,7 @@ import numpy as np
 
 from ..definiteness import PD, Definiteness
 from ..parameters import positive
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
-class RationalQuadratic(RadialKernel):
+class RationalQuadratic(DrawsFrequencies, RadialKernel):
     r"""A power of a rational function of the squared distance.
 
     .. math:: k(x, z) = \left(1 + \frac{\|x - z\|^2}{2 \alpha l^2}\right)^{-\alpha}
@@ -83,23 +83,8 @@ class RationalQuadratic(RadialKernel):
             "length_scale": values * ratio * (2.0 * alpha / scale),
         }
 
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)), a mixture of normals.
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        # A mixture of normals.
         alpha = float(self.alpha)
         variance = rng.standard_gamma(alpha, size=(n, 1)) / alpha
         return np.sqrt(variance) * rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
 from ..parameters import integer, real
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
-class RBF(GammaKernel):
+class RBF(DrawsFrequencies, GammaKernel):
     r"""The Gaussian kernel, a radial basis function.
 
     .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|^2)
@@ -122,21 +122,6 @@ class RBF(GammaKernel):
             features[:, k] = features[:, k - 1] * (math.sqrt(2.0 * gamma / k) * x)
         return features
 
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)): normal, of variance 2 gamma.
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        # Normal, of variance 2 gamma.
         return rng.normal(scale=math.sqrt(2.0 * self._width()), size=(n, d))
