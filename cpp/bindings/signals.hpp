@@ -3,12 +3,15 @@
 #include <nanobind/nanobind.h>
 
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "bindings/arrays.hpp"
 
 namespace mercer {
 
-/// Asks Python about signals at most every 50 ms; remembers the exception of a handler.
+/// Asks Python about signals at most every 50 ms. A KeyboardInterrupt ends the native work in good
+/// order; any other exception of a handler is kept for `rethrow`.
 class Signals {
  public:
   bool operator()() {
@@ -23,14 +26,23 @@ class Signals {
     nb::gil_scoped_acquire gil;
     if (!raised_ && PyErr_CheckSignals() != 0) {
       raised_ = true;
-      PyErr_Clear();
+      if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+        PyErr_Clear();
+      else
+        other_ = std::make_unique<nb::python_error>();
     }
     return raised_;
+  }
+
+  /// Hands on what a handler of the user raised.
+  void rethrow() {
+    if (other_) throw *std::exchange(other_, nullptr);
   }
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   bool raised_ = false;
+  std::unique_ptr<nb::python_error> other_;
 };
 
 /// Raises KeyboardInterrupt.

@@ -104,7 +104,11 @@ inline void note_interrupt(std::vector<Solution>& solutions) {
     if (!finished(s)) s.status = Status::interrupted;
     noted |= s.status == Status::interrupted;
   }
-  if (!noted && !solutions.empty()) solutions.back().status = Status::interrupted;
+  for (auto s = solutions.rbegin(); !noted && s != solutions.rend(); ++s)
+    if (s->status != Status::infeasible) {
+      s->status = Status::interrupted;
+      noted = true;
+    }
 }
 
 template <class T>
@@ -132,6 +136,7 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
     solutions = solve_many<T>(parsed, objects, kernel, s);
   }
   if (signals.ask()) note_interrupt(solutions);
+  signals.rethrow();
   nb::list out;
   for (size_t k = 0; k < solutions.size(); ++k)
     out.append(to_dict(solutions[k], parsed[k].problem.groups));

@@ -76,6 +76,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
         }
       });
   }
+  signals.rethrow();
   if (interrupted) raise_interrupt();
   return result;
 }
@@ -104,6 +105,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list segments, int n_jobs) {
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
     complete = e.product(parsed, out, cols, threads, [&] { return signals(); });
   }
+  signals.rethrow();
   if (!complete) raise_interrupt();
   return nb::cast(result);
 }

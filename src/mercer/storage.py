@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 import tempfile
 import zipfile
 from pathlib import Path
@@ -44,8 +45,12 @@ def write_whole(path: Path, content: bytes) -> None:
     content : bytes
         What it shall hold.
     """
+    path = Path(os.path.realpath(path))  # the file that a link leads to
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {path.name} to.")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
+        os.chmod(name, _mode(path))
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -54,6 +59,15 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions that a file has, or that a new one gets."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def write_expansion(expansion: Expansion, path: Path) -> None:

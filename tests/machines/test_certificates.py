@@ -236,3 +236,19 @@ def test_what_float32_cannot_resolve_is_refined(machine, goal):
     # Single precision is left when it ends, not pushed to where it stalls.
     double = machine(gamma=0.5, dtype="float64", **goal).fit(X, target)
     assert proof.n_iter <= 5 * double.certificate_.n_iter
+
+
+def test_a_proof_on_other_targets_does_not_call_the_model_optimal():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    model = SVR(gamma=0.5).fit(X, y)
+    assert model.certify(X, y).status == "optimal"
+    other = model.certify(X, y + X[:, 1])
+    assert other.relative_gap > 0.1
+    assert other.status == "iteration_limit"
+    weight = np.where(rng.random(60) < 0.5, 3.0, 1.0)
+    model = SVR(gamma=0.5, C=0.05).fit(X, y, sample_weight=weight)
+    assert model.certify(X, y, sample_weight=weight).status == "optimal"
+    with pytest.raises(ValueError, match="not the samples, labels and weights"):
+        model.certify(X, y)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils.validation import _num_samples
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -94,8 +95,8 @@ class LeaveFamilyOut(BaseCrossValidator):
 
         Parameters
         ----------
-        X : ignored
-            The objects.
+        X : objects, optional
+            The objects; only their number is looked at.
         y : array of shape (n_samples,)
             Whether an object is in the super-family.
         groups : array of shape (n_samples,)
@@ -106,6 +107,8 @@ class LeaveFamilyOut(BaseCrossValidator):
         train, test : ndarray of int
             Positions of the objects.
         """
+        if X is not None and y is not None and _num_samples(X) != len(y):
+            raise ValueError(f"X holds {_num_samples(X)} objects, and y {len(y)} labels.")
         return leave_family_out_split(
             y, groups, test_size=self.test_size, random_state=self.random_state
         )
@@ -144,6 +147,9 @@ def _checked(y: Any, family: Any) -> tuple[np.ndarray, np.ndarray]:
             f"y and family must have one entry for each object; got shapes {y.shape} and "
             f"{family.shape}."
         )
+    for i, name in enumerate(family.tolist()):
+        if name is None or name != name:
+            raise ValueError(f"object {i} has no family; drop it, or give it one of its own.")
     labels = np.unique(y)
     if len(labels) != 2:
         raise ValueError(f"y must have two labels, in the super-family or not; got {len(labels)}.")

@@ -86,7 +86,7 @@ VECTORS = Objects(
 )
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
-_TEXT = ("object", "str", "string", "utf8")  # types of columns that may hold texts
+_TEXT = ("object", "str", "string", "category", "utf8")  # types of columns that may hold texts
 _OTHERS = (
     (str | bytes, "texts", "Spectrum, Subsequence or TfIdf"),
     (set | frozenset, "sets", "Jaccard or SetIntersection"),
@@ -246,10 +246,11 @@ def refuse_other_objects(X: Any, owner: str) -> None:
         Who needs vectors.
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+        for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower() not in _TEXT:
                 continue
-            first = next(iter(X[name]), None)
+            column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
+            first = next((value for value in column if value is not None), None)
             if isinstance(first, str | bytes) and not _stands_for_number(first):
                 raise ValueError(
                     f"{owner} is defined on real vectors, and the column {name!r} holds texts such "

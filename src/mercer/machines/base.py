@@ -291,7 +291,8 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
         measures = formulation.measures(tasks, outcomes, values, largest_square(gram))
-        return certificates(kernel, measures, self.certificates_, "float64")
+        found = certificates(kernel, measures, self.certificates_, "float64")
+        return conclusion.checked_again(self, found)
 
     # -- scikit-learn -----------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mercer.machines.errors import ConvexCombination, NotSeparableError
 if TYPE_CHECKING:
     from mercer.machines.base import KernelMachine
     from mercer.machines.proving import Fitting
+    from mercer.solvers import Certificate
 
 _LARGE = 1e6
 """Kernel values that call for other units."""
@@ -88,6 +90,23 @@ def refuse_other_data(machine: KernelMachine, X: Any) -> None:
             "certify needs the training data, in the same order; the support vectors are not at "
             "their places in X."
         )
+
+
+def checked_again(machine: KernelMachine, found: list[Certificate]) -> list[Certificate]:
+    """Return certificates of a model on data given again, whose status is true of these data.
+
+    Other labels or weights than those of the fit may leave no dual point, or one far from the
+    optimum; a model in float32 may miss its tolerance by what float64 sees of its rounding.
+    """
+    for before, now in zip(machine.certificates_, found, strict=True):
+        if math.isfinite(before.dual) and not math.isfinite(now.dual):
+            raise ValueError("these are not the samples, labels and weights of the fit.")
+    tol = 10.0 * (machine.tol if machine.gap_tol is None else machine.gap_tol)
+    missed = [(c.kkt_violation if machine.gap_tol is None else c.relative_gap) > tol for c in found]
+    return [
+        replace(c, status="iteration_limit") if c.status == "optimal" and miss else c
+        for c, miss in zip(found, missed, strict=True)
+    ]
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, OnColumns
 from mercer.machines.errors import ParameterError
 from mercer.machines.formulation import (
     Batch,
@@ -70,7 +70,22 @@ def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formul
             f"{kernel!r} is {kernel.definiteness}, with which there is no hard margin (C=inf): use "
             "a finite C."
         )
+    if _looks_at_some(kernel, X):
+        raise ParameterError(
+            f"{kernel!r} is {kernel.definiteness}: it needs linear functions beside it, and these "
+            "run over all columns, not only over those of on_columns. Pass those columns alone, or "
+            "use Projected(...) of the kernel on them."
+        )
     return WithLinearPart(formulation, kernel, X)
+
+
+def _looks_at_some(kernel: Kernel, X: Any) -> bool:
+    """Return whether a part of order 2 looks at some of the columns only."""
+    if kernel.definiteness.order != 2:
+        return False
+    if isinstance(kernel, OnColumns):
+        return set(range(X.shape[1])) != set(kernel.columns) or _looks_at_some(kernel.kernel, X)
+    return any(_looks_at_some(part, X) for part in kernel._parts())
 
 
 class LinearPart:

@@ -127,7 +127,14 @@ def _one_by_one(solve_one: Callable[..., Any], settings: Settings, **arguments: 
         if any(solution.status == "interrupted" for solution in solutions):
             settings = replace(settings, max_iter=0)
         one = dict(zip(arguments, values, strict=True))
-        solutions.append(solve_one(settings=settings, **one))
+        try:
+            solutions.append(solve_one(settings=settings, **one))
+        except KeyboardInterrupt:
+            if not solutions:
+                raise
+            solutions[-1].status = "interrupted"
+            settings = replace(settings, max_iter=0)
+            solutions.append(solve_one(settings=settings, **one))
     return solutions
 
 

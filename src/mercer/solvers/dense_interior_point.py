@@ -107,7 +107,8 @@ def solve_with_equations(
     K = view.tile().astype(np.float64, copy=False)
     weight = np.ones(len(place)) if weight is None else weight
     # Several threads on small matrices spend their time waiting for each other.
-    threads = threadpool_limits(1 if K.size < LARGE else None, user_api="blas")
+    jobs = 1 if K.size < LARGE else settings.n_jobs
+    threads = threadpool_limits(jobs if jobs is not None and jobs > 0 else None, user_api="blas")
     # The last iterations may divide by 0; what is not finite is not used.
     with threads, np.errstate(all="ignore"):
         method = _Method(problem, K, equations, weight, place)
@@ -115,9 +116,16 @@ def solve_with_equations(
         found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
         if found is None:
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
-            found = method.finished(it, status)
+            try:
+                found = method.finished(it, status)
+            except KeyboardInterrupt:
+                status = "interrupted"
+                found = method.finished(it, status)
         values = method.values(found.beta)
-        negative = status != "interrupted" and method.negative_curvature
+        try:
+            negative = status != "interrupted" and method.negative_curvature
+        except KeyboardInterrupt:
+            status, negative = "interrupted", False
     reached = settings.gap_tol is not None or 2.0 * found.violation <= settings.tol
     if status == "iteration_limit" and reached:
         status = "optimal"  # the last steps are not those of the iterations

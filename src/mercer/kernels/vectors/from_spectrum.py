@@ -118,7 +118,13 @@ class FromSpectrum(RadialKernel):
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         dimension = X.shape[1] if self.dimension is None else int(self.dimension)
-        reach = 2.0 * _diagonal(X) if self.reach is None else float(self.reach)
+        reach = 2.0 * float(np.linalg.norm(_sides(X))) if self.reach is None else float(self.reach)
+        if self.reach is not None and reach < _sides(X).max():
+            raise ValueError(
+                f"reach={reach:g} is smaller than the distance of some vectors, of which a column "
+                f"alone is {_sides(X).max():g}; beyond it the kernel is cut off and not positive "
+                "definite. Use a larger reach, or None."
+            )
         bound = self._with(dimension=dimension, reach=reach or 1.0)
         bound._table()  # refuses a density that is not integrable or not positive
         return bound
@@ -252,9 +258,9 @@ def _interpolated(function: Any, top: float, reach: float) -> Callable[[np.ndarr
     return value
 
 
-def _diagonal(X: Any) -> float:
-    """Return the diagonal of the box that holds the rows."""
+def _sides(X: Any) -> np.ndarray:
+    """Return the sides of the box that holds the rows."""
     low, high = X.min(axis=0), X.max(axis=0)
     if sp.issparse(low):
         low, high = low.toarray(), high.toarray()
-    return float(np.linalg.norm(np.asarray(high, dtype=float) - np.asarray(low, dtype=float)))
+    return (np.asarray(high, dtype=float) - np.asarray(low, dtype=float)).ravel()

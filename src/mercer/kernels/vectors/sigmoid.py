@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..definiteness import INDEFINITE, Definiteness
+from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import real
 from .statistics import dots
 from .vector import GammaKernel
@@ -55,7 +55,12 @@ class Sigmoid(GammaKernel):
 
     @property
     def definiteness(self) -> Definiteness:
-        """Indefinite: the power series of tanh has negative coefficients."""
+        """Indefinite: the power series of tanh has negative coefficients.
+
+        For gamma = 0 it is the constant tanh(coef0).
+        """
+        if self.gamma == 0:
+            return PSD if self.coef0 >= 0 else CPD
         return INDEFINITE
 
     def compile(self, builder: Builder) -> None:

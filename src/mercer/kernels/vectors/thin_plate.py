@@ -25,8 +25,9 @@ class ThinPlate(RadialKernel):
     Notes
     -----
     Use it to draw a smooth surface through measurements in the plane, where it minimises the
-    bending energy and has no width to choose. Give it to a machine as ``Projected(ThinPlate()) + s
-    * Linear()`` with a large s. The columns need a common unit. Not beyond the plane without
+    bending energy and has no width to choose. ``SVR`` and ``SVC`` take it as it is, up to a few
+    thousand rows; others take ``Projected(ThinPlate()) + s * Linear()`` with a large s. The columns
+    need a common unit. Not beyond the plane without
     thought, since in d dimensions the formula belongs to another energy; nor to interpolate noisy
     data, for which C is chosen by cross-validation.
 

@@ -1,0 +1,73 @@
+"""Claims of definiteness at the ends of ranges, and values that no number holds."""
+
+import numpy as np
+import pytest
+
+from mercer.data import LeaveFamilyOut
+from mercer.expansion import Expansion
+from mercer.kernels import (
+    ExponentialDot,
+    FromSpectrum,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    Subsequence,
+    Substring,
+    normalize,
+)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "objects"),
+    [
+        (Polynomial(200, 1.0, 0.0), [[1e3], [-1e3]]),
+        (ExponentialDot(1.0), [[100.0], [101.0]]),
+        (Substring(decay=1.2), ["ab" * 1200]),
+        (Subsequence(n=3, decay=1.5), ["ab" * 1500]),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_a_norm_that_no_number_holds_is_refused(kernel, objects):
+    with pytest.raises(OverflowError, match="cannot be normalised"):
+        normalize(kernel)(objects)
+
+
+def test_a_sigmoid_of_width_zero_is_a_constant():
+    X = np.arange(4.0)[:, None]
+    for coef0, claim in ((1.0, "positive semidefinite"), (-1.0, "conditionally positive definite")):
+        kernel = Sigmoid(0.0, coef0)
+        assert str(kernel.definiteness) == claim
+        np.testing.assert_allclose(kernel(X), np.tanh(coef0))
+    assert str(Sigmoid(0.1, 1.0).definiteness) == "indefinite"
+
+
+def test_a_spectrum_is_not_cut_off_among_the_data():
+    def flat(w):
+        return (w < 1) * 1.0
+
+    X = np.linspace(0.0, 20.0, 60)[:, None]
+    with pytest.raises(ValueError, match="reach=2 is smaller than the distance"):
+        FromSpectrum(flat, reach=2.0, cutoff=1.0).bind(X)
+    assert np.linalg.eigvalsh(FromSpectrum(flat, reach=20.0, cutoff=1.0)(X))[0] > -1e-8
+
+
+def test_objects_without_a_family_are_named():
+    with pytest.raises(ValueError, match="object 1 has no family"):
+        list(LeaveFamilyOut().split(None, [1, 1, 0, 0], [1.0, np.nan, 3.0, 4.0]))
+    with pytest.raises(ValueError, match="X holds 9 objects, and y 4 labels"):
+        list(LeaveFamilyOut().split(np.zeros(9), [1, 1, 0, 0], ["a", "b", "x", "y"]))
+
+
+def test_a_file_keeps_its_permissions_and_its_link(tmp_path):
+    expansion = Expansion(Linear(), np.eye(2), np.ones(2))
+    file, link = tmp_path / "model", tmp_path / "link"
+    file.write_bytes(b"")
+    file.chmod(0o664)
+    link.symlink_to(file)
+    expansion.save(link)
+    assert link.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o664
+    np.testing.assert_array_equal(Expansion.load(file).coef, np.ones(2))
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        expansion.save(tmp_path / "none" / "model")
