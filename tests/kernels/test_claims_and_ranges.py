@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from mercer.choosing import suggest
 from mercer.data import LeaveFamilyOut
 from mercer.expansion import Expansion
 from mercer.kernels import (
     ExponentialDot,
     FromSpectrum,
     Linear,
+    Mismatch,
     Polynomial,
     Sigmoid,
     Subsequence,
@@ -71,3 +73,24 @@ def test_a_file_keeps_its_permissions_and_its_link(tmp_path):
     np.testing.assert_array_equal(Expansion.load(file).coef, np.ones(2))
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         expansion.save(tmp_path / "none" / "model")
+
+
+def test_more_patterns_than_end_in_time_are_refused():
+    with pytest.raises(ValueError, match=r"need 768,212 patterns of positions"):
+        Mismatch(30, 3)
+
+
+def test_letters_may_be_numbers_of_any_integer_type():
+    plain = Mismatch(2, 1, alphabet=[97, 98])([b"abab"])
+    np.testing.assert_array_equal(
+        Mismatch(2, 1, alphabet=list(np.array([97, 98])))([b"abab"]), plain
+    )
+    assert plain[0, 0] > 0
+
+
+def test_what_suggest_cannot_compare_is_refused_in_words():
+    series = [np.arange(float(n)) for n in (3, 4, 5, 6)]
+    with pytest.raises(ValueError, match=r"series of different lengths; name kernels"):
+        suggest(series, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="nothing to explain"):
+        suggest(np.eye(20), np.ones(20), task="regression")

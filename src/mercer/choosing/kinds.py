@@ -75,6 +75,11 @@ def data_kind(X: Any, y: Any = None) -> DataKind:
         note = f"{_some(len(strings), what)} of length {min(lengths)} to {max(lengths)}"
         return DataKind(name, strings, [note])
     _refuse_other_objects(X)
+    if isinstance(X, list | tuple) and len({np.shape(x) for x in X[:1000]}) > 1:
+        raise ValueError(
+            "X holds series of different lengths; name kernels for them: "
+            "suggest(X, y, candidates=[normalize(GlobalAlignment()), Delayed(RBF(1.0))])."
+        )
     X = as_vectors(X, "suggest")
     n, d = X.shape
     if sp.issparse(X):

@@ -322,6 +322,8 @@ def _target(y: Any, task: str) -> tuple[NDArray[Any], bool]:
         return y, True
     if y.dtype.kind not in "iufb":
         raise ValueError("y must be numbers for regression; got labels of another type.")
+    if np.all(y == y[0]):
+        raise ValueError(f"y has only the value {show(y[0])}; there is nothing to explain.")
     return y.astype(np.float64), False
 
 

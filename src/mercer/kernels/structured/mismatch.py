@@ -15,6 +15,8 @@ from ..parameters import integer
 from .sequences import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
 from .spectrum import counts
 
+_MOST_PATTERNS = 100_000  # of positions that are looked at in every substring
+
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
@@ -79,6 +81,12 @@ class Mismatch(SequenceKernel):
         integer(self.m, "m", minimum=0)
         if self.m >= self.k:
             raise ValueError(f"m must be smaller than k={self.k}; got {self.m}.")
+        patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k) + 1))
+        if patterns > _MOST_PATTERNS:
+            raise ValueError(
+                f"k={self.k} and m={self.m} need {patterns:,} patterns of positions for every "
+                f"substring, more than the {_MOST_PATTERNS:,} that end in time; use smaller ones."
+            )
         check_alphabet(self.alphabet, type(self).__name__)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -232,7 +233,7 @@ def _code(letter: Any) -> int:
     """Return the number that stands for a letter of text or bytes, -2 for what is no letter."""
     if isinstance(letter, str):
         return ord(letter) if len(letter) == 1 else -2
-    return int(letter) if isinstance(letter, int) else -2
+    return int(letter) if isinstance(letter, Integral) else -2
 
 
 def _check_tokens(x: Any, i: int, owner: str) -> None:
