@@ -31,8 +31,20 @@ from mercer.kernels import (
 )
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_a_norm_that_no_number_holds_is_refused(kernel, objects):
-    with pytest.raises(OverflowError, match="cannot be normalised"):
+    with pytest.raises(OverflowError, match=r"object 0 under .* is too large for a number"):
         normalize(kernel)(objects)
+
+
+@pytest.mark.parametrize("kernel", [Substring(decay=1.2), Subsequence(n=3, decay=1.5)], ids=str)
+def test_a_value_of_sequences_that_no_number_holds_is_refused(kernel):
+    with pytest.raises(OverflowError, match=r"object 1 under .* is too large for a number"):
+        kernel(["ab", "ab" * 1500])
+
+
+def test_letters_that_occur_in_no_string_are_refused():
+    with pytest.raises(ValueError, match="'ab' of the alphabet is no single letter"):
+        Mismatch(2, 1, alphabet=["ab", "c"])(["abc"])
+    assert Mismatch(2, 1, alphabet=["ab", "c"])([["ab", "c"]])[0, 0] > 0
 
 
 def test_a_sigmoid_of_width_zero_is_a_constant():

@@ -349,9 +349,16 @@ def _norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
     |k(x, z)|^2 being at most k(x, x) k(z, z).
     """
     kernel: Any = leaf.kernel
+    own = sequences.diagonal(kernel.native_form())
     if not kernel.logarithmic:
+        if not np.isfinite(own).all():
+            i = int(np.argmin(np.isfinite(own)))
+            raise OverflowError(
+                f"k(x, x) of object {i} under {kernel!r} is too large for a number; use a smaller "
+                "decay, or shorter sequences."
+            )
         return None
-    logs = sequences.diagonal(kernel.native_form())
+    logs = own
     if leaf.normalized:
         return 0.5 * logs
     finite = logs[np.isfinite(logs)]

@@ -172,6 +172,12 @@ def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
         return encoded(X, vocabulary)
     tokens = encoded(X, Vocabulary())
     codes = np.array([_code(letter) for letter in alphabet])
+    if np.any(codes == _NO_LETTER) and list(alphabet) != [""]:
+        letter = alphabet[int(np.argmax(codes == _NO_LETTER))]
+        raise ValueError(
+            f"{letter!r} of the alphabet is no single letter, and so occurs in no string; pass "
+            "lists of tokens instead of strings, or single letters."
+        )
     order = np.argsort(codes)
     found = np.searchsorted(codes[order], tokens.token)
     nearest = order[np.minimum(found, len(codes) - 1)]
@@ -215,6 +221,7 @@ def check_alphabet(alphabet: Any, owner: str) -> None:
         raise ValueError(f"alphabet of {owner} must hold every token once; got {alphabet!r}.")
 
 
+_NO_LETTER = -2  # stands for what is no letter of text or bytes
 _NAMES: dict[Any, str] = {str: "str", bytes: "bytes", list: "list of tokens"}
 
 
@@ -230,10 +237,10 @@ def _kind(x: Any) -> type | None:
 
 
 def _code(letter: Any) -> int:
-    """Return the number that stands for a letter of text or bytes, -2 for what is no letter."""
+    """Return the number that stands for a letter of text or bytes."""
     if isinstance(letter, str):
-        return ord(letter) if len(letter) == 1 else -2
-    return int(letter) if isinstance(letter, Integral) else -2
+        return ord(letter) if len(letter) == 1 else _NO_LETTER
+    return int(letter) if isinstance(letter, Integral) else _NO_LETTER
 
 
 def _check_tokens(x: Any, i: int, owner: str) -> None:
