@@ -3,7 +3,8 @@
 Spectra next to scikit-learn's CountVectorizer with the dot products of its counts; subsequences
 next to the recursion in NumPy; both next to kernlab's stringdot, where R and kernlab are installed.
 The values are compared before anything is timed. kernlab's `sequence` agrees with the definition;
-its `spectrum` counts one substring too many per string, so only its time is taken.
+its `spectrum` counts one substring too many per string, so only its time is taken. Last a fit: SVC
+on strings next to scikit-learn's on their counts.
 
     python -m benchmarks.strings
 """
@@ -29,7 +30,7 @@ _SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """One kernel matrix: seconds of mercer and of a peer, which may be missing."""
+    """One kernel matrix or fit: seconds of mercer and of a peer, which may be missing."""
 
     kernel: str
     strings: str
@@ -144,7 +145,41 @@ def compare(quick: bool = False, progress: Callable[[str], None] = lambda line: 
     progress(f"{mismatch!r}")
     own = best(lambda: mismatch(long), 0.0, 1)
     found.append(Comparison(repr(mismatch), f"{many} of length 140", own))
+    progress("SVC")
+    found.append(compare_fits(2 * many))
     return found
+
+
+def compare_fits(n: int) -> Comparison:
+    """Return the times of SVC on strings of which one class has a motif in 80 of 100."""
+    from sklearn import svm
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from mercer import SVC
+    from mercer.kernels import Spectrum
+
+    random = np.random.default_rng(2)
+    y = random.integers(0, 2, n)
+    marked = (y == 1) & (random.random(n) < 0.8)
+    strings = [
+        s[:60] + "GATTACA" + s[67:] if has else s
+        for s, has in zip(dna(n, 140, seed=2), marked, strict=True)
+    ]
+
+    def peer() -> Any:
+        counts = CountVectorizer(analyzer="char", ngram_range=(6, 6), lowercase=False)
+        features = counts.fit_transform(strings).astype(np.float64)
+        return svm.SVC(kernel="linear").fit(features, y), features
+
+    machine = SVC(kernel=Spectrum(p=6)).fit(strings, y)
+    other, features = peer()
+    own_values = machine.decision_function(strings)
+    if np.abs(own_values - other.decision_function(features)).max() > 0.05:
+        raise ValueError("a machine on strings differs from that of the peer")
+    seconds = best(lambda: SVC(kernel=Spectrum(p=6)).fit(strings, y), _SECONDS, 3)
+    return Comparison(
+        "SVC, Spectrum(p=6)", f"{n} of length 140", seconds, "SVC on counts", best(peer, 0.0, 1)
+    )
 
 
 def text(comparisons: list[Comparison]) -> str:
@@ -162,7 +197,7 @@ def text(comparisons: list[Comparison]) -> str:
         ]
         for c in comparisons
     ]
-    return report.table("Kernel matrices of strings (best run)", head, rows)
+    return report.table("Kernel matrices of strings, and a fit (best run)", head, rows)
 
 
 def _require_equal(found: Matrix, expected: Matrix) -> None:

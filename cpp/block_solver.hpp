@@ -70,6 +70,7 @@ class BlockSolver {
         since_shrink = 0;
         shrink();
       }
+      if (sol_.outer > 0 && sol_.outer % grow_every == 0) grow_set();
       select(violation);
       if (limits_.interrupted()) continue;
       const Index steps = solve_block(violation);
@@ -102,6 +103,10 @@ class BlockSolver {
 
  private:
   static constexpr int shrink_every = 4;
+  static constexpr int grow_every = 32;
+  static constexpr Index usual_set = 1024;
+  /// Slots of a linear kernel, whose local matrix has 64 MB then.
+  static constexpr Index largest_set = sizeof(T) == 4 ? 4096 : 2816;
   /// Multiply-adds of a kernel value that is computed as fast as it is fetched from memory.
   static constexpr double cheap = 64;
   /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
@@ -117,9 +122,10 @@ class BlockSolver {
     std::vector<Index> id;
   };
 
-  /// A cheap kernel value is computed again in the time that storing and fetching it would take.
+  /// A cheap kernel value is computed again in the time that storing and fetching it would take;
+  /// dot products need no rows.
   static double useful_cache(const Evaluator<T>& kernel, double bytes) {
-    return kernel.threads_allowed() && kernel.cost() < cheap ? 0 : bytes;
+    return kernel.linear() || (kernel.threads_allowed() && kernel.cost() < cheap) ? 0 : bytes;
   }
 
   // ---- the active set: everything below is indexed by position in active_
@@ -229,10 +235,12 @@ class BlockSolver {
       const auto a = hasty ? full_kernel_.b().take(rows.data(), count) : nullptr;
       const auto b = full_kernel_.b().take(support.data(), m);
       const auto kernel = a ? full_kernel_.on(a, b) : full_kernel_.on(full_kernel_.a(), b);
-      complete = kernel->product({{0, m, 1, 0, coef.data()}}, fresh.data(), 1, threads_,
-                                 [&] { return limits_.impatient(); });
+      const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
+      const auto weights = kernel->weights(all, threads_);
+      complete = kernel->product(
+          all, fresh.data(), 1, threads_, [&] { return limits_.impatient(); }, weights.get());
     }
-    kernel_values_ += count * m;
+    if (!full_kernel_.linear()) kernel_values_ += count * m;
     for (Index k = 0; k < count; ++k) {
       const Index i = hasty ? rows[k] : k;
       if (complete || !is_active[i]) sol_.values[i] = fresh[k];
@@ -269,8 +277,9 @@ class BlockSolver {
     const Index n = active();
     // A step computes a row for every variable it changes: a few at a time where rows are dear.
     const double row = static_cast<double>(n) * full_kernel_.cost();
-    Index q = settings_.working_set > 0 ? settings_.working_set : 1024;
-    if (!full_kernel_.joint()) q = std::min(q, static_cast<Index>(dear_step / row));
+    Index q = settings_.working_set > 0 ? settings_.working_set : std::max(usual_set, grown_);
+    if (!full_kernel_.joint() && !full_kernel_.linear())
+      q = std::min(q, static_cast<Index>(dear_step / row));
     q = std::min(round_up(n, slot_align), std::max<Index>(q, 2 * slot_align));
     Index count[2] = {q, 0};
     if (full_.groups == 2) count[0] = count[1] = round_up(q / 2, slot_align);
@@ -281,6 +290,19 @@ class BlockSolver {
     for (Index s = 0; s < size; ++s) slots_.task.rows[s] = local_.data() + s * local_stride_;
     in_slot_.assign(static_cast<std::size_t>(size), -1);
     age_.assign(static_cast<std::size_t>(size), 0);
+  }
+
+  /// Dot products change the values of all variables at the price of one row, so that the local
+  /// matrix is what a step costs: a long run takes fewer and larger ones.
+  void grow_set() {
+    const Index now = slots_.task.size, n = active();
+    if (!full_kernel_.linear() || settings_.working_set > 0 || now >= largest_set || now >= n)
+      return;
+    grown_ = std::min(2 * now, largest_set);
+    for (const Index k : in_slot_)
+      if (k >= 0) member_[k] = -1;
+    choose_sizes();
+    fresh_set_ = true;
   }
 
   /// Puts the worst violators into slots; members kept from before stay where they are.
@@ -366,8 +388,8 @@ class BlockSolver {
     std::vector<Index> object(static_cast<std::size_t>(size), 0);
     for (Index s = 0; s < size; ++s)
       if (in_slot_[s] >= 0) object[s] = in_slot_[s];
-    const auto objects = objects_->take(object.data(), size);
-    const auto kernel = kernel_->on(objects, objects);
+    local_objects_ = objects_->take(object.data(), size);
+    const auto kernel = kernel_->on(local_objects_, local_objects_);
     const Index fresh = static_cast<Index>(fresh_slots_.size());
     const Index block = std::min<Index>(kernel->block(), rows_at_once);
     const Index blocks = (fresh + block - 1) / block;
@@ -431,7 +453,7 @@ class BlockSolver {
       change += full_.phi(i, t.beta[member_[k]]);
     }
     before_ = values_;
-    if (!apply_rows()) {  // interrupted: the step has not been taken
+    if (!apply_change()) {  // interrupted: the step has not been taken
       values_ = before_;
       return 0;
     }
@@ -470,12 +492,33 @@ class BlockSolver {
     objective_ += step * slope + 0.5 * step * step * curve;
   }
 
-  /// values += sum over changed_ of delta * row, rows from the cache or computed on the way.
-  /// Returns false, with values half changed, when the user interrupts it.
+  /// values += sum over changed_ of delta * row. Returns false, with values half changed, when the
+  /// user interrupts it.
+  bool apply_change() {
+    if (changed_.empty()) return true;
+    sol_.fresh = false;
+    return kernel_->linear() ? apply_weights() : apply_rows();
+  }
+
+  /// The same for dot products: one weight vector takes the place of all rows.
+  bool apply_weights() {
+    const Index n = active(), size = slots_.task.size;
+    if (limits_.interrupted()) return false;
+    std::vector<double> delta(static_cast<std::size_t>(size), 0.0);
+    for (std::size_t c = 0; c < changed_.size(); ++c) delta[member_[changed_[c]]] = delta_[c];
+    Weights<T> weights = kernel_->empty_weights();
+    weights.set(*local_objects_, 0, size, delta.data(), 1, 0, threads_);
+    parallel_for(threads_, (n + task_columns - 1) / task_columns, [&](Index task, int) {
+      const Index from = task * task_columns;
+      weights.add_values(*objects_, from, std::min(n, from + task_columns), values_.data() + from,
+                         1);
+    });
+    return true;
+  }
+
+  /// With rows from the cache or computed on the way.
   bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
-    if (m == 0) return true;
-    sol_.fresh = false;
     std::atomic<bool> left{false};
     const std::uint64_t fence = cache_.now();
     row_.assign(static_cast<std::size_t>(m), nullptr);
@@ -582,7 +625,7 @@ class BlockSolver {
   std::vector<T> full_diag_;
 
   std::vector<Index> order_, active_;
-  std::shared_ptr<Objects<T>> objects_;
+  std::shared_ptr<Objects<T>> objects_, local_objects_;  ///< of the active set, of the slots
   std::shared_ptr<Evaluator<T>> kernel_;
   std::vector<double> beta_, values_, up_, down_, before_;
   Index begin_[2] = {0, 0}, end_[2] = {0, 0};
@@ -594,6 +637,7 @@ class BlockSolver {
   Buffer<T> local_;
   Index local_stride_ = 0;
   bool fresh_set_ = true;
+  Index grown_ = 0;
   Index now_ = 0;
   std::vector<Index> member_;   ///< active position -> slot, -1 outside
   std::vector<Index> in_slot_;  ///< slot -> active position, -1 empty

@@ -111,6 +111,7 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
   chunk_ = leaves > 0 ? long_chunk : chunk;
   for (std::size_t l = 0; l < leaves; ++l)
     if (!by_postings(l) && !std::holds_alternative<SequenceStore>(*b_->stores[l])) chunk_ = chunk;
+  terms_ = find_terms();
 }
 
 template <class T>

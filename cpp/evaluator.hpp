@@ -12,6 +12,7 @@
 #include "program.hpp"
 #include "sequences/pair_kernel.hpp"
 #include "statistic_cache.hpp"
+#include "weights.hpp"
 
 namespace mercer {
 
@@ -83,6 +84,8 @@ class Evaluator {
   bool joint() const { return chunk_ == chunk; }
   /// Rough cost of one value in multiply-adds.
   double cost() const;
+  /// Whether values are dot products of stored rows, so that products need no single value.
+  bool linear() const { return !terms_.empty(); }
 
   /// The same kernel on other objects.
   std::shared_ptr<Evaluator<T>> on(std::shared_ptr<const Objects<T>> a,
@@ -98,9 +101,15 @@ class Evaluator {
 
   /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. Leaves off as
   /// soon as `interrupted` (asked now and then from the calling thread) is true; rows that were
-  /// not reached are NaN then, and the answer is false.
+  /// not reached are NaN then, and the answer is false. `weights`, if not null, are those of the
+  /// segments.
   bool product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
-               const std::function<bool()>& interrupted) const;
+               const std::function<bool()>& interrupted, const Weights<T>* weights = nullptr) const;
+  /// The weight vectors that stand for b in products with these segments; null where values one by
+  /// one are the better way.
+  std::unique_ptr<Weights<T>> weights(const std::vector<Segment>& segments, int threads) const;
+  /// Weights of one column for objects like b, of a linear kernel.
+  Weights<T> empty_weights() const { return Weights<T>(terms_, *b_, 1); }
 
  private:
   /// Columns a program works on at a time: six rows of them stay in the first-level cache.
@@ -108,6 +117,9 @@ class Evaluator {
   /// The same where leaves go through lists and tables of their own, which have a start to pay for.
   static constexpr Index long_chunk = 1024;
 
+  std::vector<LinearTerm> find_terms() const;
+  bool product_by_values(const std::vector<Segment>& segments, double* out, Index out_cols,
+                         int threads, const std::function<bool()>& interrupted) const;
   bool by_postings(std::size_t leaf) const;
   void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   /// A leaf's tile, computed or remembered; true when the instruction after it (null: none) is done
@@ -129,8 +141,9 @@ class Evaluator {
   int panel_ = 0, block_ = 0, depth_ = 1;
   Index chunk_ = 0;
   bool native_ = true, symmetric_ = false;
-  std::vector<int> uses_;   ///< of every leaf
-  std::vector<int> first_;  ///< the first leaf that looks at the same rows
+  std::vector<LinearTerm> terms_;  ///< of a kernel that is a sum of dot products; otherwise none
+  std::vector<int> uses_;          ///< of every leaf
+  std::vector<int> first_;         ///< the first leaf that looks at the same rows
 };
 
 }  // namespace mercer

@@ -13,6 +13,12 @@ namespace {
 constexpr Index panel_bytes = Index(1) << 18;
 /// Query blocks that share one sweep over those rows.
 constexpr int queries = 4;
+/// Rows of a task of a product with weight vectors; a multiple of every panel.
+constexpr Index weighted_rows = 512;
+/// Objects that a weight vector must stand for to be worth its making, and numbers that all may
+/// hold.
+constexpr Index objects_per_weight = 4;
+constexpr double most_weights = 1 << 23;
 
 template <class T>
 struct ProductScratch {
@@ -81,14 +87,65 @@ void accumulate_tile(const Ops<T>& o, const std::vector<Coefficients>& all, cons
 }  // namespace
 
 template <class T>
+std::vector<LinearTerm> Evaluator<T>::find_terms() const {
+  std::vector<LinearTerm> terms = linear_terms(program_);
+  for (const LinearTerm& term : terms) {
+    if (term.leaf < 0) continue;
+    const LeafSource<T>& source = sources_[term.leaf];
+    const Store<T>& store = *b_->stores[term.leaf];
+    const bool rows = std::holds_alternative<DenseStore<T>>(store) ||
+                      std::holds_alternative<SparseStore<T>>(store);
+    if (!rows || source.coordinates || source.stat != Stat::dot) return {};
+  }
+  return terms;
+}
+
+template <class T>
+std::unique_ptr<Weights<T>> Evaluator<T>::weights(const std::vector<Segment>& segments,
+                                                  int threads) const {
+  Index columns = 0;
+  for (const Segment& g : segments) columns += g.cols;
+  // The rule knows nothing of the rows, whose values must not depend on their company.
+  if (!linear() || objects_per_weight * columns > cols()) return nullptr;
+  if (Weights<T>::size(terms_, *b_, columns) > most_weights) return nullptr;
+  auto made = std::make_unique<Weights<T>>(terms_, *b_, columns);
+  for (const Segment& g : segments) made->set(*b_, g.begin, g.end, g.v, g.cols, g.offset, threads);
+  return made;
+}
+
+template <class T>
 bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, Index out_cols,
-                           int threads, const std::function<bool()>& interrupted) const {
-  const Ops<T>& o = ops<T>();
-  const Index n = rows(), m = cols();
-  if (n == 0 || m == 0) {
+                           int threads, const std::function<bool()>& interrupted,
+                           const Weights<T>* given) const {
+  const Index n = rows();
+  if (n == 0 || cols() == 0) {
     std::fill_n(out, n * out_cols, 0.0);
     return true;
   }
+  // In single precision values are rounded one by one, and this is the product of those unless the
+  // caller asks for better.
+  const bool rounded = sizeof(T) < sizeof(double);
+  const std::unique_ptr<Weights<T>> made = given || rounded ? nullptr : weights(segments, threads);
+  const Weights<T>* w = given ? given : made.get();
+  if (!w) return product_by_values(segments, out, out_cols, threads, interrupted);
+  std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
+  std::atomic<bool> stopped{false};
+  parallel_for(threads, (n + weighted_rows - 1) / weighted_rows, [&](Index task, int worker) {
+    if (worker == 0 && interrupted && interrupted()) stopped.store(true);
+    if (stopped.load(std::memory_order_relaxed)) return;
+    const Index begin = task * weighted_rows, end = std::min(n, begin + weighted_rows);
+    std::fill_n(out + begin * out_cols, (end - begin) * out_cols, 0.0);
+    w->add_values(*a_, begin, end, out + begin * out_cols, out_cols);
+  });
+  return !stopped.load();
+}
+
+template <class T>
+bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, double* out,
+                                     Index out_cols, int threads,
+                                     const std::function<bool()>& interrupted) const {
+  const Ops<T>& o = ops<T>();
+  const Index n = rows(), m = cols();
   std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
   if (!native_) threads = 1;
   const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
@@ -150,9 +207,16 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
   return !stopped.load();
 }
 
+template std::vector<LinearTerm> Evaluator<float>::find_terms() const;
+template std::vector<LinearTerm> Evaluator<double>::find_terms() const;
+template std::unique_ptr<Weights<float>> Evaluator<float>::weights(const std::vector<Segment>&,
+                                                                   int) const;
+template std::unique_ptr<Weights<double>> Evaluator<double>::weights(const std::vector<Segment>&,
+                                                                     int) const;
 template bool Evaluator<float>::product(const std::vector<Segment>&, double*, Index, int,
-                                        const std::function<bool()>&) const;
+                                        const std::function<bool()>&, const Weights<float>*) const;
 template bool Evaluator<double>::product(const std::vector<Segment>&, double*, Index, int,
-                                         const std::function<bool()>&) const;
+                                         const std::function<bool()>&,
+                                         const Weights<double>*) const;
 
 }  // namespace mercer

@@ -81,33 +81,55 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   return result;
 }
 
-template <class T>
-nb::object product_of(const Evaluator<T>& e, nb::list segments, int n_jobs) {
-  std::vector<Segment> parsed;
-  std::vector<nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>> keep;
+/// Blocks of columns of a product, from a list of (first object, coefficients).
+struct Segments {
+  std::vector<Segment> all;
   Index cols = 0;
-  for (nb::handle h : segments) {
-    nb::tuple t = nb::cast<nb::tuple>(h);
-    auto v = nb::cast<nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(t[1]);
-    const Index begin = nb::cast<Index>(t[0]), end = begin + static_cast<Index>(v.shape(0));
-    if (begin < 0 || end > e.cols()) throw nb::index_error("segment out of range");
-    parsed.push_back({begin, end, static_cast<Index>(v.shape(1)), cols, v.data()});
-    cols += static_cast<Index>(v.shape(1));
-    keep.push_back(std::move(v));
+
+  Segments(nb::list from, Index n) {
+    for (nb::handle h : from) {
+      nb::tuple t = nb::cast<nb::tuple>(h);
+      auto v = nb::cast<Coefficients>(t[1]);
+      const Index begin = nb::cast<Index>(t[0]), end = begin + static_cast<Index>(v.shape(0));
+      if (begin < 0 || end > n) throw nb::index_error("segment out of range");
+      all.push_back({begin, end, static_cast<Index>(v.shape(1)), cols, v.data()});
+      cols += static_cast<Index>(v.shape(1));
+      keep_.push_back(std::move(v));
+    }
   }
+
+ private:
+  using Coefficients = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+  std::vector<Coefficients> keep_;
+};
+
+template <class T>
+nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const Weights<T>* weights) {
+  const Segments segments(list, e.cols());
+  if (weights && weights->cols() != segments.cols)
+    throw nb::value_error("the weights belong to other segments");
   double* out;
-  auto result = fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(cols)}, &out);
+  auto result =
+      fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(segments.cols)}, &out);
   Signals signals;
   bool complete = false;
   {
     nb::gil_scoped_release release;
     int threads = resolve_jobs(n_jobs);
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
-    complete = e.product(parsed, out, cols, threads, [&] { return signals(); });
+    complete =
+        e.product(segments.all, out, segments.cols, threads, [&] { return signals(); }, weights);
   }
   signals.rethrow();
   if (!complete) raise_interrupt();
   return nb::cast(result);
+}
+
+template <class T>
+std::unique_ptr<Weights<T>> weights_of(const Evaluator<T>& e, nb::list list, int n_jobs) {
+  const Segments segments(list, e.cols());
+  nb::gil_scoped_release release;
+  return e.weights(segments.all, resolve_jobs(n_jobs));
 }
 
 }  // namespace mercer

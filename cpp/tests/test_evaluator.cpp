@@ -201,8 +201,88 @@ void check_kept_statistics(bool sparse) {
       CHECK(again[k * 128 + j] == (rows[k] == third && j == fourth ? wrong : one[k * 128 + j]));
 }
 
+/// 2 u(a) u(b) <a, b>_1 + <a, b>_2 + 3, with 1 dense and 2 sparse or the other way round.
+template <class T>
+std::shared_ptr<Evaluator<T>> sum_of_dot_products(bool first_sparse, Index n, Index m) {
+  Program p;
+  p.n_leaves = 2;
+  p.n_aux = 1;
+  p.code = {{Op::leaf, 0}, {Op::affine, 0, 2, 0}, {Op::aux, 0}, {Op::leaf, 1},
+            {Op::add},     {Op::affine, 0, 1, 3}};
+  const auto both = [&](Index rows, unsigned seed) {
+    const auto all = objects_of<T>(random_rows(rows, 37, 0.5, seed), first_sparse);
+    const auto other = objects_of<T>(random_rows(rows, 5, 0.5, seed + 1), !first_sparse);
+    all->stores.push_back(other->stores[0]);
+    all->aux.emplace_back(rows);
+    for (Index i = 0; i < rows; ++i) all->aux[0][i] = static_cast<T>(0.1 + 0.01 * (i % 17));
+    return all;
+  };
+  return std::make_shared<Evaluator<T>>(p, std::vector<LeafSource<T>>(2), both(n, 1), both(m, 3));
+}
+
+/// Products by weight vectors against products by values.
+template <class T>
+void check_weights(bool first_sparse, double tolerance) {
+  const Index n = 1100, m = 300;
+  const auto kernel = sum_of_dot_products<T>(first_sparse, n, m);
+  CHECK(kernel->linear());
+  std::vector<Index> ids(static_cast<std::size_t>(kernel->block()));
+  std::vector<T> tile(ids.size() * 320);
+  std::vector<double> v(m * 3);
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] = std::sin(1.0 + static_cast<double>(k));
+  // Objects 0..9 with one column, 7..299 with two.
+  const std::vector<Segment> segments{{0, 10, 1, 0, v.data()}, {7, m, 2, 1, v.data() + 10}};
+  std::vector<double> one(n * 3), two(n * 3);
+  const auto alone = kernel->weights(segments, 1), both = kernel->weights(segments, 2);
+  CHECK(kernel->product(segments, one.data(), 3, 1, nullptr, alone.get()));
+  CHECK(kernel->product(segments, two.data(), 3, 2, nullptr, both.get()));
+  CHECK(one == two);
+  Query<T> q;
+  for (Index first = 0; first < n; first += kernel->block()) {
+    const int rows = static_cast<int>(std::min<Index>(kernel->block(), n - first));
+    std::iota(ids.begin(), ids.begin() + rows, first);
+    kernel->prepare(q, ids.data(), rows);
+    kernel->tile(q, 0, m, tile.data(), 320);
+    for (int r = 0; r < rows; ++r)
+      for (const Segment& s : segments)
+        for (Index c = 0; c < s.cols; ++c) {
+          double sum = 0, size = 0;
+          for (Index j = s.begin; j < s.end; ++j) {
+            const double term = tile[r * 320 + j] * s.v[(j - s.begin) * s.cols + c];
+            sum += term, size += std::fabs(term);
+          }
+          CHECK(std::fabs(one[(first + r) * 3 + s.offset + c] - sum) <= tolerance * size);
+        }
+  }
+}
+
 }  // namespace
 
+TEST(products_of_dot_products_need_no_values) {
+  for (bool first_sparse : {false, true}) {
+    check_weights<float>(first_sparse, 1e-6);
+    check_weights<double>(first_sparse, 1e-14);
+  }
+}
+TEST(only_sums_of_dot_products_have_weights) {
+  Program p;
+  p.n_leaves = 1;
+  const auto objects = objects_of<double>(random_rows(20, 3, 1.0, 5), false);
+  const auto linear = [&](std::vector<Instruction> code, Stat stat) {
+    p.code = std::move(code);
+    std::vector<LeafSource<double>> sources(1);
+    sources[0].stat = stat;
+    return Evaluator<double>(p, sources, objects, objects).linear();
+  };
+  CHECK(linear({{Op::leaf, 0}}, Stat::dot));
+  CHECK(!linear({{Op::leaf, 0}}, Stat::sqdist));
+  CHECK(!linear({{Op::leaf, 0}, {Op::powi, 2}}, Stat::dot));
+  CHECK(!linear({{Op::leaf, 0}, {Op::dup}, {Op::mul}}, Stat::dot));
+  p.code = {{Op::leaf, 0}};
+  const Evaluator<double> few(p, std::vector<LeafSource<double>>(1), objects, objects);
+  const std::vector<double> v(20 * 6, 1.0);
+  CHECK(few.weights({{0, 20, 6, 0, v.data()}}, 1) == nullptr);
+}
 TEST(statistics_are_kept) {
   for (bool sparse : {false, true}) {
     check_kept_statistics<float>(sparse);

@@ -129,8 +129,7 @@ class Expansion:
         if self.n_terms == 0:
             values = np.zeros((count(X), columns.shape[1]))
         else:
-            prepared, weights = self._prepared
-            values = prepared.matmul(X, weights, n_jobs)
+            values = self._products(X, n_jobs)
         values = values + self.intercept
         if self.poly_coef is not None:
             linear = (X if sp.issparse(X) else np.asarray(X, dtype=np.float64)) @ self.poly_coef
@@ -227,22 +226,23 @@ class Expansion:
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        state.pop("_prepared", None)
+        state.pop("_products", None)
         return state
 
     @cached_property
-    def _prepared(self) -> tuple[Any, Array]:
-        """The vectors in packed form, and what their kernel values are multiplied with.
+    def _products(self) -> Any:
+        """The products of the vectors in packed form with the coefficients.
 
-        A linear expansion of more terms than outputs is collapsed to its weight vectors first.
+        A linear expansion of more terms than outputs is collapsed to its weight vectors first, in
+        double precision.
         """
-        from mercer.gram import Prepared
+        from mercer.gram import Prepared, Products
 
         columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
         if type(self.kernel) is Linear and _collapses(self.vectors, columns.shape[1]):
             w = weight_vectors(self.vectors, columns)
-            return Prepared(self.kernel, w, "float64"), np.eye(columns.shape[1])
-        return Prepared(self.kernel, self.vectors, self.dtype), np.ascontiguousarray(columns)
+            return Products(Prepared(self.kernel, w, "float64"), [(0, np.eye(columns.shape[1]))])
+        return Products(Prepared(self.kernel, self.vectors, self.dtype), [(0, columns)])
 
     def _checked(self, X: Any) -> Any:
         if self.kernel.pairwise:

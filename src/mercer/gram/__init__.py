@@ -2,10 +2,19 @@
 
 from mercer.threads import register_pool
 
-from .matrix import Gram, Prepared, evaluate
+from .matrix import Gram, Prepared, Products, evaluate
 from .program import Builder, Program, compile_kernel
 from .table import Table
 
-__all__ = ["Builder", "Gram", "Prepared", "Program", "Table", "compile_kernel", "evaluate"]
+__all__ = [
+    "Builder",
+    "Gram",
+    "Prepared",
+    "Products",
+    "Program",
+    "Table",
+    "compile_kernel",
+    "evaluate",
+]
 
 register_pool()

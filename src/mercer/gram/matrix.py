@@ -287,8 +287,37 @@ class Prepared:
         n_jobs : int, optional
             Threads.
         """
-        segments = [(int(first), np.ascontiguousarray(V, dtype=np.float64)) for first, V in groups]
-        return self._against(X).product(segments, native_jobs(n_jobs))
+        return self._against(X).product(_segments(groups), native_jobs(n_jobs))
+
+
+class Products:
+    """Products of prepared objects with vectors that stay too (the coefficients of a machine).
+
+    Of a kernel that is a dot product of stored rows, the objects and vectors are taken together
+    to weight vectors once, and a product costs no kernel value. It is then more accurate than the
+    products of :class:`Prepared` in single precision, whose kernel values are rounded one by one.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The objects Z.
+    groups : list of (first, V)
+        ``K(X, Z[first : first + len(V)]) @ V`` is one block of columns of a product.
+    """
+
+    def __init__(self, prepared: Prepared, groups: list[tuple[int, np.ndarray]]) -> None:
+        self.prepared = prepared
+        self._segments = _segments(groups)
+        self._weights: Any = None
+        self._asked = False
+
+    def __call__(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the products with the values of validated objects, side by side."""
+        evaluator, jobs = self.prepared._against(X), native_jobs(n_jobs)
+        if not self._asked:
+            self._weights = evaluator.weights(self._segments, jobs)
+            self._asked = True
+        return evaluator.product(self._segments, jobs, self._weights)
 
 
 def evaluate(
@@ -313,6 +342,10 @@ def evaluate(
         columns = np.arange(kernel_objects.count(Z), dtype=np.int64)
         return Prepared(kernel, columns).tile(X, n_jobs)
     return Prepared(kernel, Z, dtype).tile(X, n_jobs)
+
+
+def _segments(groups: list[tuple[int, np.ndarray]]) -> list[tuple[int, np.ndarray]]:
+    return [(int(first), np.ascontiguousarray(V, dtype=np.float64)) for first, V in groups]
 
 
 def _index(rows: Any) -> np.ndarray | None:

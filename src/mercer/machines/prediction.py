@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mercer.gram import Prepared
+from mercer.gram import Prepared, Products
 from mercer.machines.multiclass import pairs
 
 Array = NDArray[np.float64]
@@ -34,8 +34,10 @@ class PairPredictor:
         kernel = machine.kernel_
         vectors = machine.support_ if kernel.pairwise else machine.support_vectors_
         self.intercept, self.n_jobs, k = machine.intercept_, machine.n_jobs, len(blocks)
-        self.prepared = Prepared(kernel, vectors, machine._precision)
-        self.groups = [(b.start, np.ascontiguousarray(coef[:, b].T)) for b in blocks]
+        self.products = Products(
+            Prepared(kernel, vectors, machine._precision),
+            [(b.start, coef[:, b].T) for b in blocks],
+        )
         # Columns of the result: n_classes - 1 for each class.
         both = [(i * (k - 1) + j - 1, j * (k - 1) + i) for i, j in pairs(k)]
         self.first, self.second = (np.array(column) for column in zip(*both, strict=True))
@@ -48,7 +50,7 @@ class PairPredictor:
         X : objects
             Validated objects.
         """
-        parts = self.prepared.grouped_matmul(X, self.groups, self.n_jobs)
+        parts = self.products(X, self.n_jobs)
         values = parts[:, self.first]
         values += parts[:, self.second]
         values += self.intercept
