@@ -137,6 +137,7 @@ def refused_where_used(kernel, X, message):
         (normalize(2 * RBF(1.0)), {"kernel__kernel": 3}, ROWS, "must be a kernel; got 3"),
         (Linear().on_columns(0), {"columns": []}, ROWS, "columns is empty"),
         (Mismatch(3, 1, "ab"), {"k": 2, "m": 2}, ["ab", "ba", "aa"], "m must be smaller than k=2"),
+        (FromFunction(np.dot), {"definiteness": "psd"}, ROWS, "definiteness must be one of"),
         (Bilinear(np.eye(2)), {"matrix": -np.eye(2)}, ROWS, "not positive semidefinite"),
         (Sum(RBF(), Scaled(Linear())), {"right__kernel": Precomputed()}, ROWS, "precomputed"),
         (Sum(RBF(), 2 * Linear()), {"right__kernel": Spectrum(2)}, ROWS, "cannot be"),
