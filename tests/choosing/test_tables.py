@@ -164,6 +164,7 @@ def test_a_kernel_of_categories_is_the_dot_product_of_indicators():
         ([{i % 3, 7} for i in range(N)], "sets"),
         ([Counter("ab"[: 1 + i % 2]) for i in range(N)], "counts"),
         ([np.arange(3.0 + i % 4) for i in range(N)], "series"),
+        ([[0.5 * i, 1.0, 2.0] for i in range(N)], "series"),  # equally long, and no rows
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )

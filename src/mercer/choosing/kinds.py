@@ -13,7 +13,7 @@ from mercer.kernels.objects import as_vectors, column_names, count
 from mercer.kernels.tables import holds_objects, is_table
 
 from .kind import DataKind, some
-from .object_kinds import kind_of_categories, kind_of_objects
+from .object_kinds import kind_of_categories, kind_of_objects, kind_of_series
 from .power_spectrum import estimate_power_spectrum
 from .tables import SCALES, table_parts
 
@@ -107,10 +107,19 @@ def _as_strings(X: Any) -> list[str] | list[bytes] | None:
 
 
 def _table(X: Any, y: Any) -> DataKind:
-    parts, notes = table_parts(X, lambda part: data_kind(part, y), kind_of_categories)
+    parts, notes = table_parts(
+        X, lambda rows: data_kind(rows, y), _kind_of_column, kind_of_categories
+    )
     about = [f"{part.label}: {'; '.join(part.kind.notes)}" for part in parts]
     steps = max(part.kind.steps for part in parts)
     return DataKind("table", X, [*about, *notes], parts=parts, steps=steps)
+
+
+def _kind_of_column(items: list[Any]) -> DataKind:
+    """Return the kind of the objects in one column; equally long arrays there are no rows."""
+    if _as_strings(items) is not None:
+        return data_kind(items)
+    return kind_of_objects(items) or kind_of_series(items)
 
 
 def _period(X: NDArray[Any], y: Any) -> float | None:

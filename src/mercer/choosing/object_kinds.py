@@ -23,7 +23,7 @@ def kind_of_objects(X: Any) -> DataKind | None:
         No strings. Objects of another kind are refused.
     """
     if isinstance(X, np.ndarray) and X.ndim == 3:
-        return _series(X)
+        return kind_of_series(X)
     items = _items(X)
     if not items:
         return None
@@ -47,7 +47,7 @@ def kind_of_objects(X: Any) -> DataKind | None:
             )
     shapes = {_shape(x) for x in items}
     if len(shapes) > 1 or len(next(iter(shapes))) > 1:
-        return _series(items)
+        return kind_of_series(items)
     return None
 
 
@@ -101,7 +101,14 @@ def _counts(items: list[Any]) -> DataKind:
     return DataKind("counts", items, [note])
 
 
-def _series(X: Any) -> DataKind:
+def kind_of_series(X: Any) -> DataKind:
+    """Return the kind of series of numbers.
+
+    Parameters
+    ----------
+    X : list or array
+        The series, of numbers or of points.
+    """
     series = as_series(X, "suggest")
     lengths = [len(x) for x in series]
     if min(lengths) == 0:

@@ -57,7 +57,10 @@ class Part:
 
 
 def table_parts(
-    X: Any, kind_of: Callable[[Any], DataKind], categories: Callable[[Any], DataKind]
+    X: Any,
+    kind_of_rows: Callable[[Any], DataKind],
+    kind_of_column: Callable[[list[Any]], DataKind],
+    kind_of_categories: Callable[[Any], DataKind],
 ) -> tuple[list[Part], list[str]]:
     """Return the parts of a table, and what was noticed.
 
@@ -65,10 +68,8 @@ def table_parts(
     ----------
     X : table
         The rows.
-    kind_of : callable
-        The kind of the rows of numbers, or of the objects of one column.
-    categories : callable
-        The kind of the table of the columns of categories.
+    kind_of_rows, kind_of_column, kind_of_categories : callable
+        The kind of rows of numbers, of the objects in one column, and of a table of categories.
     """
     names = column_names(X)
     named: list[Any] = list(range(X.shape[1]))
@@ -85,7 +86,7 @@ def table_parts(
     parts = []
     for j in roles["objects"]:
         try:
-            parts.append(Part(named[j], kind_of(columns[j])))
+            parts.append(Part(named[j], kind_of_column(columns[j])))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"column {named[j]!r}: {error} Or leave the column out of X."
@@ -94,11 +95,13 @@ def table_parts(
         table = np.empty((len(columns[0]), len(roles["categories"])), dtype=object)
         for place, j in enumerate(roles["categories"]):
             table[:, place] = columns[j]
-        parts.append(Part(_brief([named[j] for j in roles["categories"]]), categories(table)))
+        parts.append(
+            Part(_brief([named[j] for j in roles["categories"]]), kind_of_categories(table))
+        )
     groups = _by_spread(roles["numbers"], X) if roles["numbers"] else []
     for group in groups:
         rows = select(X, group, VECTORS)
-        parts.append(Part(_brief([named[j] for j in group]), kind_of(rows)))
+        parts.append(Part(_brief([named[j] for j in group]), kind_of_rows(rows)))
     if len(groups) > 1:
         notes.append("columns of numbers that differ in scale get kernels of their own")
     if not parts:
