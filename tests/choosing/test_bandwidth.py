@@ -101,7 +101,6 @@ def test_distances_in_a_feature_space():
     assert bandwidth(X, within=kernel).distance == pytest.approx(np.median(pdist(features)))
 
 
-@pytest.mark.spec("CS-8.18")
 @pytest.mark.parametrize("rule", ["median", "closest_opposite_pair"])
 def test_a_width_within_a_feature_space_is_that_of_a_gaussian_over_it(rule):
     words = ["acca", "caca", "accc", "gtgt", "ttgg", "gttt"]
