@@ -34,10 +34,6 @@ LABEL = np.arange(N) % 2
 SAME = FromFunction(agreement, "positive semidefinite")
 
 
-def letters(label):
-    return "".join(rng.choice(list("ACGT"), size=15, p=[0.37, 0.13, 0.13, 0.37][:: 2 * label - 1]))
-
-
 def words(label):
     return " ".join(rng.choice(["corn", "wheat", "ship", "rain", "sun"], 5)) + " end" * label
 
