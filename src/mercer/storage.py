@@ -1,7 +1,8 @@
 """Files that hold an expansion: written whole or not at all, refused when damaged.
 
 A file is a line of text, a SHA-256 digest and a NumPy archive. The archive holds arrays only (no
-pickles, so reading a file runs no code) and the kernel as JSON: class names and parameters.
+pickles, so reading a file runs no code) and the kernel as JSON: class names and parameters, and
+the tables of a hidden Markov model that it holds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import stat
 import tempfile
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import kernels
-from mercer.kernels import Kernel
+from mercer.kernels import HiddenMarkov, Kernel
+from mercer.kernels.structured.baum_welch import Convergence
 from mercer.kernels.tables import is_frame
 from mercer.plain import as_plain, from_plain
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from mercer.expansion import Expansion
 
 _MAGIC = b"mercer expansion 1\n"
+_LEARNED = ("alphabet_", "initial_", "transition_", "emission_")  # by a hidden Markov model
 _WITH_LINEAR_PART = b"mercer expansion 2\n"  # readers of the first kind would leave it out
 
 
@@ -152,24 +156,52 @@ def _described(kernel: Kernel) -> dict[str, Any]:
     for key, value in kernel.get_params(deep=False).items():
         if isinstance(value, Kernel):
             parameters[key] = {"kernel": _described(value)}
+        elif type(value) is HiddenMarkov:
+            parameters[key] = {"hidden_markov": _described_model(value)}
         elif callable(value):
             raise ValueError(
                 f"{kernel!r} holds a Python function, which cannot be written to a file that runs "
                 "no code; pickle the expansion instead."
             )
         else:
-            parameters[key] = as_plain(value.tolist() if isinstance(value, np.ndarray) else value)
+            parameters[key] = as_plain(value)
     return {"class": name, "parameters": parameters}
 
 
 def _rebuilt(description: dict[str, Any]) -> Kernel:
-    parameters = {
-        key: _rebuilt(value["kernel"])
-        if isinstance(value, dict) and "kernel" in value
-        else from_plain(value)
-        for key, value in description["parameters"].items()
-    }
+    parameters = {key: _parameter(value) for key, value in description["parameters"].items()}
     kind = getattr(kernels, description["class"])
     if not (isinstance(kind, type) and issubclass(kind, Kernel)):
         raise KeyError(description["class"])
     return kind(**parameters)
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, dict) and "kernel" in value:
+        return _rebuilt(value["kernel"])
+    if isinstance(value, dict) and "hidden_markov" in value:
+        return _rebuilt_model(value["hidden_markov"])
+    return from_plain(value)
+
+
+def _described_model(model: HiddenMarkov) -> dict[str, Any]:
+    """Return the parameters, the tables and the trace of a hidden Markov model."""
+    parameters = model.get_params(deep=False)
+    if isinstance(parameters["random_state"], np.random.RandomState):
+        parameters["random_state"] = None  # a fitted model draws no more
+    certificate = getattr(model, "certificate_", None)
+    return {
+        "parameters": {key: as_plain(value) for key, value in parameters.items()},
+        "learned": {name: as_plain(getattr(model, name)) for name in _LEARNED},
+        "certificate": None if certificate is None else as_plain(asdict(certificate)),
+    }
+
+
+def _rebuilt_model(description: dict[str, Any]) -> HiddenMarkov:
+    parameters = {key: from_plain(value) for key, value in description["parameters"].items()}
+    model = HiddenMarkov(**parameters)
+    for name in _LEARNED:
+        setattr(model, name, from_plain(description["learned"][name]))
+    if description["certificate"] is not None:
+        model.certificate_ = Convergence(**from_plain(description["certificate"]))
+    return model

@@ -12,8 +12,17 @@ from scipy.spatial.distance import cdist, pdist
 from mercer import SVC, SVR
 from mercer.choosing import adapt, bandwidth, kernel_grid, radius_margin
 from mercer.data import rings
-from mercer.feature_space import shifted_gram, smallest_enclosing_ball
-from mercer.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial, Precomputed
+from mercer.feature_space import distance, shifted_gram, smallest_enclosing_ball
+from mercer.kernels import (
+    RBF,
+    FromFunction,
+    Laplacian,
+    Linear,
+    OverFeatureSpace,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+)
 
 rng = np.random.default_rng(30)
 X = rng.normal(size=(60, 3))
@@ -90,6 +99,29 @@ def test_distances_in_a_feature_space():
     kernel = Polynomial(2, 0.5, 1.0)
     features = kernel.feature_map(X)
     assert bandwidth(X, within=kernel).distance == pytest.approx(np.median(pdist(features)))
+
+
+@pytest.mark.parametrize("rule", ["median", "closest_opposite_pair"])
+def test_a_width_within_a_feature_space_is_that_of_a_gaussian_over_it(rule):
+    words = ["acca", "caca", "accc", "gtgt", "ttgg", "gttt"]
+    labels = [0, 0, 0, 1, 1, 1]
+    found = bandwidth(words, labels, rule, within=Spectrum(2))
+    assert found.kernel == OverFeatureSpace(Spectrum(2), found.gamma)
+    assert found.how.endswith("in the feature space of Spectrum(p=2)")
+    # exp(-1/2) at the distance found: sigma is that distance.
+    apart = distance(Spectrum(2), words)
+    i, j = np.unravel_index(np.abs(apart - found.distance).argmin(), apart.shape)
+    if rule == "closest_opposite_pair":
+        assert apart[i, j] == pytest.approx(apart[:3, 3:].min())
+        assert found.kernel(words)[i, j] == pytest.approx(math.exp(-0.5))
+    assert SVC(kernel=found.kernel).fit(words, labels).predict(words).tolist() == labels
+    # A rule inside is resolved as it was for the distances, on other data too.
+    inner = Polynomial(2, "scale", 1.0)
+    over = bandwidth(X, y, rule, within=inner).kernel
+    assert over.is_bound
+    assert over.kernel == inner.bind(X)
+    features = inner.bind(X).feature_map(X)
+    np.testing.assert_allclose(over(X), RBF(over.gamma)(features), rtol=1e-9)
 
 
 def test_what_has_no_width():

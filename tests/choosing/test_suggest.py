@@ -163,8 +163,8 @@ def test_kinds_of_data():
     assert "standardise" in uneven.notes[-1]
     with pytest.raises(TypeError, match="one string"):
         data_kind("abc")
-    with pytest.raises(ValueError, match="objects of type set"):
-        data_kind([{1}, {2}])
+    with pytest.raises(ValueError, match="objects of type object"):
+        data_kind([object(), object()])
 
 
 def test_sparse_rows():

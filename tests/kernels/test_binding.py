@@ -1,5 +1,7 @@
 """Data-dependent parameters: resolved by bind, required for values on two sets."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +14,7 @@ from sklearn.svm import SVC
 
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid, exp, normalize
 from mercer.kernels.vectors.gamma import resolve_gamma
+from mercer.kernels.vectors.scale import KernelScaleWarning
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(30, 4)) * [1, 2, 3, 4] + 5
@@ -149,6 +152,19 @@ def test_selected_columns_have_their_own_scale():
     assert kernel.kernel.gamma == pytest.approx(1 / (2 * X[:, [0, 2]].var()))
     sparse = RBF().on_columns([0, 2]).bind(S)
     assert sparse.kernel.gamma == pytest.approx(1 / (2 * S.toarray()[:, [0, 2]].var()))
+
+
+def test_a_bound_kernel_looks_at_its_columns_only():
+    far = X * [1e-3, 1e9, 1.0, 1.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KernelScaleWarning)  # of the column of 1e9
+        Polynomial(3, 1.0, 1.0).on_columns([0]).bind(far)
+    with pytest.warns(KernelScaleWarning):
+        Polynomial(3, 1.0, 1.0).on_columns([1]).bind(far)
+    table = np.empty((30, 2), dtype=object)
+    table[:, 0], table[:, 1] = ["text"] * 30, X[:, 0] / 10
+    kernel = Polynomial(2, 1.0, 1.0)
+    np.testing.assert_allclose(kernel.on_columns(1).bind(table)(table), kernel(X[:, :1] / 10))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

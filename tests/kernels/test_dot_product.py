@@ -234,7 +234,7 @@ def test_an_indefinite_matrix_is_refused_with_a_witness():
     assert v @ B @ v == pytest.approx(-1.0)
     assert "without negative eigenvalues" in str(refused.value)
     with pytest.raises(ValueError, match="not positive semidefinite"):
-        Bilinear(np.eye(2)).set_params(matrix=-np.eye(2))
+        Bilinear(np.eye(2)).set_params(matrix=-np.eye(2)).bind(np.eye(2))
 
 
 @pytest.mark.spec("CS-3.11")

@@ -8,22 +8,31 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 
+import mercer
+from mercer.features import Nystrom
+from mercer.gram import Gram
 from mercer.kernels import (
     RBF,
+    Bilinear,
     Constant,
+    Convolution,
     FromFunction,
     Kernel,
     Laplacian,
     Linear,
+    Mismatch,
     OnColumns,
     Polynomial,
     Power,
     Precomputed,
     Scaled,
     Sigmoid,
+    Spectrum,
     Sum,
     exp,
     normalize,
@@ -99,21 +108,94 @@ def test_unknown_names_are_refused():
         RBF().set_params(gamma__x=1.0)
 
 
-def test_a_refused_value_changes_nothing():
-    kernel = Polynomial(degree=2, gamma=1.0)
-    with pytest.raises(ValueError, match="degree"):
-        kernel.set_params(gamma=5.0, degree=-1)
-    assert kernel == Polynomial(degree=2, gamma=1.0)
-    scaled = 2 * RBF()
-    with pytest.raises(ValueError, match="negative"):
-        scaled.set_params(scale=-1)
-    assert scaled == 2 * RBF()
+ROWS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
 
 
-def test_a_composition_is_checked_when_a_nested_part_is_replaced():
-    kernel = Sum(RBF(), Scaled(Linear()))
-    with pytest.raises(ValueError, match="precomputed"):
-        kernel.set_params(right__kernel=Precomputed())
+def refused_where_used(kernel, X, message):
+    """What a constructor refuses, `set_params` takes and every use of the kernel refuses."""
+    for use in (
+        lambda: kernel.bind(X),
+        lambda: kernel(X),
+        lambda: kernel(X, X),
+        lambda: kernel.diag(X),
+        lambda: kernel.gradient(X),
+        lambda: kernel.gradient(X, X),
+        lambda: Gram(kernel, X),
+        lambda: mercer.SVC(kernel=kernel).fit(X, np.arange(len(X)) % 2),
+        lambda: Nystrom(kernel).fit(X),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "params", "X", "message"),
+    [
+        (Polynomial(2, 1.0), {"gamma": 5.0, "degree": -1}, ROWS, "degree must be an integer"),
+        (2 * RBF(1.0), {"scale": -1}, ROWS, "negative number"),
+        (2 * RBF(1.0), {"kernel__gamma": -1}, ROWS, "gamma must be a finite number"),
+        (normalize(2 * RBF(1.0)), {"kernel__kernel": 3}, ROWS, "must be a kernel; got 3"),
+        (Linear().on_columns(0), {"columns": []}, ROWS, "columns is empty"),
+        (Mismatch(3, 1, "ab"), {"k": 2, "m": 2}, ["ab", "ba", "aa"], "m must be smaller than k=2"),
+        (FromFunction(np.dot), {"definiteness": "psd"}, ROWS, "definiteness must be one of"),
+        (Bilinear(np.eye(2)), {"matrix": -np.eye(2)}, ROWS, "not positive semidefinite"),
+        (Sum(RBF(), Scaled(Linear())), {"right__kernel": Precomputed()}, ROWS, "precomputed"),
+        (Sum(RBF(), 2 * Linear()), {"right__kernel": Spectrum(2)}, ROWS, "cannot be"),
+        (Convolution(list, (RBF(1.0), RBF(1.0))), {"kernel": (1, 2)}, ROWS, "must be a kernel"),
+    ],
+    ids=str,
+)
+def test_what_set_params_takes_is_refused_where_it_is_used(kernel, params, X, message):
+    kernel = copy.deepcopy(kernel)
+    assert kernel.set_params(**params) is kernel
+    refused_where_used(kernel, X, message)
+    assert get_tags(mercer.SVC(kernel=kernel)).input_tags is not None  # read before a fit
+
+
+def test_a_part_that_was_changed_from_outside_is_seen():
+    part = RBF(1.0)
+    kernel = normalize(Convolution(list, [part, Linear()]) + 1)
+    part.set_params(gamma=-1.0)
+    with pytest.raises(ValueError, match="gamma must be a finite number"):
+        kernel.bind(ROWS)
+    part.set_params(gamma=2.0)
+    assert kernel.bind(ROWS).kernel.left.kernel[0] == RBF(2.0)
+
+
+def test_parameters_that_go_together_may_be_set_one_after_the_other():
+    kernel = Mismatch(3, 2, "ab")
+    kernel.set_params(k=2).set_params(m=1)  # k=2 alone does not go with m=2
+    assert kernel(["ab"], ["aa"]) == Mismatch(2, 1, "ab")(["ab"], ["aa"])
+    with pytest.raises(ValueError, match="m must be smaller"):
+        Mismatch(2, 2)
+
+
+def test_a_bound_copy_has_been_checked():
+    bound = Polynomial(2, 1.0).set_params(degree=3).bind(ROWS)
+    assert "_unchecked" not in vars(bound)
+    assert bound(ROWS, ROWS) == pytest.approx((ROWS @ ROWS.T) ** 3)
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_a_grid_search_scores_an_impossible_combination_as_nan():
+    words = ["abba", "abab", "baba", "bbbb", "aaba", "babb", "aabb", "bbaa"]
+    y = np.arange(8) % 2
+    grid = {"kernel__kernel__k": [2, 3], "kernel__kernel__m": [1, 2]}
+    search = GridSearchCV(mercer.SVC(kernel=normalize(Mismatch(5, 1))), grid, cv=2)
+    with pytest.warns(FitFailedWarning, match="m must be smaller than k=2"):
+        search.fit(words, y)
+    scores = search.cv_results_["mean_test_score"]
+    points = [
+        (p["kernel__kernel__k"], p["kernel__kernel__m"]) for p in search.cv_results_["params"]
+    ]
+    assert [point for point, s in zip(points, scores, strict=True) if np.isnan(s)] == [(2, 2)]
+    assert search.best_params_ != {"kernel__kernel__k": 2, "kernel__kernel__m": 2}
+    # A part that does not fit the others is one such point too.
+    parts = {"kernel__right": [Linear(), Precomputed(), Spectrum(2)]}
+    search = GridSearchCV(mercer.SVC(kernel=RBF(1.0) + Linear()), parts, cv=2)
+    with pytest.warns(FitFailedWarning):
+        search.fit(np.vstack([ROWS, ROWS + 1]), np.arange(6) % 2)
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(

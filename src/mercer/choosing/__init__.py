@@ -12,8 +12,10 @@ from mercer.kernels.vectors.scale import KernelScaleWarning
 
 from .adapting import Adaptation, adapt, radius_margin
 from .bandwidth import Bandwidth, bandwidth
+from .categories import agreement
 from .grid import kernel_grid
-from .kinds import DataKind, data_kind
+from .kind import DataKind
+from .kinds import data_kind
 from .power_spectrum import PowerSpectrum, estimate_power_spectrum, kernel_from_power_spectrum
 from .suggest import Suggestion, Suggestions, suggest
 
@@ -26,6 +28,7 @@ __all__ = [
     "Suggestion",
     "Suggestions",
     "adapt",
+    "agreement",
     "bandwidth",
     "data_kind",
     "estimate_power_spectrum",

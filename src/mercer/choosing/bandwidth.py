@@ -24,7 +24,7 @@ from scipy.spatial.distance import pdist
 
 from mercer.feature_space import distance
 from mercer.features.seeds import generator
-from mercer.kernels import RBF, Kernel, Laplacian
+from mercer.kernels import RBF, Kernel, Laplacian, OverFeatureSpace
 from mercer.kernels.objects import as_vectors, count, take
 from mercer.kernels.opposites import (
     class_numbers,
@@ -57,6 +57,9 @@ class Bandwidth:
         On how many objects.
     how : str
         In words.
+    within : Kernel or None
+        The kernel in whose feature space distances were measured, bound to the data; None: they
+        are those of the vectors.
     """
 
     gamma: float
@@ -65,6 +68,7 @@ class Bandwidth:
     distance: float | None
     n_used: int
     how: str
+    within: Kernel | None = None
 
     @property
     def sigma(self) -> float:
@@ -73,7 +77,9 @@ class Bandwidth:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel with this width."""
+        """The kernel with this width, over the feature space in which it was measured."""
+        if self.within is not None:
+            return OverFeatureSpace(self.within, self.gamma)
         return Laplacian(self.gamma) if self.form == "laplacian" else RBF(self.gamma)
 
     def __str__(self) -> str:
@@ -105,8 +111,8 @@ def bandwidth(
         The kernel exp(-gamma d^2) of the Euclidean distance, with gamma = 1 / (2 distance^2), or
         exp(-gamma d) of the L1 distance, with gamma = 1 / distance.
     within : Kernel, optional
-        Measure distances in the feature space of this kernel, on objects of any kind, for a
-        Gaussian over that space.
+        Measure distances in the feature space of this kernel, on objects of any kind. The width
+        is then that of a Gaussian over this space, ``OverFeatureSpace(within, gamma)``.
     n_sample : int, default=2000
         Use so many objects, drawn at random, if there are more; a closest pair in up to 20
         columns is exact for any number.
@@ -126,6 +132,12 @@ def bandwidth(
     (2.0, 2.0)
     >>> print(bandwidth(X))
     gamma = 0.125: the median of the distances between 3 objects is 2
+
+    On other objects the distance is that of another kernel:
+
+    >>> from mercer.kernels import Spectrum
+    >>> bandwidth(["ab", "aaab"], within=Spectrum(1)).kernel
+    OverFeatureSpace(kernel=Spectrum(p=1), gamma=0.125)
     """
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got {show(rule)}.")
@@ -167,7 +179,9 @@ def bandwidth(
     )
     drawn = f", drawn from {n}," if used < n else ""
     verb = "is" if labels is None else "is apart by"
-    return Bandwidth(gamma, rule, form, found, used, f"{what}{drawn} {verb} {found:.6g}")
+    where = "" if within is None else f" in the feature space of {within!r}"
+    how = f"{what}{drawn} {verb} {found:.6g}{where}"
+    return Bandwidth(gamma, rule, form, found, used, how, within)
 
 
 def _by_columns(X: Any, rule: str, form: str, within: Kernel | None) -> Bandwidth:

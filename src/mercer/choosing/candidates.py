@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from mercer.kernels import (
     FourierSeries,
     FromFeatureMap,
     HistogramIntersection,
-    Kernel,
     Laplacian,
     Linear,
     Matern,
@@ -31,31 +29,15 @@ from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.scale import polynomial_scale
 
 from .bandwidth import Bandwidth, bandwidth
-from .kinds import DataKind
+from .candidate import Candidate
+from .combining import on_table
+from .kind import DataKind
+from .object_candidates import on_categories, on_counts, on_series, on_sets
 
 # gamma of a Gaussian, in multiples of the rule that the median distance gives.
 _WIDTHS = (0.25, 1.0, 4.0, 16.0, 64.0)
 # Letters of a string up to which subsequences are counted: a value costs the product of lengths.
 _SHORT = 100
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A kernel to be tried.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel.
-    reason : str
-        Why it is worth a try.
-    family : str
-        Kernels of one family differ in a width or a degree; the best of them is suggested.
-    """
-
-    kernel: Kernel
-    reason: str
-    family: str = ""
 
 
 def candidates(kind: DataKind, y: Any, classification: bool, random_state: Any) -> list[Candidate]:
@@ -79,9 +61,16 @@ def candidates(kind: DataKind, y: Any, classification: bool, random_state: Any) 
         "periodic": _periodic,
         "strings": _strings,
         "documents": _documents,
+        "sets": on_sets,
+        "counts": on_counts,
+        "series": on_series,
+        "categories": on_categories,
     }
-    labels = y if classification else None
-    found = list(makers[kind.name](kind, labels, random_state))
+    if kind.name == "table":
+        found = list(on_table(kind, y, classification, random_state, candidates))
+    else:
+        labels = y if classification else None
+        found = list(makers[kind.name](kind, labels, random_state))
     return list({c.kernel: c for c in reversed(found)}.values())[::-1]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,37 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.kernels.objects import as_vectors, column_names, count
+from mercer.kernels.tables import holds_objects, is_table
 
+from .kind import DataKind, some
+from .object_kinds import kind_of_categories, kind_of_objects, kind_of_series
 from .power_spectrum import estimate_power_spectrum
+from .tables import SCALES, table_parts
 
-_SCALES = 10.0  # columns whose spreads differ by more are unlike in scale
 _BINS = 4  # fewer columns of non-negative numbers are hardly a histogram
 _CONCENTRATED = 0.5  # share of the variance at one frequency that makes a target periodic
 _PERIODS = 3.0  # and how many periods the data must span
 _OVERSAMPLING = 6
 _SERIES = 500  # samples in which a period is looked for
-
-
-@dataclass(frozen=True)
-class DataKind:
-    """The kind of a set of objects.
-
-    Attributes
-    ----------
-    name : str
-        "dense", "sparse", "histograms", "periodic", "strings" or "documents".
-    X : objects
-        The objects, in the form in which kernels take them.
-    notes : list of str
-        What was noticed.
-    period : float or None
-        The period of a periodic target.
-    """
-
-    name: str
-    X: Any
-    notes: list[str] = field(default_factory=list)
-    period: float | None = None
 
 
 def data_kind(X: Any, y: Any = None) -> DataKind:
@@ -50,7 +30,8 @@ def data_kind(X: Any, y: Any = None) -> DataKind:
     Parameters
     ----------
     X : objects
-        Rows of numbers, dense or sparse, or strings.
+        Rows of numbers, dense or sparse, strings, sets, Counters, series of numbers, or a table
+        whose columns hold any of these.
     y : array-like of shape (n_X,), optional
         Real targets, in which a period is looked for where `X` is one column.
 
@@ -66,28 +47,29 @@ def data_kind(X: Any, y: Any = None) -> DataKind:
     'histograms'
     >>> data_kind(["GATTACA", "CATTAG"]).name
     'strings'
+    >>> data_kind([{"bread", "milk"}, {"milk"}]).name
+    'sets'
     """
     strings = _as_strings(X)
     if strings is not None:
         lengths = [len(s) for s in strings]
         words = sum(isinstance(s, str) and len(s.split()) > 1 for s in strings)
         name, what = ("documents", "text") if words > len(strings) / 2 else ("strings", "string")
-        note = f"{_some(len(strings), what)} of length {min(lengths)} to {max(lengths)}"
+        note = f"{some(len(strings), what)} of length {min(lengths)} to {max(lengths)}"
         return DataKind(name, strings, [note])
-    _refuse_other_objects(X)
-    if isinstance(X, list | tuple) and len({np.shape(x) for x in X[:1000]}) > 1:
-        raise ValueError(
-            "X holds series of different lengths; name kernels for them: "
-            "suggest(X, y, candidates=[normalize(GlobalAlignment()), Delayed(RBF(1.0))])."
-        )
+    if is_table(X) and holds_objects(X):
+        return _table(X, y)
+    other = kind_of_objects(X)
+    if other is not None:
+        return other
     X = as_vectors(X, "suggest")
     n, d = X.shape
     if sp.issparse(X):
         share = X.nnz / (n * d)
         return DataKind(
-            "sparse", X, [f"{n} sparse rows of {_some(d, 'column')}, {100 * share:.2g} % filled"]
+            "sparse", X, [f"{n} sparse rows of {some(d, 'column')}, {100 * share:.2g} % filled"]
         )
-    notes = [f"{_some(n, 'row')} of {_some(d, 'column')}"]
+    notes = [f"{some(n, 'row')} of {some(d, 'column')}"]
     if d >= _BINS and X.min() >= 0.0:
         sums = X.sum(axis=1)
         if np.ptp(sums) <= 1e-6 * sums.max() and sums.max() > 0.0:
@@ -124,13 +106,20 @@ def _as_strings(X: Any) -> list[str] | list[bytes] | None:
     return items if same else None
 
 
-def _refuse_other_objects(X: Any) -> None:
-    first = X[0] if isinstance(X, Sequence) and len(X) else None
-    if first is not None and not (np.isscalar(first) or isinstance(first, Sequence | np.ndarray)):
-        raise ValueError(
-            f"no kernels are suggested for objects of type {type(first).__name__}; name them: "
-            "suggest(X, y, candidates=[...])."
-        )
+def _table(X: Any, y: Any) -> DataKind:
+    parts, notes = table_parts(
+        X, lambda rows: data_kind(rows, y), _kind_of_column, kind_of_categories
+    )
+    about = [f"{part.label}: {'; '.join(part.kind.notes)}" for part in parts]
+    steps = max(part.kind.steps for part in parts)
+    return DataKind("table", X, [*about, *notes], parts=parts, steps=steps)
+
+
+def _kind_of_column(items: list[Any]) -> DataKind:
+    """Return the kind of the objects in one column; equally long arrays there are no rows."""
+    if _as_strings(items) is not None:
+        return data_kind(items)
+    return kind_of_objects(items) or kind_of_series(items)
 
 
 def _period(X: NDArray[Any], y: Any) -> float | None:
@@ -169,14 +158,10 @@ def _refined(x: NDArray[Any], y: NDArray[Any], grid: NDArray[Any], peak: float) 
     return float(found.x)
 
 
-def _some(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
 def _about_scales(X: NDArray[Any]) -> list[str]:
     spread = X.std(axis=0)
     spread = spread[spread > 0.0]
-    if len(spread) < 2 or spread.max() <= _SCALES * spread.min():
+    if len(spread) < 2 or spread.max() <= SCALES * spread.min():
         return []
     return [
         "the standard deviations of the columns differ by a factor of "

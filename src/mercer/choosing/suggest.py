@@ -19,10 +19,14 @@ from mercer.kernels.objects import count, take
 from mercer.kernels.parameters import integer, positive, show
 from mercer.machines import SVC, SVR
 
-from .candidates import Candidate
+from .candidate import Candidate
 from .candidates import candidates as usual_candidates
-from .kinds import DataKind, data_kind
+from .kind import DataKind
+from .kinds import data_kind
 from .scoring import Score, cross_validated
+
+_STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
+_LEAST = 60  # objects that are used, whatever that costs
 
 
 @dataclass(frozen=True)
@@ -144,17 +148,21 @@ def suggest(
 ) -> Suggestions:
     """Return a ranked short list of kernels for data, with reasons and numbers.
 
-    The kind of the data (dense, sparse, histograms, strings, texts, a periodic target) decides
-    which kernels are tried, distances in the data decide their widths. On a sample of the objects
-    every kernel gets its centred alignment with the target and, the best aligned first, the
-    cross-validated score of a machine, until time runs out. The ranking is by score; kernels whose
-    scores are equal up to half a standard error are ordered from simple to rich. Of kernels that
-    differ in a width or a degree only, the best is listed.
+    The kind of the data (dense, sparse, histograms, strings, texts, sets, counts, series, a
+    periodic target) decides which kernels are tried, distances in the data decide their widths.
+    In a table every group of columns gets the kernels that suit it (numbers of similar scale,
+    categories, each column of texts or other objects), and these, their sums and a product are
+    tried. On a sample of the objects every kernel gets its centred alignment with the target and,
+    the best aligned first, the cross-validated score of a machine, until time runs out. The
+    ranking is by score; kernels whose scores are equal up to half a standard error are ordered
+    from simple to rich. Of kernels that differ in a width or a degree only, the best is listed.
 
     Parameters
     ----------
     X : objects
-        Rows of numbers, dense or sparse, or strings; anything together with `candidates`.
+        Rows of numbers, dense or sparse, strings, sets, Counters, series of numbers (also of
+        different lengths, or with several channels), or a data frame with columns of these;
+        anything together with `candidates`.
     y : array-like of shape (n_X,)
         Labels or real targets.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -164,7 +172,8 @@ def suggest(
     n_suggestions : int >= 1, default=5
         Length of the list.
     n_sample : int, default=400
-        How many objects to use; the largest matrix has this size.
+        How many objects to use; the largest matrix has this size. Fewer are used where a value
+        of a kernel is expensive, as on long series.
     n_folds : int >= 2, default=4
         Parts of the cross-validation.
     time_limit : float > 0, default=20.0
@@ -204,7 +213,8 @@ def suggest(
         if candidates is None
         else [Candidate(kernel, "named by the caller") for kernel in candidates]
     )
-    chosen = _sample(y, classification, min(n_sample, n), n_folds, rng)
+    affordable = max(_LEAST, int((2.0 * _STEPS / kind.steps) ** 0.5))
+    chosen = _sample(y, classification, min(n_sample, n, affordable), n_folds, rng)
     objects, target = take(kind.X, chosen), y[chosen]
     items = _measure(
         tried, objects, target, classification, n_folds, seed, n_jobs, started + time_limit

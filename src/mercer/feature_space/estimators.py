@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from mercer.kernels.base import Kernel
+from mercer.kernels.objects import taken_by
 
 
 def checked_objects(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
@@ -26,6 +27,7 @@ def checked_objects(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> A
     reset : bool
         Whether the objects are those of a fit.
     """
+    kernel._check_changes()
     takes = kernel.takes
     if not (takes.requires_vectors or takes.pairwise):
         return kernel.validate(X)
@@ -45,7 +47,7 @@ def checked_objects(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> A
 
 def tag_objects(tags: Any, kernel: Kernel) -> Any:
     """Return scikit-learn's tags with what the kernel takes as input."""
-    takes = kernel.takes
+    takes = taken_by(kernel)
     tags.input_tags.pairwise = takes.pairwise
     tags.input_tags.sparse = takes.accepts_sparse and not takes.pairwise
     return tags

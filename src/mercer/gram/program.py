@@ -356,6 +356,7 @@ class Builder:
 
 def compile_kernel(kernel: Kernel) -> Program:
     """Return the program of a bound kernel."""
+    kernel._check_changes()
     builder = Builder()
     kernel.compile(builder)
     return builder.program

@@ -135,6 +135,7 @@ class Kernel(Parametrised):
         Kernel
             A kernel of the same class that shares no state with this one.
         """
+        self._check_changes()
         if feature_names is None:
             feature_names = objects.column_names(X)
         numeric = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
@@ -198,6 +199,7 @@ class Kernel(Parametrised):
         if Z is None:
             kernel, X = self._bound_to(X)
             return evaluate(kernel, X)
+        self._check_changes()
         self._require_bound("on two sets of objects")
         Z = self.validate(Z)
         return evaluate(self, *objects.stored_alike(self.validate(X, Z), Z))
@@ -250,6 +252,7 @@ class Kernel(Parametrised):
         if Z is None:
             kernel, X = self._bound_to(X)
             return kernel._gradient(X, X)
+        self._check_changes()
         self._require_bound("on two sets of objects")
         Z = self.validate(Z)
         return self._gradient(*objects.stored_alike(self.validate(X, Z), Z))
@@ -471,6 +474,7 @@ class Kernel(Parametrised):
 
     def _bound_to(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel, bound to `X` if it has to be, and the validated `X`."""
+        self._check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)
         return (self if self.is_bound else self._bound(X, None, names)), X

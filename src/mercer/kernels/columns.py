@@ -89,7 +89,7 @@ class OnColumns(Kernel):
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         index = positions(self.columns, X.shape[1], names)
-        selected = X if self.kernel.is_bound else select(X, index, self.kernel.takes)
+        selected = select(X, index, self.kernel.takes)
         chosen = None if names is None else [names[i] for i in index]
         return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
 

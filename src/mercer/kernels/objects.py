@@ -94,6 +94,18 @@ _OTHERS = (
 )
 
 
+def taken_by(kernel: Any) -> Objects:
+    """Return the objects that a kernel takes; any, if its parameters do not fit together.
+
+    For scikit-learn's tags, which are read before a fit can refuse the parameters.
+    """
+    try:
+        taken: Objects = kernel.takes
+    except (AttributeError, TypeError, ValueError):
+        return ANY
+    return taken
+
+
 def as_vectors(X: Any, owner: str) -> Any:
     """Return `X` as a finite 2-d array of float32 or float64, or as CSR in canonical order.
 

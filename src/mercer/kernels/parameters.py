@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterator
 from enum import StrEnum
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -23,6 +24,7 @@ class Parametrised:
 
     _names: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
+    _unchecked: bool = False  # whether `set_params` has set something since the constructor
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -63,6 +65,10 @@ class Parametrised:
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``part__name`` reaches into a nested kernel.
 
+        The values are looked at when the kernel is used next, as scikit-learn's estimators do:
+        parameters that go together may be set one after the other, and a grid search scores an
+        impossible combination as NaN instead of ending there.
+
         Parameters
         ----------
         **params : dict
@@ -71,7 +77,7 @@ class Parametrised:
         Returns
         -------
         self : object
-            The same object. Nothing is changed when a value of its own is out of range.
+            The same object.
         """
         own: dict[str, Any] = {}
         nested: dict[str, dict[str, Any]] = {}
@@ -86,15 +92,10 @@ class Parametrised:
                 nested.setdefault(name, {})[rest] = value
             else:
                 own[name] = value
-        before = dict(self.__dict__)
-        try:
-            for name, value in own.items():
-                setattr(self, name, value)
-            self._check()
-        except (TypeError, ValueError):
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        if own:
+            self._unchecked = True
+        for name, value in own.items():
+            setattr(self, name, value)
         for name, values in nested.items():
             part = getattr(self, name)
             if not hasattr(part, "set_params"):
@@ -102,14 +103,36 @@ class Parametrised:
                     f"the parameter {name!r} of {type(self).__name__} has no parameters itself."
                 )
             part.set_params(**values)
-        if nested:
-            self._check()
         return self
 
+    def _check_changes(self) -> bool:
+        """Check what `set_params` has set, here or inside; return whether it has set anything.
+
+        Constructors check for themselves. What contains a changed part is checked again: whether
+        it fits together depends on its parts.
+        """
+        inside = [part._check_changes() for part in self._nested()]
+        changed = self._unchecked or any(inside)
+        if changed:
+            self._check()
+        return changed
+
+    def _nested(self) -> Iterator[Parametrised]:
+        """Go through the parameters that have parameters themselves."""
+        for name in self._names:
+            value = getattr(self, name)
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(part, Parametrised):
+                    yield part
+
     def _with(self, **changes: Any) -> Self:
-        """Return a copy with some parameters replaced, without running the constructor."""
+        """Return a copy with some parameters replaced, without running the constructor.
+
+        Called on objects whose parameters have been checked.
+        """
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
+        copy.__dict__.pop("_unchecked", None)
         copy.__dict__.update(changes)
         return copy
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel, resolve
-from mercer.kernels.objects import count, take
+from mercer.kernels.objects import count, take, taken_by
 from mercer.machines import conclusion
 from mercer.machines.data import check_objects, check_training_objects, keep
 from mercer.machines.fitted import FittedAttributes
@@ -300,7 +300,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         tags = super().__sklearn_tags__()
         kernel = self.kernel
         if isinstance(kernel, Kernel):
-            takes = kernel.takes
+            takes = taken_by(kernel)
             tags.input_tags.pairwise = takes.pairwise
             tags.input_tags.sparse = takes.accepts_sparse and not takes.pairwise
             if takes.structured:

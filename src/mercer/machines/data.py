@@ -60,6 +60,7 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     Sets ``n_features_in_`` and ``feature_names_in_`` where the objects are rows of numbers or of
     a table.
     """
+    kernel._check_changes()
     takes = kernel.takes
     if takes.pairwise:
         if sp.issparse(X):

@@ -107,6 +107,13 @@ def test_series_of_different_length_and_several_channels():
     assert Delayed(RBF(1.0)).definiteness == "positive semidefinite"
 
 
+def test_lists_in_a_column_of_a_table_are_series():
+    X = [[1.0, 2.0, 4.0], [3.0, 1.0], [5.0]]
+    frame = pd.DataFrame({"id": [7, 8, 9], "history": X})
+    kernel = Delayed(Linear(), 2)
+    np.testing.assert_array_equal(kernel.on_columns("history")(frame), kernel(X))
+
+
 def test_a_machine_learns_from_histories():
     rng = np.random.default_rng(1)
     X = [np.cumsum(rng.normal(size=n)) for n in rng.integers(3, 30, size=60)]

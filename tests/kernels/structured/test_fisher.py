@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from mercer import SVC
+from mercer import SVC, Expansion
 from mercer.gram import Gram
 from mercer.kernels import (
     RBF,
@@ -243,6 +243,43 @@ def test_a_machine_trains_the_model_with_itself(kernel):
     np.testing.assert_array_equal(
         loaded.decision_function(sequences), model.decision_function(sequences)
     )
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Fisher(HiddenMarkov(2, pseudocount=0.1, random_state=np.random.RandomState(0))),
+        normalize(Fisher(HiddenMarkov(2, pseudocount=0.1, random_state=0), "information", RBF())),
+        Marginalized(HiddenMarkov(2, alphabet="abcd", pseudocount=0.1, random_state=0)) + 1.0,
+    ],
+    ids=str,
+)
+def test_a_machine_over_a_model_is_written_to_a_file_that_runs_no_code(kernel, tmp_path):
+    sequences, y = families()
+    model = SVC(kernel=kernel).fit(sequences, y)
+    model.expansion_.save(tmp_path / "model")
+    again = Expansion.load(tmp_path / "model")
+    np.testing.assert_array_equal(again(sequences), model.decision_function(sequences))
+    kept, trained = (
+        next(v for v in k.get_params().values() if isinstance(v, HiddenMarkov))
+        for k in (again.kernel, model.kernel_)
+    )
+    assert kept.certificate_ == trained.certificate_
+    assert kept.certificate_.monotone
+    assert kept.alphabet_ == trained.alphabet_
+    np.testing.assert_array_equal(kept.score_samples(sequences), trained.score_samples(sequences))
+    if isinstance(trained.random_state, int):
+        assert again.kernel == model.kernel_
+
+
+def test_models_of_others_have_no_form_in_a_file(tmp_path):
+    class Shift:
+        def fisher_scores(self, X):
+            return np.asarray(X, dtype=float)
+
+    f = Expansion(Fisher(Shift()), [[1.0], [2.0]], [1.0, 1.0])
+    with pytest.raises(ValueError, match="type Shift has no form in a file that runs no code"):
+        f.save(tmp_path / "f")
 
 
 def test_a_fitted_model_stays_what_it_is():

@@ -209,7 +209,8 @@ class Delayed(OverFeatures):
     def features(self, X: Any) -> np.ndarray:
         """Return the last delay vector of every series; see `OverFeatures.features`."""
         lags = np.arange(self.dimension) * self.delay
-        return np.array([x[np.maximum(len(x) - 1 - lags, 0)].ravel() for x in X])
+        series = self.validate(X)  # the column of a table comes as it is
+        return np.array([x[np.maximum(len(x) - 1 - lags, 0)].ravel() for x in series])
 
 
 def embedded(series: np.ndarray, dimension: int, delay: int, incomplete: str) -> np.ndarray:
