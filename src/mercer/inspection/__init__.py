@@ -24,6 +24,7 @@ from .embedding import embed
 from .falsification import Falsification, Trial, falsify
 from .operators import FourierOperator, green_gram, kernel_from_eigensystem
 from .pairs import Asymmetry, NegativeMinor
+from .penalties import regularisation
 from .periodic import fourier_coefficients
 from .polynomial_operator import PolynomialOperator
 from .spectra import (
@@ -36,7 +37,7 @@ from .spectra import (
 from .verdict import Verdict
 from .weighted_features import WeightedFeatures
 from .witness import Witness
-from .wording import Regularisation, regularisation
+from .wording import Regularisation
 
 __all__ = [
     "Asymmetry",

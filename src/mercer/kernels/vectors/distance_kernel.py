@@ -13,6 +13,9 @@ from ..base import Kernel
 from ..definiteness import PD, PSD, UNKNOWN, Definiteness
 from ..objects import VECTORS, Objects, as_objects, count
 from ..parameters import is_number, positive, show
+from .exponential import Exponential
+from .laplacian import Laplacian
+from .rbf import RBF
 from .vector import VectorKernel
 
 if TYPE_CHECKING:
@@ -87,6 +90,14 @@ class DistanceKernel(VectorKernel):
         if isinstance(self.distance, str):
             return _NORMS.get(self.distance)
         return None if callable(self.distance) else float(self.distance)
+
+    @property
+    def same_as(self) -> Kernel | None:
+        """The kernel with a name of its own that is the same function, None where there is none."""
+        if self.distance == "sqeuclidean":
+            return RBF(1.0 / float(self.scale))
+        named = {1.0: Laplacian, 2.0: Exponential}.get(self.power or inf)
+        return None if named is None else named(1.0 / float(self.scale))
 
     @property
     def definiteness(self) -> Definiteness:

@@ -15,7 +15,12 @@ from .coordinatewise import CoordinateKernel
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
 
-_FORMS = ("series", "unit", "wrapped")
+_OPERATORS = {
+    "series": "PERIODIC_GAUSSIAN",
+    "unit": "PERIODIC_GAUSSIAN_UNIT",
+    "wrapped": "PERIODIC_GAUSSIAN_WRAPPED",
+}
+_FORMS = tuple(_OPERATORS)
 _REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
 
 
@@ -67,7 +72,7 @@ class PeriodicGaussian(CoordinateKernel):
     _fixed = ("period",)
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
-    regularisation = stated_operator("PERIODIC_GAUSSIAN")
+    regularisation = stated_operator(lambda kernel: _OPERATORS[kernel.form])
 
     def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
         self.sigma = sigma
