@@ -16,6 +16,7 @@ sum-zero witness  c'Kc = -1 with 2 entries of c, by exact arithmetic; negative f
 from mercer.kernels.hankel import radial_fourier
 
 from .alignments import alignment, centred_alignment
+from .comparison import compare_spectra
 from .decomposition import MercerDecomposition, mercer_decomposition
 from .definiteness import check
 from .diagnosis import Diagnosis, diagnose
@@ -30,7 +31,6 @@ from .polynomial_operator import PolynomialOperator
 from .spectra import (
     SpectrumSign,
     bochner_density,
-    compare_spectra,
     fourier_transform,
     spectrum_sign,
 )

@@ -7,7 +7,7 @@ is expensive, and where it is zero it is impossible (Smola 1998, section 3.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
 from typing import Any, Protocol, runtime_checkable
@@ -197,57 +197,6 @@ def spectrum_sign(
         frequency=float(w[lowest]),
         tolerance=tolerance,
     )
-
-
-def compare_spectra(
-    kernels: Mapping[str, Any] | Sequence[Kernel], omega: Any, dimension: int | None = None
-) -> dict[str, np.ndarray]:
-    """Return by how much each kernel damps each frequency, relative to frequency zero.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel, or mapping of names to Kernel or callables
-        What to compare. A callable ``f(omega)`` is a Fourier transform itself.
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n,)
-        F[k](omega) / F[k](0) by name. :func:`mercer.plots.filters` draws them.
-
-    Examples
-    --------
-    >>> from mercer.inspection import compare_spectra
-    >>> from mercer.kernels import RBF, Laplacian
-    >>> table = compare_spectra([RBF(gamma=0.5), Laplacian(gamma=1.0)], [0.0, 1.0, 2.0])
-    >>> for name, attenuation in table.items():
-    ...     print(name, attenuation.round(6))
-    RBF(gamma=0.5) [1.       0.606531 0.135335]
-    Laplacian(gamma=1.0) [1.  0.5 0.2]
-    """
-    named = kernels if isinstance(kernels, Mapping) else {repr(k): k for k in kernels}
-    if not named:
-        raise ValueError("there is no kernel to compare.")
-    w = as_frequencies(omega, dimension)
-    zero = np.zeros((1, w.shape[1]))
-    table = {}
-    for name, kernel in named.items():
-        if isinstance(kernel, Kernel):
-            values, at_zero = fourier_transform(kernel, w), fourier_transform(kernel, zero)
-        elif callable(kernel):
-            values, at_zero = np.asarray(kernel(w)), np.asarray(kernel(zero))
-        else:
-            raise TypeError(f"{name!r} is neither a kernel nor a function: {kernel!r}.")
-        if not np.isfinite(at_zero).all():
-            raise ValueError(
-                f"{name} is not integrable in {w.shape[1]} dimensions, so its transform is "
-                "infinite at frequency zero and has no scale to compare with."
-            )
-        table[str(name)] = values / at_zero
-    return table
 
 
 def closed_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
