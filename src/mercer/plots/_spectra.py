@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import FAINT, colour_of, new_axes, tidy
+from ._style import FAINT, as_numbers, colour_of, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,7 +131,7 @@ def eigenfunctions(
     >>> from mercer.plots import eigenfunctions
     >>> ax = eigenfunctions(mercer_decomposition(RBF(gamma=2.0), (-1, 1), n_nodes=40))
     """
-    nodes = np.asarray(decomposition.nodes, dtype=np.float64)
+    nodes = as_numbers(decomposition.nodes, "eigenfunctions")
     if nodes.ndim != 2 or nodes.shape[1] != 1:
         raise ValueError(
             "eigenfunctions draws functions of one number; this decomposition has nodes of shape "
