@@ -11,7 +11,15 @@ import pytest
 from mercer import kernels as mk
 from tools.gallery.docstrings import USE, describe
 from tools.gallery.families import ADVICE, FAMILIES, kernels
-from tools.gallery.page import PAGE, PICTURES, anchor, missing, page, same_kernels
+from tools.gallery.page import (
+    PAGE,
+    PICTURES,
+    anchor,
+    derivatives,
+    missing,
+    page,
+    same_kernels,
+)
 from tools.gallery.portraits import portraits
 
 FAMILY_NAMES = [name for family in FAMILIES for name in family.names.split()]
@@ -111,6 +119,22 @@ def test_a_picture_shows_the_kernel_and_its_spectrum(name, titles):
     pictures = pytest.importorskip("tools.gallery.pictures")
     figure = pictures.picture(portraits()[name])
     assert [ax.get_title() for ax in figure.axes] == titles
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("PowerSeries", "by `coefficients`, as in `PowerSeries(coefficients=[1.0, "),
+        ("BlendedSpectrum", "by `weights`, as in `BlendedSpectrum(p=2, "),
+        ("WeightedDegree", "by `weights`, as in `WeightedDegree(degree=2, "),
+        ("PeriodicGaussian", "by `period`, by `sigma`"),
+        ("Linear", "no parameter that is a real number"),
+    ],
+)
+def test_derivatives_by_parameters_that_may_be_numbers(name, expected):
+    portrait = portraits()[name]
+    kernel = portrait.kernels[0].bind(portrait.objects)
+    assert derivatives(kernel, portrait.objects).startswith(expected)
 
 
 def test_curves_are_the_values_of_the_kernel():

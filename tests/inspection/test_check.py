@@ -269,7 +269,8 @@ def test_value_error_hides_what_it_could_explain():
         (np.ones((0, 0)), ValueError, "empty"),
         ([[1.0, np.nan], [np.nan, 1.0]], ValueError, r"K\[0, 1\] is nan"),
         ([[1.0, 0.0], [0.0, np.inf]], ValueError, r"K\[1, 1\] is inf"),
-        ("rbf", TypeError, "a kernel, a function of two collections or a square matrix"),
+        ({"rbf"}, TypeError, "a kernel, a function of two collections or a square matrix"),
+        ("rbf", TypeError, "a kernel is asked about objects"),  # the name of a kernel
     ],
 )
 def test_what_is_no_matrix_is_refused(matrix, error, message):

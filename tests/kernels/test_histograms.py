@@ -9,6 +9,7 @@ from mercer import SVC
 from mercer.kernels import (
     AdditiveChiSquare,
     ChiSquare,
+    DistanceKernel,
     HistogramIntersection,
     Laplacian,
     Spline,
@@ -37,6 +38,7 @@ def test_chi_square_is_positive_definite_on_histograms(bins):
     for variance in (0.5, 2.0, 10.0):
         kernel = ChiSquare(1.0 / variance)
         assert kernel.definiteness == "positive definite"
+        assert DistanceKernel("chi2", variance).definiteness == "positive definite"
         assert np.linalg.eigvalsh(kernel(X))[0] > 0
 
 

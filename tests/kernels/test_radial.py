@@ -204,3 +204,22 @@ def test_narrow_kernels_memorise_and_wide_ones_are_constant():
 def test_parameters_out_of_range_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("alpha", [0.3, 20.0, 63.0, 65.0, 1e3, 1e6, 1e10, 1e15])
+def test_a_rational_quadratic_keeps_its_digits_for_every_exponent(alpha):
+    x = np.append(0.0, np.geomspace(1e-6, 1e3, 500))[:, None]
+    kernel = RationalQuadratic(alpha, 0.9)
+    squares = np.longdouble(x[:, 0]) ** 2 / (2 * np.longdouble(alpha) * np.longdouble(0.9) ** 2)
+    exact = np.exp(-np.longdouble(alpha) * np.log1p(squares)).astype(float)
+    values = kernel(x, [[0.0]])[:, 0]
+    assert np.abs(values - exact).max() < (2e-14 if alpha < 64 else 1e-15)
+    assert values[0] == 1
+    assert (np.diff(values) <= 0).all()
+    slope = kernel.gradient(x, [[0.0]])["alpha"][:, 0]
+    if alpha > 1e3:  # -exp(-s) s^2 / (2 alpha^2), up to terms of one order more
+        s = alpha * squares.astype(float)
+        assert slope == pytest.approx(
+            -np.exp(-s) * (s / alpha) ** 2 / 2, rel=0.1, abs=1e-6 / alpha**2
+        )
+        assert np.abs(slope).max() > 0.1 / alpha**2

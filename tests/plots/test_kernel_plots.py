@@ -8,7 +8,7 @@ import pytest
 from mercer import plots
 from mercer.data import rings
 from mercer.inspection import densities, mercer_decomposition
-from mercer.kernels import RBF, Laplacian, Linear, Sigmoid
+from mercer.kernels import RBF, Dirichlet, Laplacian, Linear, PeriodicGaussian, Sigmoid
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -129,6 +129,25 @@ def test_filters_of_kernels_by_default():
     assert len(ax.lines) == 2
     assert ax.get_xlim() == (0.0, 8.0)
     assert r"\|" in ax.get_xlabel()
+
+
+@pytest.mark.spec("SM-3.24")
+def test_waves_of_periodic_kernels_are_points():
+    kernels = [RBF(0.5), PeriodicGaussian(1.0, 10.0, "wrapped"), Dirichlet(3), PeriodicGaussian()]
+    ax = plots.filters(kernels)
+    gauss, wrapped, dirichlet, series = ax.lines
+    labels = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert labels == [repr(kernel) for kernel in kernels]
+    # The wrapped Gaussian samples the filter of the Gaussian.
+    w = wrapped.get_xdata()
+    assert w == pytest.approx(2 * np.pi / 10 * np.arange(len(w)))
+    assert wrapped.get_ydata() == pytest.approx(np.exp(-(w**2) / 2))
+    assert dirichlet.get_xdata().tolist() == [0, 1, 2, 3]
+    assert dirichlet.get_ydata().tolist() == [1, 1, 1, 1]
+    assert series.get_xdata()[0] == 1  # no constant
+    assert {line.get_linestyle() for line in (wrapped, dirichlet, series)} == {"None"}
+    assert gauss.get_linestyle() == "-"
+    assert len(ax.collections) == 3  # stems
 
 
 def test_eigenfunctions_of_an_interval():

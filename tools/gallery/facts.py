@@ -4,10 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mercer import kernels as mk
 from mercer.gram.program import compile_kernel
 from mercer.inspection import fourier_coefficients, fourier_transform, regularisation
-from mercer.kernels.catalogue import catalogue
+from mercer.kernels.catalogue import catalogue, sample
 from mercer.kernels.objects import take
 
 from .portraits import Matrix, Plane, Portrait
@@ -116,6 +118,26 @@ def derivatives(kernel: Any, objects: Any) -> list[str] | None:
     except NotImplementedError:
         return None
     return sorted(found)
+
+
+def other_derivatives(kernel: Any, known: list[str]) -> dict[str, Any]:
+    """Return parameters that are numbers in other kernels of the class, each with such a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel.
+    known : list of str
+        The parameters that are numbers in this one.
+    """
+    found: dict[str, Any] = {}
+    for example in catalogue():
+        if type(example.kernel) is type(kernel):
+            objects = sample(example.objects, 2, np.random.default_rng(0))
+            for name in derivatives(example.kernel, objects) or []:
+                if name not in known and "__" not in name:  # those of parts are not its own
+                    found.setdefault(name, example.kernel)
+    return found
 
 
 def computed(kernel: Any) -> str:

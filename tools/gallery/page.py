@@ -114,12 +114,10 @@ def caption(portrait: Portrait) -> str:
 def known(name: str, portrait: Portrait) -> list[str]:
     """Return what the kernel of a portrait claims, as a table."""
     kernel = portrait.kernels[0].bind(portrait.objects)
-    by = facts.derivatives(kernel, portrait.objects)
-    derivatives = "not stated" if by is None else ", ".join(f"by `{p}`" for p in by)
     rows = {
         "objects": facts.domain(kernel),
         "definiteness": definiteness(name, portrait),
-        "derivatives": derivatives or "no parameter that is a real number",
+        "derivatives": derivatives(kernel, portrait.objects),
         "computed": facts.computed(kernel),
         "spectrum": facts.spectrum(portrait).words,
     }
@@ -131,6 +129,17 @@ def known(name: str, portrait: Portrait) -> list[str]:
     if operator and operator[1]:
         lines += ["", f"{FENCE}\nP(\\omega) \\propto {operator[1]}\n```"]
     return lines
+
+
+def derivatives(kernel: Any, objects: Any) -> str:
+    """Return the parameters by which the values of a class are differentiated."""
+    own = facts.derivatives(kernel, objects)
+    if own is None:
+        return "not stated"
+    by = [f"by `{name}`" for name in own]
+    others = facts.other_derivatives(kernel, own)
+    by += [f"by `{name}`, as in `{other!r}`" for name, other in others.items()]
+    return ", ".join(by) or "no parameter that is a real number"
 
 
 def cell(text: str) -> str:

@@ -232,7 +232,7 @@ def _vectors() -> dict[str, Portrait]:
             [mk.FromSpectrum(bump, dimension=1, reach=30.0)],
             words="a spectrum with its power about the frequency 3",
         ),
-        "Multiquadric": Curves([mk.Multiquadric(c) for c in (0.0, 1.0, 2.0)]),
+        "Multiquadric": Curves([mk.Multiquadric(c) for c in (0.3, 1.0, 2.0)]),
         "NegativeDistance": Curves([mk.NegativeDistance(p) for p in (0.5, 1.0, 1.5)]),
         "LogDistance": Curves([mk.LogDistance(2.0, c) for c in (0.1, 1.0, 4.0)]),
         "ThinPlate": Curves([mk.ThinPlate()], (-2, 2)),

@@ -99,8 +99,8 @@ class Coordinates:
         }
 
     def values(self, x: Any, z: Any) -> np.ndarray:
-        """Return f(x, z) for arrays of numbers, by the definition."""
-        t = np.abs(x - z)
+        """Return f(x, z) for arrays of numbers, for f(x - z) also complex, by the definition."""
+        t = magnitude(x - z)
         if self.function == "product":
             values = x * z
         elif self.function == "minimum":
@@ -123,11 +123,16 @@ class Coordinates:
         elif self.function == "cosines":
             values = sum(c * np.cos(pi * k * self.a * t) for k, c in enumerate(self.coefficients))
         else:
-            t = np.abs(t - self.b * np.round(t / self.b))
+            t = magnitude(t - self.b * np.round(t / self.b))
             shifts = [self.b * (-(k + 1) // 2 if k % 2 else k // 2) for k in range(self.count)]
             bumps = sum(np.exp(-self.a * (t + shift) ** 2) for shift in shifts)
             values = self.coefficients[0] * bumps + self.coefficients[1]
         return self.peak * np.asarray(values)
+
+
+def magnitude(t: Any) -> Any:
+    """Return abs(t), and for complex numbers the analytic function that is abs(t) on the line."""
+    return t * np.sign(t.real) if np.iscomplexobj(t) else np.abs(t)
 
 
 def combined(factors: Any, combination: str, order: int = 0) -> np.ndarray:

@@ -190,25 +190,60 @@ class Table:
         ndarray
             The values.
         """
-        p = self.pieces["float64"]
-        n_pieces = p.coefficients.shape[1]
         shape = np.shape(x)
         x = np.maximum(np.asarray(x, dtype=np.float64), 0.0).reshape(-1)
+        t, piece, position = self._places(x)
+        coefficients = self.pieces["float64"].coefficients
+        y = np.zeros_like(x)
+        for row in coefficients:
+            y = y * position + row[piece]
+        y = np.where(t < 0, self.at_zero, np.where(t < coefficients.shape[1], y, self.beyond))
+        return y.reshape(shape)
+
+    def derivative(self, x: Any) -> np.ndarray:
+        """Return the derivative of the pieces at `x`, in float64.
+
+        Parameters
+        ----------
+        x : array
+            Numbers.
+
+        Returns
+        -------
+        ndarray
+            The slopes; 0 where the table is constant, before the first piece and after the last,
+            and at 0.
+        """
+        shape = np.shape(x)
+        x = np.maximum(np.asarray(x, dtype=np.float64), 0.0).reshape(-1)
+        t, piece, position = self._places(x)
+        p = self.pieces["float64"]
+        y = np.zeros_like(x)
+        for power, row in zip(range(len(p.coefficients) - 1, 0, -1), p.coefficients, strict=False):
+            y = y * position + power * row[piece]
+        inside = (x > 0) & (t >= 0) & (t < p.coefficients.shape[1])
+        safe = np.where(inside, x, 1.0)
+        if self.grid == "octaves":
+            rate = _EIGHTHS / 2.0 ** (np.frexp(safe)[1] - 1)
+        else:
+            rate = p.factor / (2.0 * np.sqrt(safe) if self.grid == "root" else np.ones_like(safe))
+        return np.where(inside, rate * y, 0.0).reshape(shape)
+
+    def _places(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the piece of every number, also as an index, and the position within it."""
+        p = self.pieces["float64"]
+        last = p.coefficients.shape[1] - 1
         if self.grid == "octaves":
             bits = x.view(np.int64)
             t = ((bits >> 49) - (p.first + 1023) * _EIGHTHS).astype(np.float64)
             low = (bits & ((1 << 49) - 1)) | (1023 << 52)
             position = (low.view(np.float64) - 1.0) * _EIGHTHS
-            piece = np.clip(t, 0, n_pieces - 1)
+            piece = np.clip(t, 0, last)
         else:
             t = (np.sqrt(x) if self.grid == "root" else x) * p.factor
-            piece = np.clip(np.floor(t), 0, n_pieces - 1)
+            piece = np.clip(np.floor(t), 0, last)
             position = t - piece
-        y = np.zeros_like(x)
-        for row in p.coefficients:
-            y = y * position + row[piece.astype(np.intp)]
-        y = np.where(t < 0, self.at_zero, np.where(t < n_pieces, y, self.beyond))
-        return y.reshape(shape)
+        return t, piece.astype(np.intp), position
 
 
 def _check_grid(grid: str, end: float) -> None:

@@ -16,6 +16,7 @@ sum-zero witness  c'Kc = -1 with 2 entries of c, by exact arithmetic; negative f
 from mercer.kernels.hankel import radial_fourier
 
 from .alignments import alignment, centred_alignment
+from .comparison import compare_spectra
 from .decomposition import MercerDecomposition, mercer_decomposition
 from .definiteness import check
 from .diagnosis import Diagnosis, diagnose
@@ -24,19 +25,19 @@ from .embedding import embed
 from .falsification import Falsification, Trial, falsify
 from .operators import FourierOperator, green_gram, kernel_from_eigensystem
 from .pairs import Asymmetry, NegativeMinor
+from .penalties import regularisation
 from .periodic import fourier_coefficients
 from .polynomial_operator import PolynomialOperator
 from .spectra import (
     SpectrumSign,
     bochner_density,
-    compare_spectra,
     fourier_transform,
     spectrum_sign,
 )
 from .verdict import Verdict
 from .weighted_features import WeightedFeatures
 from .witness import Witness
-from .wording import Regularisation, regularisation
+from .wording import Regularisation
 
 __all__ = [
     "Asymmetry",

@@ -35,7 +35,7 @@ def alignment(
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
+    kernel : Kernel, str, callable or array of shape (n, n)
         The kernel, or its matrix.
     X : objects, optional
         The objects; None for a matrix.
@@ -74,7 +74,7 @@ def centred_alignment(
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
+    kernel : Kernel, str, callable or array of shape (n, n)
         The kernel, or its matrix.
     X : objects, optional
         The objects; None for a matrix.

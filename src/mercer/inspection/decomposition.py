@@ -21,15 +21,14 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from mercer.kernels import FromFunction, Kernel
+from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count
-from mercer.kernels.parameters import integer
+from mercer.kernels.parameters import integer, is_number
 
 from .definiteness import DENSE, ULPS
+from .quadrature import quadrature
 from .values import KernelValues
 from .weighted_features import WeightedFeatures
-
-RULES = ("gauss", "midpoint", "periodic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +135,16 @@ def mercer_decomposition(
 
     Parameters
     ----------
-    kernel : Kernel or callable
-        A kernel, or a function of two collections of objects.
+    kernel : Kernel, str or callable
+        A kernel or its name, or a function of two collections of objects.
     domain : tuple (low, high) or objects
-        An interval with the uniform measure of total mass high - low; or objects, a sample, with
-        mass 1/n each unless `weights` says otherwise.
+        An interval, or a box by two opposite corners ``([0, 0], [1, 2])``, with the uniform
+        measure, whose total mass is the length or volume; or objects, a sample, with mass 1/n each
+        unless `weights` says otherwise.
     n_terms : int >= 1, optional
         How many terms to return; by default all whose eigenvalue exceeds rounding.
     n_nodes : int >= 2, default=200
-        Nodes on an interval.
+        Nodes on an interval; on a box of dimension d about so many in all, and at least 2^d.
     rule : {"gauss", "midpoint", "periodic"}, default="gauss"
         Gauss and Legendre's rule, for smooth kernels; the midpoint rule, for kernels with a kink;
         or equally spaced nodes, for periodic ones.
@@ -167,15 +167,15 @@ def mercer_decomposition(
     >>> mercer_decomposition(brownian, (0, 1), n_terms=3, rule="midpoint").eigenvalues.round(4)
     array([0.4053, 0.045 , 0.0162])
     """
-    if not isinstance(kernel, Kernel):
-        kernel = FromFunction(kernel)
+    kernel = resolve(kernel)
     if n_terms is not None:
         integer(n_terms, "n_terms", minimum=1)
     if isinstance(domain, tuple):
         if weights is not None:
             raise ValueError("weights belong to objects; an interval has those of its rule.")
-        nodes, mass = _interval(domain, integer(n_nodes, "n_nodes", minimum=2), rule)
+        nodes, mass = quadrature(domain, integer(n_nodes, "n_nodes", minimum=2), rule)
     else:
+        _refuse_sides(domain)
         nodes = domain
         mass = _masses(weights, count(domain))
     values = KernelValues(kernel, nodes)
@@ -207,23 +207,21 @@ def mercer_decomposition(
     )
 
 
-def _interval(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights of a quadrature rule."""
-    if len(domain) != 2 or not all(np.isscalar(end) and np.isfinite(end) for end in domain):
-        raise ValueError(f"an interval is a pair (low, high) of finite numbers; got {domain!r}.")
-    low, high = float(domain[0]), float(domain[1])
-    if not low < high:
-        raise ValueError(f"an interval needs low < high; got ({low:g}, {high:g}).")
-    if rule == "gauss":
-        x, w = np.polynomial.legendre.leggauss(n)
-        nodes, mass = (low + high) / 2 + (high - low) / 2 * x, (high - low) / 2 * w
-    elif rule in ("midpoint", "periodic"):
-        shift = 0.5 if rule == "midpoint" else 0.0
-        nodes = low + (high - low) * (np.arange(n) + shift) / n
-        mass = np.full(n, (high - low) / n)
-    else:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
-    return nodes[:, None], mass
+def _refuse_sides(domain: Any) -> None:
+    """Refuse a list of pairs of numbers, which is a box to one reader and a sample to another."""
+    if (
+        isinstance(domain, list)
+        and domain
+        and all(
+            isinstance(side, tuple) and len(side) == 2 and all(map(is_number, side))
+            for side in domain
+        )
+    ):
+        low, high = ([side[end] for side in domain] for end in (0, 1))
+        raise ValueError(
+            f"a list of pairs may be meant as a box or as a sample of vectors. For the box pass "
+            f"its corners, domain=({low}, {high}); for the sample an array, np.array({domain})."
+        )
 
 
 def _masses(weights: Any, n: int) -> np.ndarray:

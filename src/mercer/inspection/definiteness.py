@@ -47,7 +47,7 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
+    kernel : Kernel, str, callable or array of shape (n, n)
         The kernel; a function of two collections of objects; or a matrix, symmetric or not.
     X : objects, optional
         The objects; None for a matrix.

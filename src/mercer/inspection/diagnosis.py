@@ -100,7 +100,7 @@ def diagnose(kernel: Any, X: Any = None, y: Any = None) -> Diagnosis:
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
+    kernel : Kernel, str, callable or array of shape (n, n)
         The kernel, or its matrix.
     X : objects, optional
         The objects; None for a matrix.

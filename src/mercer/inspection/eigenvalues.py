@@ -127,7 +127,7 @@ def eigenvalue_report(
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
+    kernel : Kernel, str, callable or array of shape (n, n)
         The kernel, or the matrix itself, of which the symmetric part is taken.
     X : objects, optional
         The objects; None for a matrix.

@@ -22,7 +22,7 @@ def embed(kernel: Any, X: Any = None, *, n_components: int | None = None) -> np.
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
+    kernel : Kernel, str, callable or array of shape (n, n)
         The kernel, or its matrix, which must be symmetric and positive semidefinite.
     X : objects, optional
         The objects; None for a matrix.

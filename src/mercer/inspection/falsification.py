@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.kernels import FromFunction, Kernel
+from mercer.kernels import resolve
 from mercer.kernels.objects import count
 from mercer.kernels.parameters import integer
 
@@ -116,8 +116,8 @@ def falsify(
 
     Parameters
     ----------
-    kernel : Kernel or callable
-        A bound kernel, or a function of two collections of objects.
+    kernel : Kernel, str or callable
+        A bound kernel, a name such as "linear", or a function of two collections of objects.
     sampler : callable, tuple (low, high) or collection
         ``f(rng, n)`` returns n objects, from the NumPy generator it is given. Two corners stand
         for a box of vectors, of which meshes are tried too. A list or an array is drawn from.
@@ -152,8 +152,7 @@ def falsify(
     >>> falsify(RBF(gamma=1.0), (-2.0, 2.0), n_trials=20).falsified
     False
     """
-    if not isinstance(kernel, Kernel):
-        kernel = FromFunction(kernel)
+    kernel = resolve(kernel)
     kernel._require_bound("on objects of a sampler")
     integer(n_points, "n_points", minimum=2)
     integer(n_trials, "n_trials", minimum=1)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.kernels import Constant, Kernel, Scaled, Sum
+from mercer.kernels import Kernel
 from mercer.kernels.parameters import integer, positive
 
 from .spectra import METHODS
+from .terms import terms
 
 _MOST = 1 << 16  # samples of a period
 
@@ -108,28 +109,21 @@ def stated_coefficients(kernel: Kernel) -> StatedSeries | None:
         That of a periodic kernel, and of multiples and sums of such of one period; a constant may
         be added.
     """
-    own: Any = getattr(kernel, "fourier_coefficients", None)
-    if own is not None:
-        return StatedSeries(float(kernel.period), own)  # type: ignore[attr-defined]
-    if isinstance(kernel, Scaled):
-        inner, scale = stated_coefficients(kernel.kernel), kernel.scale
-        return inner and StatedSeries(inner.period, lambda n: scale * inner.coefficients(n))
-    if not isinstance(kernel, Sum):
+    constant, others = terms(kernel)
+    series: list[tuple[float, Any]] = [
+        (scale, getattr(term, "fourier_coefficients", None)) for scale, term in others
+    ]
+    if not series or any(own is None for _, own in series):
         return None
-    for part, other in ((kernel.left, kernel.right), (kernel.right, kernel.left)):
-        if isinstance(other, Constant):
-            return _lifted(stated_coefficients(part), float(other.value))
-    left, right = stated_coefficients(kernel.left), stated_coefficients(kernel.right)
-    if left is None or right is None or left.period != right.period:
+    periods = {float(term.period) for _, term in others}  # type: ignore[attr-defined]
+    if len(periods) > 1:
         return None
-    return StatedSeries(left.period, lambda n: left.coefficients(n) + right.coefficients(n))
 
+    def coefficients(n: int) -> np.ndarray:
+        waves = sum(scale * own(n) for scale, own in series)
+        return waves + constant * (np.arange(n) == 0)
 
-def _lifted(series: StatedSeries | None, constant: float) -> StatedSeries | None:
-    """Return the series of a kernel plus a constant."""
-    return series and StatedSeries(
-        series.period, lambda n: series.coefficients(n) + constant * (np.arange(n) == 0)
-    )
+    return StatedSeries(periods.pop(), coefficients)
 
 
 def _coefficients(kernel: Kernel, period: float, samples: int) -> np.ndarray:

@@ -6,6 +6,7 @@ collection of objects are turned into one here.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -102,6 +103,7 @@ def as_sampler(source: Any) -> Sampler:
         The sampler.
     """
     if callable(source):
+        _require_two_arguments(source)
         return source
     if isinstance(source, tuple) and len(source) == 2 and _is_numeric(source):
         return Box(*source)
@@ -113,6 +115,21 @@ def as_sampler(source: Any) -> Sampler:
         "sampler must be a function f(rng, n) that returns n objects, a pair (low, high) of "
         f"corners of a box, or a list or array of objects; got {type(source).__name__}."
     )
+
+
+def _require_two_arguments(sampler: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called with a generator and a number."""
+    try:
+        signature = inspect.signature(sampler)
+    except (TypeError, ValueError):  # not known of some functions written in C
+        return
+    try:
+        signature.bind(None, 1)
+    except TypeError:
+        raise TypeError(
+            "sampler must be a function f(rng, n) that returns n objects, drawn with the NumPy "
+            f"generator rng; got one with the arguments {signature}."
+        ) from None
 
 
 def _is_numeric(pair: tuple[Any, Any]) -> bool:

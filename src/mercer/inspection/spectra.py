@@ -7,18 +7,19 @@ is expensive, and where it is zero it is impossible (Smola 1998, section 3.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from mercer.kernels import Constant, Kernel, OnColumns, Scaled, Sum
+from mercer.kernels import Kernel, OnColumns, Product
 from mercer.kernels.hankel import half_length, radial_fourier
 
 from .frequencies import as_frequencies
 from .invariance import symmetries
+from .terms import terms
 
 METHODS = ("auto", "closed", "numeric")
 
@@ -75,7 +76,9 @@ def fourier_transform(
         )
     kernel._require_bound("in the frequency domain")
     w = as_frequencies(omega, dimension)
-    _refuse_point_masses(kernel)
+    concentrated = point_masses(kernel)
+    if concentrated is not None:
+        raise ValueError(concentrated)
     if method != "numeric":
         stated = closed_form(kernel)
         if stated is not None:
@@ -196,57 +199,6 @@ def spectrum_sign(
     )
 
 
-def compare_spectra(
-    kernels: Mapping[str, Any] | Sequence[Kernel], omega: Any, dimension: int | None = None
-) -> dict[str, np.ndarray]:
-    """Return by how much each kernel damps each frequency, relative to frequency zero.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel, or mapping of names to Kernel or callables
-        What to compare. A callable ``f(omega)`` is a Fourier transform itself.
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n,)
-        F[k](omega) / F[k](0) by name. :func:`mercer.plots.filters` draws them.
-
-    Examples
-    --------
-    >>> from mercer.inspection import compare_spectra
-    >>> from mercer.kernels import RBF, Laplacian
-    >>> table = compare_spectra([RBF(gamma=0.5), Laplacian(gamma=1.0)], [0.0, 1.0, 2.0])
-    >>> for name, attenuation in table.items():
-    ...     print(name, attenuation.round(6))
-    RBF(gamma=0.5) [1.       0.606531 0.135335]
-    Laplacian(gamma=1.0) [1.  0.5 0.2]
-    """
-    named = kernels if isinstance(kernels, Mapping) else {repr(k): k for k in kernels}
-    if not named:
-        raise ValueError("there is no kernel to compare.")
-    w = as_frequencies(omega, dimension)
-    zero = np.zeros((1, w.shape[1]))
-    table = {}
-    for name, kernel in named.items():
-        if isinstance(kernel, Kernel):
-            values, at_zero = fourier_transform(kernel, w), fourier_transform(kernel, zero)
-        elif callable(kernel):
-            values, at_zero = np.asarray(kernel(w)), np.asarray(kernel(zero))
-        else:
-            raise TypeError(f"{name!r} is neither a kernel nor a function: {kernel!r}.")
-        if not np.isfinite(at_zero).all():
-            raise ValueError(
-                f"{name} is not integrable in {w.shape[1]} dimensions, so its transform is "
-                "infinite at frequency zero and has no scale to compare with."
-            )
-        table[str(name)] = values / at_zero
-    return table
-
-
 def closed_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
     """Return the transform that a kernel states, None where it states none.
 
@@ -261,34 +213,52 @@ def closed_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
         A function of frequencies of shape (n, d) that returns an array of shape (n,). Sums and
         multiples of kernels that state a transform have one.
     """
+    constant, others = terms(kernel)
+    forms = [(scale, form) for scale, term in others if (form := _own_form(term)) is not None]
+    if constant > 0 or not forms or len(forms) < len(others):
+        return None
+    return lambda w: np.sum([scale * form(w) for scale, form in forms], axis=0)
+
+
+def _own_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
     if isinstance(kernel, Spectral):
         return kernel.spectral_density
-    if isinstance(kernel, Scaled):
-        inner, scale = closed_form(kernel.kernel), kernel.scale
-        return None if inner is None else lambda w: scale * inner(w)
-    if isinstance(kernel, Sum):
-        left, right = closed_form(kernel.left), closed_form(kernel.right)
-        return None if left is None or right is None else lambda w: left(w) + right(w)
-    return None
+    twin: Any = getattr(kernel, "same_as", None)
+    return None if twin is None else twin.spectral_density
 
 
-def _refuse_point_masses(kernel: Kernel) -> None:
-    """Refuse kernels whose transform is concentrated on points or planes."""
+def point_masses(kernel: Kernel) -> str | None:
+    """Return why the spectrum of a kernel of x - z is no density, None where that is not known.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Returns
+    -------
+    str or None
+        What part of the spectrum is concentrated on points or planes, in words.
+    """
+    constant, others = terms(kernel)
+    if constant > 0 or not others:
+        return "a constant has all its spectrum at frequency zero and no density; leave it out."
+    reasons = (_concentrated(term) for _, term in others)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _concentrated(kernel: Kernel) -> str | None:
     if getattr(kernel, "period", None) is not None:
-        raise ValueError(
-            f"{kernel!r} is periodic: its spectrum is a series, given by fourier_coefficients."
-        )
-    if isinstance(kernel, Constant):
-        raise ValueError(
-            "a constant has all its spectrum at frequency zero and no density; leave it out."
-        )
+        return f"{kernel!r} is periodic: its spectrum is a series, given by fourier_coefficients."
     if isinstance(kernel, OnColumns):
-        raise ValueError(
+        return (
             f"{kernel!r} does not depend on the other columns, so its spectrum lies in a plane and "
             "has no density; ask about the kernel on its own columns."
         )
-    for part in kernel._parts():
-        _refuse_point_masses(part)
+    reasons = [point_masses(part) for part in kernel._parts()]
+    if isinstance(kernel, Product) and None in reasons:
+        return None  # the convolution with a density is one
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def _profile(kernel: Kernel, dimension: int, axis: int = 0) -> Callable[[np.ndarray], np.ndarray]:

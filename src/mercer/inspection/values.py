@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.gram import Gram, evaluate
-from mercer.kernels import Definiteness, FromFunction, Kernel
+from mercer.kernels import Definiteness, Kernel, resolve
 from mercer.kernels.objects import count, take
 
 _BLOCK = 1 << 21  # entries of a block of rows: 16 MB of float64
@@ -24,9 +24,9 @@ class KernelValues:
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
-        A kernel; a function ``f(A, B)`` of two collections that returns the matrix of their
-        values; or the matrix itself, which need not be symmetric.
+    kernel : Kernel, str, callable or array of shape (n, n)
+        A kernel or its name, such as "rbf"; a function ``f(A, B)`` of two collections that returns
+        the matrix of their values; or the matrix itself, which need not be symmetric.
     X : objects, optional
         The objects of a kernel or function; None for a matrix.
 
@@ -49,8 +49,8 @@ class KernelValues:
         self.objects: Any = None
         self.claim: Definiteness | None = None
         self.eps = float(np.finfo(np.float64).eps)
-        if isinstance(kernel, Kernel) or callable(kernel):
-            self._from_kernel(kernel if isinstance(kernel, Kernel) else FromFunction(kernel), X)
+        if isinstance(kernel, str | Kernel) or callable(kernel):
+            self._from_kernel(resolve(kernel), X)
         else:
             self._from_matrix(kernel, X)
 

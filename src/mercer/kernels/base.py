@@ -239,9 +239,8 @@ class Kernel(Parametrised):
         dict of str to ndarray
             The matrix of derivatives, of shape (n_X, n_Z), for the name of every parameter that
             is a real number, nested ones as ``part__name``. A sequence of numbers has one matrix
-            for each, stacked along the first axis. Integers, rules, functions, matrices and
-            periods have none. A rule such as ``gamma="scale"`` is differentiated as the number
-            it stands for.
+            for each, stacked along the first axis. Integers, rules, functions and matrices have
+            none. A rule such as ``gamma="scale"`` is differentiated as the number it stands for.
 
         Examples
         --------

@@ -33,7 +33,8 @@ class OnColumns(Kernel):
         The kernel k on the selected columns. Its own ``gamma="scale"`` refers to them alone.
     columns : sequence of int or of str, int, str or slice
         Positions (negative ones count from the end), or names of a data frame's columns. Names,
-        negative positions and slices become positions when the kernel is bound.
+        negative positions and slices become positions when the kernel is bound. A slice of names
+        includes both ends, as in a data frame.
 
     Notes
     -----
@@ -63,7 +64,9 @@ class OnColumns(Kernel):
                 "the columns of a precomputed kernel matrix are objects, not features; select "
                 "features before the matrix is computed."
             )
-        if not isinstance(self.columns, slice) and not _listed(self.columns):
+        if isinstance(self.columns, slice):
+            _check_slice(self.columns)
+        elif not _listed(self.columns):
             raise ValueError("columns is empty; name at least one column.")
 
     @property
@@ -168,23 +171,14 @@ def positions(columns: Any, n_columns: int, names: Any) -> list[int]:
         Positions, in the order of the selection.
     """
     if isinstance(columns, slice):
-        index = list(range(n_columns)[columns])
+        index = list(range(n_columns)[_by_position(columns, names)])
         if not index:
             raise ValueError(f"{columns} selects none of the {n_columns} columns.")
         return index
     index = []
     for column in _listed(columns):
         if isinstance(column, str):
-            if names is None:
-                raise ValueError(
-                    f"column {column!r} is a name, but the data have no column names; bind the "
-                    "kernel to a data frame or select columns by position."
-                )
-            if column not in list(names):
-                raise ValueError(
-                    f"unknown column {column!r}; the data have {', '.join(map(str, names))}."
-                )
-            index.append(list(names).index(column))
+            index.append(_position(column, names))
         elif not -n_columns <= column < n_columns:
             raise ValueError(
                 f"column {column} does not exist; the data have {n_columns} columns, 0 to "
@@ -193,6 +187,46 @@ def positions(columns: Any, n_columns: int, names: Any) -> list[int]:
         else:
             index.append(int(column) % n_columns)
     return index
+
+
+def _position(column: str, names: Any) -> int:
+    """Return the position of the column of a name."""
+    if names is None:
+        raise ValueError(
+            f"column {column!r} is a name, but the data have no column names; bind the "
+            "kernel to a data frame or select columns by position."
+        )
+    found = [i for i, name in enumerate(names) if name == column]
+    if not found:
+        raise ValueError(f"unknown column {column!r}; the data have {', '.join(map(str, names))}.")
+    if len(found) > 1:
+        raise ValueError(
+            f"{len(found)} columns are named {column!r}, at the positions "
+            f"{', '.join(map(str, found))}; select columns by position, or rename them."
+        )
+    return found[0]
+
+
+def _by_position(columns: slice, names: Any) -> slice:
+    """Return a slice of positions for one of positions or names, which includes its last name."""
+    start, stop = columns.start, columns.stop
+    if isinstance(start, str):
+        start = _position(start, names)
+    if isinstance(stop, str):
+        stop = _position(stop, names) + 1
+    return slice(start, stop, columns.step)
+
+
+def _check_slice(columns: slice) -> None:
+    """Refuse a slice whose ends are neither positions nor names."""
+    for item in (columns.start, columns.stop):
+        if item is not None and (isinstance(item, bool) or not isinstance(item, str | Integral)):
+            raise TypeError(
+                f"the ends of a slice must be positions (int) or names (str); got {show(item)}."
+            )
+    step = columns.step
+    if step is not None and (not isinstance(step, Integral) or step == 0):
+        raise TypeError(f"the step of a slice must be an int that is not 0; got {show(step)}.")
 
 
 def _listed(columns: Any) -> list:

@@ -90,7 +90,16 @@ class FromFunction(Kernel):
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         """Return the values of the function; see :meth:`Kernel.tile`."""
-        return checked(self.function(A, B), (count(A), count(B)), self.function)
+        try:
+            return checked(self.function(A, B), (count(A), count(B)), self.function)
+        except (TypeError, ValueError) as error:
+            if _takes_single_objects(self.function, A, B):
+                raise TypeError(
+                    f"{show(self.function)} takes two objects and returns a number; the function "
+                    "of a kernel takes two collections and returns the matrix of their values. "
+                    "Wrap it: FromFunction(lambda A, B: [[f(a, b) for b in B] for a in A])."
+                ) from error
+            raise
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
         """Return the values k(x, x); see :meth:`Kernel.tile_diagonal`."""
@@ -232,6 +241,14 @@ class FromFeatureMap(Kernel):
                 f"{show(self.phi)} returned {features.shape[0]} rows for {count(A)} objects."
             )
         return features
+
+
+def _takes_single_objects(function: Callable[[Any, Any], Any], A: Any, B: Any) -> bool:
+    """Return whether a function that fails on two collections gives a number for two objects."""
+    try:
+        return np.ndim(function(A[0], B[0])) == 0
+    except Exception:  # the function is the user's
+        return False
 
 
 def require_callable(function: Any, name: str) -> None:

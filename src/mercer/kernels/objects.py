@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,6 +88,7 @@ VECTORS = Objects(
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
 _TEXT = ("object", "str", "string", "category", "utf8")  # types of columns that may hold texts
+_TIMES = ("date", "time", "duration", "period")  # how the types of dates and durations begin
 _OTHERS = (
     (str | bytes, "texts", "Spectrum, Subsequence or TfIdf"),
     (set | frozenset, "sets", "Jaccard or SetIntersection"),
@@ -114,6 +116,9 @@ def as_vectors(X: Any, owner: str) -> Any:
     if _is_ready(X):
         return X
     refuse_other_objects(X, owner)
+    names = column_names(X)
+    if names is not None and len(set(names)) < len(names):
+        X = X.to_numpy()  # vectors need no names, and scikit-learn refuses repeated ones
     from sklearn.utils import check_array
 
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
@@ -259,10 +264,14 @@ def refuse_other_objects(X: Any, owner: str) -> None:
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+            if str(dtype).lower().startswith(_TIMES):
+                raise _times(owner, f"the column {name!r} holds")
             if str(dtype).lower() not in _TEXT:
                 continue
             column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
             first = next((value for value in column if value is not None), None)
+            if isinstance(first, date | timedelta):
+                raise _times(owner, f"the column {name!r} holds")
             if isinstance(first, str | bytes) and not _stands_for_number(first):
                 raise ValueError(
                     f"{owner} is defined on real vectors, and the column {name!r} holds texts such "
@@ -270,6 +279,8 @@ def refuse_other_objects(X: Any, owner: str) -> None:
                     f"Spectrum(3).on_columns({name!r}) + RBF().on_columns([...])."
                 )
         return
+    if isinstance(X, np.ndarray) and (X.dtype.kind in "mM" or _begins_with_times(X)):
+        raise _times(owner, "the array holds")
     if isinstance(X, str | bytes):
         first = X
     elif isinstance(X, Sequence) or getattr(X, "ndim", 0) == 1:
@@ -282,6 +293,20 @@ def refuse_other_objects(X: Any, owner: str) -> None:
                 f"{owner} is defined on real vectors; got {what} such as {_shown(first)}. For "
                 f"{what} use {kernels}, or FromFunction, which takes any objects."
             )
+
+
+def _begins_with_times(X: np.ndarray) -> bool:
+    """Return whether an array of objects has a date or a duration in its first row."""
+    kinds = date | timedelta | np.datetime64 | np.timedelta64
+    return X.dtype.kind == "O" and any(isinstance(value, kinds) for value in np.ravel(X[:1]))
+
+
+def _times(owner: str, where: str) -> ValueError:
+    """Return the error for dates and durations, whose numbers depend on a unit nobody chose."""
+    return ValueError(
+        f"{owner} is defined on real vectors, and {where} dates or times. Turn them into numbers "
+        "of a unit that suits the kernel, such as days: (x - x.min()) / np.timedelta64(1, 'D')."
+    )
 
 
 def _stands_for_number(text: str | bytes) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import FAINT, colour_of, new_axes, tidy
+from ._style import FAINT, as_numbers, colour_of, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,9 @@ def filters(
 
     Where a curve is low, functions of that frequency are expensive for a machine with this kernel;
     where it falls to nothing, they are impossible. Kernels whose curves agree where data have
-    power act alike, whatever their formulas.
+    power act alike, whatever their formulas. A periodic kernel has the waves of its period and
+    nothing in between: they are drawn as points on stems, relative to its constant, or to its
+    lowest wave where it has no constant.
 
     Parameters
     ----------
@@ -54,12 +56,15 @@ def filters(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['Gaussian', 'Laplacian']
     """
-    from mercer.inspection import compare_spectra
+    from mercer.inspection.comparison import by_name, compare_spectra
 
+    kernels = by_name(kernels)
     w = np.linspace(0.0, 8.0, 401) if omega is None else np.asarray(omega, dtype=np.float64)
     table = compare_spectra(kernels, w, dimension)
     ax = new_axes(ax, figsize=(8.0, 4.0))
-    for k, (name, values) in enumerate(table.items()):
+    for k, ((name, values), kernel) in enumerate(zip(table.items(), kernels.values(), strict=True)):
+        if _stems(ax, kernel, name, colour_of(k), w):
+            continue
         negative = values < -FLOOR
         sizes = np.where(np.abs(values) < FLOOR, np.nan, np.abs(values))
         ax.semilogy(w, sizes, color=colour_of(k), label=name)
@@ -80,6 +85,21 @@ def filters(
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     tidy(ax)
     return ax
+
+
+def _stems(ax: Axes, kernel: Any, name: str, colour: str, w: np.ndarray) -> bool:
+    """Draw the waves of a kernel if it is periodic, and return whether it is."""
+    from mercer.inspection.comparison import waves
+    from mercer.kernels import Kernel
+
+    found = waves(kernel, float(w.max())) if isinstance(kernel, Kernel) else None
+    if found is None:
+        return False
+    at, sizes = found.frequencies, found.attenuation
+    shown = (at >= w.min()) & (at <= w.max()) & (sizes >= FLOOR)
+    ax.vlines(at[shown], FLOOR, sizes[shown], color=colour, linewidth=0.8, alpha=0.6)
+    ax.semilogy(at[shown], sizes[shown], color=colour, marker="o", linestyle="none", label=name)
+    return True
 
 
 def eigenfunctions(
@@ -111,7 +131,7 @@ def eigenfunctions(
     >>> from mercer.plots import eigenfunctions
     >>> ax = eigenfunctions(mercer_decomposition(RBF(gamma=2.0), (-1, 1), n_nodes=40))
     """
-    nodes = np.asarray(decomposition.nodes, dtype=np.float64)
+    nodes = as_numbers(decomposition.nodes, "eigenfunctions")
     if nodes.ndim != 2 or nodes.shape[1] != 1:
         raise ValueError(
             "eigenfunctions draws functions of one number; this decomposition has nodes of shape "

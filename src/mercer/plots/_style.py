@@ -48,13 +48,24 @@ def colour_of(index: int) -> str:
 
 def dense_2d(X: Any, *, columns: int, what: str) -> NDArray[np.float64]:
     """Check that `X` has the number of columns that fits on paper."""
-    values = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+    values = X.toarray() if hasattr(X, "toarray") else as_numbers(X, what)
     if values.ndim != 2 or values.shape[1] != columns:
         raise ValueError(
             f"{what} draws data with {columns} column{'s' if columns > 1 else ''}, got an array of "
             f"shape {values.shape}"
         )
     return values
+
+
+def as_numbers(values: Any, what: str) -> NDArray[np.float64]:
+    """Return numbers as an array, or say that texts and other objects cannot be drawn."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{what} draws vectors of numbers, and these objects are none. Pictures of kernels on "
+            "texts and other objects are gram and eigenvalues, or vectors made by embed."
+        ) from None
 
 
 def fitted(model: Any) -> None:

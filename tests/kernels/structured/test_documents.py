@@ -258,10 +258,38 @@ def test_documents_and_counts_are_not_mixed():
         ({"stop_words": "german"}, ValueError, "stop_words must be 'english'"),
         ({"stemmer": "porter"}, TypeError, "stemmer must be a function"),
         ({"analyzer": "word"}, TypeError, "analyzer must be a function"),
+        (
+            {"analyzer": "char"},
+            TypeError,
+            r"got 'char'\. .*pass CountVectorizer\(analyzer=\"char\", ngram_range=\(2, 4\)\)",
+        ),
         ({"min_df": 0}, ValueError, "min_df"),
+        ({"min_df": -0.1}, ValueError, "min_df"),
         ({"max_features": 0}, ValueError, "max_features"),
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, error, message):
     with pytest.raises(error, match=message):
         TfIdf(**parameters)
+
+
+def test_min_df_below_one_is_a_share():
+    documents = [["a", "b"], ["a", "c"], ["a", "b"], ["a"], ["d", "a"]]
+    for share, peer in ((0.2, 0.2), (0.4, 0.4), (0.41, 0.41), (0.9, 0.9)):
+        vectoriser = CountVectorizer(analyzer=list, min_df=peer).fit(documents)
+        assert sorted(TfIdf(min_df=share).bind(documents).vocabulary) == sorted(
+            vectoriser.vocabulary_
+        )
+    # Weights count as copies: without the third document b is in one of four.
+    weights = np.array([1.0, 1.0, 0.0, 1.0, 1.0])
+    assert TfIdf(min_df=0.3).bind(documents, weights).vocabulary == ["a"]
+    assert TfIdf(min_df=0.25).bind(documents, weights).vocabulary == ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match=r"no term that 1\.8 documents contain"):
+        TfIdf(min_df=0.9).bind([["a"], ["b"]])
+
+
+def test_letters_by_a_vectoriser():
+    kernel = TfIdf(idf="smooth", analyzer=CountVectorizer(analyzer="char", ngram_range=(2, 3)))
+    documents = ["abcab", "cabac", "bbbca"]
+    peer = TfidfVectorizer(analyzer="char", ngram_range=(2, 3)).fit_transform(documents)
+    np.testing.assert_allclose(kernel(documents), (peer @ peer.T).toarray(), rtol=1e-13)

@@ -120,6 +120,7 @@ EXAMPLES = [
     Example(Matern(nu=inf, length_scale=1.2)),
     Example(RationalQuadratic(alpha=0.7, length_scale=1.3)),
     Example(RationalQuadratic(alpha=1.0)),
+    Example(RationalQuadratic(alpha=200.0, length_scale=1.3)),
     Example(DampedOscillator(gamma=1.2, omega=0.7)),
     Example(InverseMultiquadric(c=0.8)),
     Example(RadialBSpline(order=1, scale=1.5, dimension=DIMENSION)),

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..objects import Objects, as_items, as_vectors
-from ..parameters import integer, is_number, real, truth
+from ..parameters import integer, is_number, positive, show, truth
 from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .brief import Brief
@@ -54,14 +54,16 @@ class TfIdf(Kernel):
         Whether to divide by :math:`\kappa`.
     analyzer : callable or vectoriser, optional
         How a document becomes terms: a function from a document to a list of terms, or an object
-        with `build_analyzer`, such as scikit-learn's CountVectorizer. By default the words of two
-        or more letters or digits of a string, in lower case, and the items of a list of tokens.
+        with `build_analyzer`, such as scikit-learn's CountVectorizer; pieces of 2 to 4 letters are
+        ``CountVectorizer(analyzer="char", ngram_range=(2, 4))``. By default the words of two or
+        more letters or digits of a string, in lower case, and the items of a list of tokens.
     stop_words : "english" or collection of str, optional
         Terms that are dropped, before they are stemmed.
     stemmer : callable, optional
         Maps a term to its stem, such as ``PorterStemmer().stem`` of a language toolkit.
-    min_df : float >= 1, default=1
-        Terms that fewer documents contain are dropped. Documents count with their weights.
+    min_df : float > 0, default=1
+        Terms that fewer documents contain are dropped. Documents count with their weights. Below 1
+        it is a share of the documents.
     max_features : int >= 1, optional
         Keep this many terms only, those that most documents contain.
     vocabulary : sequence of str, optional
@@ -130,7 +132,11 @@ class TfIdf(Kernel):
         if self.analyzer is not None and not (
             callable(self.analyzer) or hasattr(self.analyzer, "build_analyzer")
         ):
-            raise TypeError("analyzer must be a function or have build_analyzer().")
+            raise TypeError(
+                "analyzer must be a function from a document to a list of terms, or a vectoriser "
+                f"with build_analyzer(); got {show(self.analyzer)}. For letters and for n-grams "
+                'pass CountVectorizer(analyzer="char", ngram_range=(2, 4)) of scikit-learn.'
+            )
         if self.stemmer is not None and not callable(self.stemmer):
             raise TypeError(f"stemmer must be a function; got {self.stemmer!r}.")
         if isinstance(self.stop_words, str) and self.stop_words != "english":
@@ -138,7 +144,7 @@ class TfIdf(Kernel):
                 f"stop_words must be 'english' or a collection of words; got {self.stop_words!r}."
             )
         truth(self.normalize, "normalize")
-        real(self.min_df, "min_df", minimum=1)
+        positive(self.min_df, "min_df")
         if self.max_features is not None:
             integer(self.max_features, "max_features", minimum=1)
         if self.vocabulary is not None and len(set(self.vocabulary)) < len(self.vocabulary):
@@ -178,22 +184,23 @@ class TfIdf(Kernel):
             counts = _count(bags, terms)
         total = float(counts.shape[0] if weight is None else np.sum(weight))
         containing = _document_frequency(counts, weight)
-        kept = self._kept(containing)
+        kept = self._kept(containing, float(self.min_df) * (total if self.min_df < 1 else 1.0))
         idf = np.zeros(len(containing))
         idf[kept] = _idf(self.idf, total, containing[kept])
         if terms is not None:
             idf, terms = idf[kept], [terms[i] for i in kept]
         return self._with(idf=idf, vocabulary=terms)
 
-    def _kept(self, containing: np.ndarray) -> np.ndarray:
+    def _kept(self, containing: np.ndarray, fewest: float) -> np.ndarray:
         """Return the positions of the terms that enough documents contain."""
-        kept = np.flatnonzero((containing >= self.min_df) & (containing > 0))
+        # A sum of weights, and a share of it, are rounded.
+        kept = np.flatnonzero((containing >= fewest * (1 - 1e-12)) & (containing > 0))
         if self.max_features is not None:
             # Most frequent first; of equally frequent ones the first in the vocabulary.
             kept = np.sort(kept[np.argsort(-containing[kept], kind="stable")[: self.max_features]])
         if not kept.size:
             raise ValueError(
-                f"TfIdf found no term that {self.min_df:g} documents contain: they are empty, hold "
+                f"TfIdf found no term that {fewest:g} documents contain: they are empty, hold "
                 "stop words only, or min_df is too large."
             )
         return kept

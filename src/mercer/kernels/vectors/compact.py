@@ -29,7 +29,10 @@ class CompactKernel(VectorKernel):
         """Return the matrix of values between two sets of vectors, without its zeros.
 
         The vectors are sorted by the column in which they are spread farthest, and every block of
-        rows is compared with those columns of the matrix that lie within the support.
+        rows is compared with those columns of the matrix that lie within the support. It is meant
+        for sparse linear algebra, such as `scipy.sparse.linalg`; a machine takes the kernel itself
+        and computes the tiles that it needs. A multiple of the kernel has the multiple of this
+        matrix.
 
         Parameters
         ----------

@@ -10,9 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..base import Kernel
-from ..definiteness import PD, PSD, UNKNOWN, Definiteness
+from ..definiteness import PD, UNKNOWN, Definiteness
 from ..objects import VECTORS, Objects, as_objects, count
 from ..parameters import is_number, positive, show
+from .exponential import Exponential
+from .laplacian import Laplacian
+from .rbf import RBF
 from .vector import VectorKernel
 
 if TYPE_CHECKING:
@@ -27,11 +30,9 @@ class DistanceKernel(VectorKernel):
 
     .. math:: k(x, z) = \exp(-d(x, z) / s)
 
-    Positive definite for the p-norms with :math:`1 \le p \le 2` and for the squared Euclidean
-    distance; positive semidefinite for the chi-square distance
-    :math:`\sum_i (x_i - z_i)^2 / (x_i + z_i)` of vectors without negative entries, since it is a
-    sum of functions of one object minus four times the kernel
-    :math:`\sum_i x_i z_i / (x_i + z_i)`. For p > 2 (in three dimensions or more it is not
+    Positive definite for the p-norms with :math:`1 \le p \le 2`, for the squared Euclidean
+    distance, and for the chi-square distance :math:`\sum_i (x_i - z_i)^2 / (x_i + z_i)` of vectors
+    without negative entries, which is ChiSquare. For p > 2 (in three dimensions or more it is not
     positive definite, by a theorem of Koldobsky) and for a user's distance nothing is claimed.
 
     Parameters
@@ -89,11 +90,17 @@ class DistanceKernel(VectorKernel):
         return None if callable(self.distance) else float(self.distance)
 
     @property
+    def same_as(self) -> Kernel | None:
+        """The kernel with a name of its own that is the same function, None where there is none."""
+        if self.distance == "sqeuclidean":
+            return RBF(1.0 / float(self.scale))
+        named = {1.0: Laplacian, 2.0: Exponential}.get(self.power or inf)
+        return None if named is None else named(1.0 / float(self.scale))
+
+    @property
     def definiteness(self) -> Definiteness:
         """Positive definite where the distance embeds in L1 or L2, else unknown."""
-        if self.distance == "chi2":
-            return PSD
-        if self.distance == "sqeuclidean":
+        if self.distance in ("chi2", "sqeuclidean"):
             return PD
         return PD if self.power is not None and self.power <= 2 else UNKNOWN
 

@@ -51,8 +51,6 @@ class FourierSeries(VectorKernel):
     array([[0.5]])
     """
 
-    _fixed = ("period",)
-
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients)
 
     def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
@@ -148,10 +146,13 @@ class FourierSeries(VectorKernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         a = np.asarray(self.coefficients, dtype=np.float64)
         frequency = 2 * pi / float(self.period) * np.arange(len(a))[:, None, None]
-        value, slope = np.ones(()), np.zeros(())
+        value, by_coefficient, by_period = np.ones(()), np.zeros(()), np.zeros(())
         for j in range(X.shape[1]):
-            difference = dense_column(X, j)[:, None] - dense_column(Z, j)
-            waves = np.cos(frequency * difference)
+            angle = frequency * (dense_column(X, j)[:, None] - dense_column(Z, j))
+            waves = np.cos(angle)
             factor = np.tensordot(a, waves, axes=1)
-            value, slope = value * factor, slope * factor + value * waves
-        return {"coefficients": slope}
+            turned = np.tensordot(a, angle * np.sin(angle), axes=1) / float(self.period)
+            by_coefficient = by_coefficient * factor + value * waves
+            by_period = by_period * factor + value * turned
+            value = value * factor
+        return {"coefficients": by_coefficient, "period": by_period}

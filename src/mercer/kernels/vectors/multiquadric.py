@@ -44,6 +44,10 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
+    regularisation = stated_operator(
+        lambda kernel: "MULTIQUADRIC" if kernel.c > 0 else "NEGATIVE_DISTANCE"
+    )
+
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
         self._check()

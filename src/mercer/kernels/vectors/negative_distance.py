@@ -8,6 +8,7 @@ import numpy as np
 
 from ..definiteness import CPD, Definiteness
 from ..parameters import positive, show
+from ..spectrum import stated_operator
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -41,6 +42,10 @@ class NegativeDistance(RadialKernel):
     >>> NegativeDistance()([[0.0, 0.0]], [[3.0, 4.0]])
     array([[-5.]])
     """
+
+    regularisation = stated_operator(
+        lambda kernel: "NEGATIVE_DISTANCE" if kernel.power < 2 else "SQUARED_DISTANCE"
+    )
 
     def __init__(self, power: float = 1.0) -> None:
         self.power = power
@@ -93,6 +98,10 @@ class LogDistance(RadialKernel):
     >>> LogDistance()([[0.0]], [[2.0]]).round(6)
     array([[-1.609438]])
     """
+
+    regularisation = stated_operator(
+        lambda kernel: "LOG_DISTANCE" if kernel.power == 2 else "CONDITIONAL"
+    )
 
     def __init__(self, power: float = 2.0, c: float = 1.0) -> None:
         self.power = power

@@ -15,7 +15,12 @@ from .coordinatewise import CoordinateKernel
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
 
-_FORMS = ("series", "unit", "wrapped")
+_OPERATORS = {
+    "series": "PERIODIC_GAUSSIAN",
+    "unit": "PERIODIC_GAUSSIAN_UNIT",
+    "wrapped": "PERIODIC_GAUSSIAN_WRAPPED",
+}
+_FORMS = tuple(_OPERATORS)
 _REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
 
 
@@ -64,10 +69,8 @@ class PeriodicGaussian(CoordinateKernel):
     array([[ 0.753314, -0.481973]])
     """
 
-    _fixed = ("period",)
-
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
-    regularisation = stated_operator("PERIODIC_GAUSSIAN")
+    regularisation = stated_operator(lambda kernel: _OPERATORS[kernel.form])
 
     def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
         self.sigma = sigma
@@ -139,6 +142,11 @@ class PeriodicGaussian(CoordinateKernel):
         return theta(float(self.sigma), float(self.period), float(first), float(constant))
 
     def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
-        u = 2 * pi / float(self.period) * (x - z)
-        slopes = self._coefficients()[1]
-        return {"sigma": sum((a * np.cos(n * u) for n, a in enumerate(slopes)), np.zeros_like(u))}
+        sigma, period = float(self.sigma), float(self.period)
+        u = 2 * pi / period * (x - z)
+        by_sigma, turned = np.zeros_like(u), np.zeros_like(u)
+        for n, (a, slope) in enumerate(zip(*self._coefficients(), strict=True)):
+            by_sigma += slope * np.cos(n * u)
+            turned += n * a * np.sin(n * u)
+        # The values are functions of (x - z) / period and sigma / period.
+        return {"sigma": by_sigma, "period": (u * turned - sigma * by_sigma) / period}

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ..algebra.operands import require_kernel
+from ..algebra.operands import nested, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
+from ..displacement import slope_along
 from ..objects import VECTORS, Objects
 from ..parameters import integer, positive
 from .vector import VectorKernel, require_columns
@@ -64,8 +65,6 @@ class Periodized(VectorKernel):
     >>> k([[0.2]], [[0.9], [1.9]]).round(6)
     array([[1.772397, 1.772397]])
     """
-
-    _fixed = ("period",)
 
     def __init__(
         self, kernel: Kernel, period: float = 2 * pi, dimension: int | None = None
@@ -164,11 +163,20 @@ class Periodized(VectorKernel):
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         """Return the sums over all periods; see :meth:`Kernel.tile`."""
-        return self._wrapped(A, B, lambda rows: {"": self.kernel._values(self._origin, rows)})[""]
+
+        def values(rows: np.ndarray, _: np.ndarray) -> dict[str, np.ndarray]:
+            return {"": self.kernel._values(self._origin, rows)}
+
+        return self._wrapped(A, B, values)[""]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        inner = self._wrapped(X, Z, lambda rows: self.kernel._gradient(self._origin, rows))
-        return {f"kernel__{name}": matrix for name, matrix in inner.items()}
+        def slopes(rows: np.ndarray, periods: np.ndarray) -> dict[str, np.ndarray]:
+            inner = self.kernel._gradient(self._origin, rows)
+            # The n-th term moves by n when the period grows.
+            along = slope_along(self.kernel, rows, periods)
+            return {"period": along[None]} | nested("kernel", inner)
+
+        return self._wrapped(X, Z, slopes)
 
     @property
     def _origin(self) -> np.ndarray:
@@ -179,7 +187,10 @@ class Periodized(VectorKernel):
         return deepcopy(self)
 
     def _wrapped(self, A: Any, B: Any, function: Any) -> dict[str, np.ndarray]:
-        """Sum functions of the difference over all periods, for all pairs of rows."""
+        """Sum functions over all periods, for all pairs of rows.
+
+        They take the differences x - z + T n and the periods n.
+        """
         A, B = (np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float) for X in (A, B))
         period, shifts = float(self.period), self._shifts()
         sums: dict[str, list[np.ndarray]] = {}
@@ -187,10 +198,12 @@ class Periodized(VectorKernel):
         for i in range(0, len(A), rows):
             # Differences, and pairs of opposite shifts, so that k(x, z) = k(z, x) to the last bit.
             difference = (A[i : i + rows, None] - B).reshape(-1, A.shape[1])
-            difference -= period * np.round(difference / period)
-            total = function(difference)
-            for shift in shifts:
-                right, left = function(difference + shift), function(difference - shift)
+            away = np.round(difference / period)
+            difference -= period * away
+            total = function(difference, -away)
+            for steps in shifts:
+                right = function(difference + period * steps, steps - away)
+                left = function(difference - period * steps, -steps - away)
                 total = {name: total[name] + (right[name] + left[name]) for name in total}
             for name, values in total.items():
                 shape = (*values.shape[:-2], len(A[i : i + rows]), len(B))
@@ -198,9 +211,8 @@ class Periodized(VectorKernel):
         return {name: np.concatenate(parts, axis=-2) for name, parts in sums.items()}
 
     def _shifts(self) -> np.ndarray:
-        """Return one of every pair of opposite shifts that counts, nearest first."""
-        d, period = int(self.dimension or 1), float(self.period)
-        n = self._periods()
+        """Return one of every pair of opposite shifts that counts, in periods, nearest first."""
+        d, n = int(self.dimension or 1), self._periods()
         if (2 * n + 1) ** d > _MOST_SHIFTS:
             raise ValueError(
                 f"{self!r} would sum {2 * n + 1}^{d} terms for every pair; use a narrower kernel, "
@@ -208,7 +220,7 @@ class Periodized(VectorKernel):
             )
         steps = np.array(list(product(range(-n, n + 1), repeat=d)), dtype=float)
         half = steps[: len(steps) // 2]  # the second half are their opposites
-        return period * half[np.argsort((half**2).sum(axis=1), kind="stable")]
+        return half[np.argsort((half**2).sum(axis=1), kind="stable")]
 
     def _periods(self) -> int:
         """Return after how many periods the kernel is negligible."""

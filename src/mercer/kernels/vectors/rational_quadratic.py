@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
+# Up to this exponent a power loses two digits at most, since it multiplies the rounding of 1 + t.
+_LARGE = 64.0
+_TERMS = 10  # of the series of the logarithm, enough for t where the power is not negligible
+_SMALL_EXCESS = [0.0, 0.0, *((-1) ** (k + 1) * (k - 1) / k for k in range(2, 11))]
+
+
 class RationalQuadratic(DrawsFrequencies, RadialKernel):
     r"""A power of a rational function of the squared distance.
 
@@ -67,19 +73,27 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""
+        alpha = float(self.alpha)
         builder.leaf("sqdist")
-        builder.affine(0.5 / (float(self.alpha) * float(self.length_scale) ** 2), 1.0)
-        if self.alpha == 1:
+        rate = 0.5 / (alpha * float(self.length_scale) ** 2)
+        if alpha > _LARGE:
+            _push_large_power(builder, rate, alpha)
+            return
+        builder.affine(rate, 1.0)
+        if alpha == 1:
             builder.reciprocal()
         else:
-            builder.power(-float(self.alpha))
+            builder.power(-alpha)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         alpha, scale = float(self.alpha), float(self.length_scale)
         excess = squared_distances(X, Z) * (0.5 / (alpha * scale**2))
-        values, ratio = (1.0 + excess) ** -alpha, excess / (1.0 + excess)
+        values, ratio = np.exp(-alpha * np.log1p(excess)), excess / (1.0 + excess)
+        # The terms cancel where the excess is small: -e^2/2 + 2 e^3/3 - 3 e^4/4 + ...
+        series = np.polynomial.polynomial.polyval(excess, _SMALL_EXCESS)
+        slope = np.where(excess < 0.01, series, ratio - np.log1p(excess))
         return {
-            "alpha": values * (ratio - np.log1p(excess)),
+            "alpha": values * slope,
             "length_scale": values * ratio * (2.0 * alpha / scale),
         }
 
@@ -88,3 +102,21 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
         alpha = float(self.alpha)
         variance = rng.standard_gamma(alpha, size=(n, 1)) / alpha
         return np.sqrt(variance) * rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
+
+
+def _push_large_power(builder: Builder, rate: float, alpha: float) -> None:
+    """Replace the top s by (1 + rate s) ** -alpha, without rounding 1 + rate s.
+
+    With t = rate s and y = t / (2 + t), log(1 + t) = 2 atanh(y) = 2 y (1 + y^2/3 + y^4/5 + ...).
+    """
+    builder.affine(rate, 0.0)
+    builder.dup()
+    builder.affine(1.0, 2.0)
+    builder.reciprocal()
+    builder.mul()
+    builder.dup()
+    builder.powi(2)
+    builder.polynomial([1.0 / (2 * k + 1) for k in range(_TERMS)])
+    builder.mul()
+    builder.affine(-2.0 * alpha, 0.0)
+    builder.exp()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..definiteness import PD, Definiteness
+from ..spectrum import stated_operator
 from .coordinatewise import CoordinateKernel
 from .histogram import HistogramKernel
 
@@ -36,6 +37,8 @@ class Spline(CoordinateKernel, HistogramKernel):
     >>> Spline()([[1.0]], [[2.0]]).round(6)
     array([[3.833333]])
     """
+
+    regularisation = stated_operator("SPLINE")
 
     @property
     def definiteness(self) -> Definiteness:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..definiteness import CPD2, Definiteness
+from ..spectrum import stated_operator
 from .radial import RadialKernel
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class ThinPlate(RadialKernel):
     >>> ThinPlate()([[0.0]], [[2.0]]).round(6)
     array([[2.772589]])
     """
+
+    regularisation = stated_operator("THIN_PLATE")
 
     @property
     def definiteness(self) -> Definiteness:
