@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from mercer.kernels.parameters import integer
+from mercer.kernels.vectors.monomials import monomial_name
 
 Array = NDArray[np.float64]
 
@@ -289,15 +290,6 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def monomial_name(columns: Any, factors: tuple[int, ...]) -> str:
-    """Return the name of a product of columns, such as ``x0 x1^2``, or ``1``."""
-    parts = []
-    for column in dict.fromkeys(factors):
-        power = factors.count(column)
-        parts.append(f"{columns[column]}^{power}" if power > 1 else str(columns[column]))
-    return " ".join(parts) or "1"
 
 
 def kernel_blocks(X: Any, coefficients: list[float]) -> Any:

@@ -16,9 +16,10 @@ from mercer.feature_space.estimators import checked_objects
 from mercer.kernels import RBF
 from mercer.kernels.parameters import integer
 from mercer.kernels.rows import squared_norms
+from mercer.kernels.vectors.monomials import monomial_name
 
 from .base import KernelFeatures
-from .monomials import kernel_blocks, monomial_name, n_monomials
+from .monomials import kernel_blocks, n_monomials
 
 
 class TaylorFeatures(KernelFeatures):
