@@ -14,9 +14,10 @@ from numpy.polynomial.legendre import leggauss
 
 from ..bessel import bessel_ratio
 from ..definiteness import PD, Definiteness
+from ..drawing import from_radial_density
 from ..hankel import radial_fourier
 from ..parameters import integer, positive, show
-from ..spectrum import stated_transform
+from ..spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
 
@@ -29,7 +30,7 @@ _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
 _ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
 
 
-class FromSpectrum(RadialKernel):
+class FromSpectrum(DrawsFrequencies, RadialKernel):
     r"""The radial kernel with a given spectrum.
 
     .. math:: k(x, z) = (2 \pi)^{-d/2} \int P(\|w\|) \, e^{i w \cdot (x - z)} \, dw
@@ -144,6 +145,13 @@ class FromSpectrum(RadialKernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        self._require_bound("in the frequency domain")
+        cutoff = None if self.cutoff is None else float(self.cutoff)
+        return from_radial_density(
+            self._spectrum, 1.0 / float(self.reach or 1.0), cutoff, n, d, rng
+        )
 
     @property
     def _spectrum(self) -> Callable[[np.ndarray], np.ndarray]:

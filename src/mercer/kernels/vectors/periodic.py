@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..definiteness import PSD, Definiteness
+from ..drawing import from_series
 from ..parameters import positive, show
-from ..spectrum import stated_operator, stated_series
+from ..spectrum import DrawsFrequencies, stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _FORMS = ("series", "unit", "wrapped")
 _REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
 
 
-class PeriodicGaussian(CoordinateKernel):
+class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     r"""The Gaussian on a circle, multiplied over the columns.
 
     With :math:`u_i = 2 \pi (x_i - z_i) / T` and :math:`s = 2 \pi \sigma / T`, a factor is
@@ -142,3 +143,6 @@ class PeriodicGaussian(CoordinateKernel):
         u = 2 * pi / float(self.period) * (x - z)
         slopes = self._coefficients()[1]
         return {"sigma": sum((a * np.cos(n * u) for n, a in enumerate(slopes)), np.zeros_like(u))}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return from_series(self.coefficients(), float(self.period), n, d, rng)

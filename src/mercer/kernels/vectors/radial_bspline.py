@@ -13,8 +13,9 @@ from scipy.special import betainc
 
 from ..bessel import bessel_ratio
 from ..definiteness import PD, Definiteness
+from ..drawing import balls
 from ..parameters import integer, positive, show
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .compact import CompactKernel
 from .radial import RadialKernel
 from .statistics import squared_distances
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _DEGREE = 48  # of the series between two knots
 
 
-class RadialBSpline(RadialKernel, CompactKernel):
+class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     r"""The convolution of n + 1 balls, as a function of the distance.
 
     .. math:: k(x, z) = B_n^d(\|x - z\| / s), \quad
@@ -121,6 +122,9 @@ class RadialBSpline(RadialKernel, CompactKernel):
         r = np.sqrt(squared_distances(X, Z)) / scale
         slope = _spline(int(self.order), int(self.dimension or 1), 1)(r)
         return {"scale": -r / scale * slope}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return balls(int(self.order) + 1, n, d, rng) / float(self.scale)
 
 
 @lru_cache(maxsize=32)
