@@ -267,6 +267,16 @@ def _profile(kernel: Periodized) -> Table | None:
         return kernel.tile(np.zeros((1, 1)), apart[:, None])[0]
 
     try:
-        return Table.fit(value, 1.0, beyond=float(value(np.ones(1))[0]))
+        beyond = float(value(np.ones(1))[0])
+        return Table.fit(value, 1.0, beyond=beyond, slope_at_zero=lambda: _slope(kernel))
     except ValueError:
         return None
+
+
+def _slope(kernel: Periodized) -> float:
+    """Return the derivative by sin^2(pi (x - z) / T) at 0, from the metric of the kernel."""
+    from mercer.feature_space.jets import Jets
+
+    jets = Jets(np.zeros((1, 1)), np.ones((1, 1, 1)))
+    jets.python(kernel)
+    return -0.5 * float(jets.result()[0, 0, 0]) * (float(kernel.period) / pi) ** 2

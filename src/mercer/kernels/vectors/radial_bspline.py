@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import comb, factorial, gamma, pi
+from math import comb, factorial, gamma, inf, pi
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -140,7 +140,28 @@ def _table(order: int, dimension: int) -> Table:
     spline = _spline(order, dimension, 0)
     top = float(spline(np.zeros(1))[0])
     errors = {"float32": 1e-7, "float64": 1e-10} if order > 1 and dimension % 2 == 0 else None
-    return Table.fit(lambda y: spline(order + 1.0 - y), order + 1.0, beyond=top, errors=errors)
+    return Table.fit(
+        lambda y: spline(order + 1.0 - y),
+        order + 1.0,
+        beyond=top,
+        errors=errors,
+        curvature_at_end=lambda: _curvature(order, dimension),
+    )
+
+
+def _curvature(order: int, d: int) -> float:
+    """Return the second derivative of the spline at r = 0, minus infinity for order 1.
+
+    B_n is the convolution of f = B_1 and g = B_(n-2), so its Laplacian at 0 is minus the integral
+    of grad f . grad g, over the ball of radius 2 outside of which f is 0.
+    """
+    if order == 1:
+        return -inf
+    x, weight = leggauss(64)
+    angle = 0.25 * pi * (x + 1.0)
+    r, step = 2.0 * np.sin(angle), 0.5 * pi * np.cos(angle) * weight
+    product = _spline(1, d, 1)(r) * _spline(order - 2, d, 1)(r)
+    return -_volume(d) * float((step * r ** (d - 1)) @ product)
 
 
 @lru_cache(maxsize=64)
