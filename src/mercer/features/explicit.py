@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.feature_space.estimators import checked_objects
 from mercer.kernels import Vocabulary
 from mercer.kernels.objects import column_names, take
 
@@ -95,28 +94,14 @@ class ExplicitFeatures(KernelFeatures):
         self.n_components_ = self.kernel_.map_features(first, self.vocabulary_).shape[1]
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Return the features of objects.
-
-        Parameters
-        ----------
-        X : objects
-            Objects.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_components_)
-            The features.
-        """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+    def _features(self, X: Any) -> Any:
         features = self.kernel_.map_features(X, self.vocabulary_)
         if features.shape[1] != self.n_components_:
             raise ValueError(
                 f"the feature map of {self.kernel_!r} returned {features.shape[1]} features, but "
                 f"{self.n_components_} at the fit; a map must not depend on the other objects."
             )
-        return features
+        return features.astype(np.float64, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features: monomials, substrings, elements.
