@@ -15,56 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mercer.kernels import Bilinear, Periodized
+
+from .jet_leaves import KINK, Array, Jet, Key, NotSmoothError, constant, of_column, of_statistic
 
 if TYPE_CHECKING:
     from mercer.gram import Table
+    from mercer.gram.coordinates import Coordinates
 
-Array = NDArray[np.float64]
-Key = tuple[str, tuple[int, ...]]
+__all__ = ["Jets", "NotSmoothError"]
 
-_KINK = (
-    "the kernel has a kink where its two arguments meet, so distances in feature space grow like "
-    "the root of distances in the input space and there is no metric; a Gaussian or polynomial "
-    "kernel has one."
-)
-
-
-@dataclass
-class Jet:
-    """A term of the program at pairs (x, x), along p directions.
-
-    Attributes
-    ----------
-    value : array of shape (n,)
-        The value.
-    first, second : array of shape (n, p)
-        Derivatives in the first and in the second argument.
-    mixed : array of shape (n, p, p)
-        Derivative in the first and then in the second argument.
-    kinks : dict
-        Coefficients, of shape (n,), of the distances r that the term is not smooth in.
-    multiple_of : (key, factor) or None
-        Set if the term is a multiple of one squared distance, whose square root is known.
-    rough : bool
-        Whether the term contains products of distances that are not smooth.
-    """
-
-    value: Array
-    first: Array
-    second: Array
-    mixed: Array
-    kinks: dict[Key, Array] = field(default_factory=dict)
-    multiple_of: tuple[Key, float] | None = None
-    rough: bool = False
-
-
-class NotSmoothError(ValueError):
-    """A kernel has no second derivative where its arguments meet, so it induces no metric."""
+_TINY = 1e-15  # what rounding may leave of the cosine of a right angle
 
 
 class Jets:
@@ -76,12 +42,17 @@ class Jets:
         The points x.
     directions : array of shape (n, d, p)
         The directions in which to differentiate, point by point.
+    shift : array of shape (d,), optional
+        Differentiate at the pairs (x, x + shift) instead.
     """
 
-    def __init__(self, X: Array, directions: Array) -> None:
+    def __init__(self, X: Array, directions: Array, shift: Array | None = None) -> None:
         self._X = X
         self._directions = directions
+        self._shift = np.zeros(X.shape[1]) if shift is None else shift
         self._columns = tuple(range(X.shape[1]))
+        self._spaces = [directions]  # of the points, and of their images under linear maps
+        self._space = 0
         self._stack: list[Jet] = []
 
     def result(self) -> Array:
@@ -91,7 +62,7 @@ class Jets:
         rounding = 1e-8 * np.sqrt(np.abs(jet.value) * steep)
         for coefficient in jet.kinks.values():
             if np.any(np.abs(coefficient) > rounding):
-                raise NotSmoothError(_KINK)
+                raise NotSmoothError(KINK)
         if jet.rough:
             raise NotSmoothError(
                 "the kernel multiplies distances that have kinks where its two arguments meet, so "
@@ -111,46 +82,103 @@ class Jets:
         finally:
             self._columns = outer
 
+    @contextmanager
+    def through(self, mapping: Any) -> Iterator[None]:
+        """Let the leaves inside look at the images under a map, which must be linear."""
+        kernel = getattr(mapping, "kernel", mapping)
+        if not isinstance(kernel, Bilinear):
+            self._refuse(f"the map of {kernel!r}")
+        outer = self._X, self._directions, self._shift, self._columns, self._space
+        chosen, A = list(self._columns), kernel.factor
+        self._X = self._X[:, chosen] @ A.T
+        self._directions = np.einsum("rj,ijp->irp", A, self._directions[:, chosen])
+        self._shift = A @ self._shift[chosen]
+        self._columns = tuple(range(len(A)))
+        self._spaces.append(self._directions)
+        self._space = len(self._spaces) - 1
+        try:
+            yield
+        finally:
+            self._X, self._directions, self._shift, self._columns, self._space = outer
+
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
         chosen = list(self._columns)
-        X, U = self._X[:, chosen], self._directions[:, chosen]
-        key = (statistic, self._columns)
-        jet = self._constant(0.0)
-        if statistic == "dot":
-            jet.value = np.einsum("ij,ij->i", X, X)
-            jet.first = np.einsum("ij,ijp->ip", X, U)
-            jet.second = jet.first.copy()
-            jet.mixed = np.einsum("ijp,ijq->ipq", U, U)
-        elif statistic == "sqdist":
-            jet.mixed = -2.0 * np.einsum("ijp,ijq->ipq", U, U)
-            jet.multiple_of = (key, 1.0)
-        elif statistic == "l1":
-            jet.kinks[key] = np.ones(len(X))
-        else:
+        X, U, shift = self._X[:, chosen], self._directions[:, chosen], self._shift[chosen]
+        jet = of_statistic(statistic, X, U, shift, self._columns, self._space)
+        if jet is None:
             self._refuse(f"the pair statistic {statistic!r}")
         self._stack.append(jet)
+
+    def coordinates(
+        self, function: Coordinates, combination: str = "product", order: int = 0
+    ) -> None:
+        """Push a product or an ANOVA sum of a function of single columns."""
+        if combination == "maximum":
+            raise NotSmoothError(KINK)
+        if self._shift.any():
+            self._refuse("a kernel on single columns, summed over periods,")
+        factors = [
+            of_column(function, self._X[:, c], self._directions[:, c], ("l1", (c,), self._space))
+            for c in self._columns
+        ]
+        if combination == "product":
+            self._stack.append(reduce(self._product, factors))
+            return
+        sums = [self._constant(1.0)] + [self._constant(0.0) for _ in range(order)]
+        for factor in factors:
+            for j in range(order, 0, -1):
+                sums[j] = _sum(sums[j], self._product(factor, sums[j - 1]))
+        self._stack.append(sums[order])
 
     def matrix(self) -> NoReturn:
         """Refuse values that are given as a matrix."""
         self._refuse("a precomputed matrix")
 
-    def python(self, kernel: Any) -> NoReturn:
-        """Refuse a kernel that is written in Python."""
-        self._refuse(repr(kernel))
+    def mapped(self, kernel: Any, statistic: str) -> NoReturn:
+        """Refuse features that are met among objects."""
+        self._refuse(f"{kernel!r}, which counts,")
+
+    def python(self, kernel: Any) -> None:
+        """Add up a kernel over all periods; refuse others that are written in Python."""
+        if not isinstance(kernel, Periodized):
+            self._refuse(f"{kernel!r}, which is a Python function,")
+        chosen = list(self._columns)
+        total = self._constant(0.0)
+        for shift in np.concatenate([np.zeros((1, len(chosen))), kernel._shifts()]):
+            inner = Jets(self._X[:, chosen], self._directions[:, chosen], shift)
+            kernel.kernel.compile(inner)  # type: ignore[arg-type]
+            (one,) = inner._stack
+            weight = 2.0 if shift.any() else 1.0  # opposite shifts have the same derivatives
+            total.value = total.value + weight * one.value
+            total.mixed = total.mixed + weight * one.mixed
+            total.rough = total.rough or one.rough
+            for (statistic, columns, _), c in one.kinks.items():
+                key = (statistic, tuple(self._columns[j] for j in columns), self._space)
+                total.kinks[key] = total.kinks.get(key, 0.0) + weight * c
+        self._stack.append(total)
 
     def table(self, table: Table) -> None:
-        """Replace the top, a squared distance of 0, by a profile of which the slope there is known.
+        """Replace the top by a profile whose derivatives are known where the arguments meet.
 
+        That is at 0, of a squared distance, or at the end, of the distance from the end.
         Interpolation gives values and no derivatives, so any other profile is refused.
         """
         top = self._stack[-1]
-        if top.multiple_of is None or table.slope_at_zero is None:
+        slope: float | None = None
+        curvature: float | None = None
+        if not (top.value.any() or any(c.any() for c in top.kinks.values())):
+            stated, curvature = table.slope_at_zero, 0.0
+            slope = stated() if callable(stated) else stated
+            value = np.full(len(top.value), table.at_zero)
+        elif (top.value == table.end).all() and table.curvature_at_end is not None:
+            slope, curvature = 0.0, table.curvature_at_end()
+            value = np.full(len(top.value), table.beyond)
+        if slope is None or curvature is None:
             self._refuse("a profile that is given by interpolation")
-        if not np.isfinite(table.slope_at_zero):
-            raise NotSmoothError(_KINK)
-        value = np.full(len(top.value), table.at_zero)
-        self._apply(value, np.full_like(value, table.slope_at_zero), np.zeros_like(value))
+        if not (np.isfinite(slope) and np.isfinite(curvature)):
+            raise NotSmoothError(KINK)
+        self._apply(value, np.full_like(value, slope), np.full_like(value, curvature))
 
     # -- operations --------------------------------------------------------------------------
 
@@ -187,17 +215,7 @@ class Jets:
     def add(self) -> None:
         """Replace the two top terms by their sum."""
         v, u = self._stack.pop(), self._stack.pop()
-        kinks = {key: _kink(u, key) + _kink(v, key) for key in {**u.kinks, **v.kinks}}
-        self._stack.append(
-            Jet(
-                u.value + v.value,
-                u.first + v.first,
-                u.second + v.second,
-                u.mixed + v.mixed,
-                kinks,
-                rough=u.rough or v.rough,
-            )
-        )
+        self._stack.append(_sum(u, v))
 
     def mul(self) -> None:
         """Replace the two top terms by their product."""
@@ -217,6 +235,7 @@ class Jets:
     def cos(self) -> None:
         """Replace the top by its cosine."""
         c, s = np.cos(self._stack[-1].value), np.sin(self._stack[-1].value)
+        c = np.where(np.abs(c) < _TINY, 0.0, c)
         self._apply(c, -s, -c)
 
     def tanh(self) -> None:
@@ -270,6 +289,7 @@ class Jets:
 
     def add_diagonal(self, kernel: Any) -> None:
         """Add k(x, x) + k(z, z) of a kernel to the top."""
+        self._require_meeting()
         chosen = list(self._columns)
         inner = Jets(self._X[:, chosen], self._directions[:, chosen])
         if not hasattr(kernel, "compile"):
@@ -284,6 +304,7 @@ class Jets:
 
     def normalize(self, kernel: Any) -> None:
         """Replace the top k(x, z) by k(x, z) / sqrt(k(x, x) k(z, z)), 0 where k(x, x) = 0."""
+        self._require_meeting()
         top = self._stack.pop()
         if np.any(top.value < 0.0):
             raise ValueError(f"k(x, x) is negative under {kernel!r}, so x has no norm.")
@@ -303,10 +324,7 @@ class Jets:
     # -- machinery ---------------------------------------------------------------------------
 
     def _constant(self, value: float) -> Jet:
-        n, p = len(self._X), self._directions.shape[2]
-        return Jet(
-            np.full(n, float(value)), np.zeros((n, p)), np.zeros((n, p)), np.zeros((n, p, p))
-        )
+        return constant(value, len(self._X), self._directions.shape[2])
 
     def _apply(self, value: Array, slope: Array, curvature: Array) -> None:
         """Replace the top by a function of it, from its first two derivatives."""
@@ -341,13 +359,14 @@ class Jets:
     def _squares(self, u: Jet, v: Jet) -> tuple[Array, bool]:
         """Return the mixed derivative of the products of terms in r, and whether it lacks some.
 
-        r times r is smooth; products of different distances, or of l1 distances, are not.
+        r times r is smooth; products of different distances, or of l1 distances in several
+        columns, are not.
         """
         total, rough = np.zeros_like(u.mixed), False
         for left, a in u.kinks.items():
             for right, b in v.kinks.items():
-                if left == right and left[0] == "sqdist":
-                    U = self._directions[:, list(left[1])]
+                if left == right and (left[0] == "sqdist" or len(left[1]) == 1):
+                    U = self._spaces[left[2]][:, list(left[1])]
                     total -= 2.0 * (a * b)[:, None, None] * np.einsum("ijp,ijq->ipq", U, U)
                 else:
                     rough = rough or bool(np.any(a * b))
@@ -362,11 +381,26 @@ class Jets:
             )
         return x
 
+    def _require_meeting(self) -> None:
+        if self._shift.any():
+            self._refuse("a normalised kernel, summed over periods,")
+
     def _refuse(self, what: str) -> NoReturn:
         raise NotImplementedError(
             f"the derivatives of {what} are not known, so there is no metric; kernels that are "
-            "smooth functions of dot products and distances have one."
+            "smooth functions of dot products, of distances and of single columns have one."
         )
+
+
+def _sum(u: Jet, v: Jet) -> Jet:
+    return Jet(
+        u.value + v.value,
+        u.first + v.first,
+        u.second + v.second,
+        u.mixed + v.mixed,
+        {key: _kink(u, key) + _kink(v, key) for key in {**u.kinks, **v.kinks}},
+        rough=u.rough or v.rough,
+    )
 
 
 def _kink(jet: Jet, key: Key) -> Array:

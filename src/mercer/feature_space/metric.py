@@ -35,8 +35,8 @@ def metric_tensor(kernel: Kernel, X: Any) -> Array:
     Parameters
     ----------
     kernel : Kernel
-        A kernel on vectors that is a smooth function of dot products and distances, or composed
-        of such; bound to data if it depends on them.
+        A kernel on vectors that is a smooth function of dot products, of distances or of single
+        columns, or composed of such; bound to data if it depends on them.
     X : array or sparse matrix of shape (n, d)
         The points.
 

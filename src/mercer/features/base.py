@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,8 +17,8 @@ from .approximation import ApproximationError, approximation_error
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of transformers whose features stand for a kernel.
 
-    A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, and
-    sets ``kernel_`` and ``n_components_`` in `fit`.
+    A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, sets
+    ``kernel_`` and ``n_components_`` in `fit`, and supplies `_features`.
     """
 
     kernel: Any
@@ -53,8 +54,33 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         X = checked_objects(self, X, self.kernel_, reset=False)
         return approximation_error(
-            self.kernel_, X, self.transform, n_sample=n_sample, random_state=random_state
+            self.kernel_,
+            X,
+            lambda objects: as_precise(self._features(objects), objects),
+            n_sample=n_sample,
+            random_state=random_state,
         )
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of objects.
+
+        Parameters
+        ----------
+        X : objects
+            Objects; for a precomputed kernel their values against all training objects.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_X, n_components_)
+            The features, in single precision for rows in single precision.
+        """
+        check_is_fitted(self)
+        X = checked_objects(self, X, self.kernel_, reset=False)
+        return as_precise(self._features(X), X)
+
+    def _features(self, X: Any) -> Any:
+        """Return the features of checked objects, in double precision."""
+        raise NotImplementedError(f"{type(self).__name__} defines no features.")
 
     def _resolved(self) -> Kernel:
         return resolve(self.kernel, self.gamma, self.degree, self.coef0)
@@ -70,4 +96,21 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Any:
-        return tag_objects(super().__sklearn_tags__(), self._resolved())
+        tags = tag_objects(super().__sklearn_tags__(), self._resolved())
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def as_precise(features: Any, X: Any) -> Any:
+    """Return features in single precision if they are of rows in single precision.
+
+    Parameters
+    ----------
+    features : array or sparse matrix
+        Features in double precision.
+    X : objects
+        The objects that they are of.
+    """
+    if getattr(X, "dtype", None) != np.float32:
+        return features
+    return features.astype(np.float32)

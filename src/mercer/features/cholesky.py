@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.feature_space import PivotedCholesky, pivoted_cholesky
 from mercer.feature_space.cholesky import span_coordinates
-from mercer.feature_space.estimators import checked_objects
 
-from .base import KernelFeatures
+from .base import KernelFeatures, as_precise
 from .seeds import generator
 
 
@@ -123,26 +121,13 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         array of shape (n_X, n_components_)
             The features: the factor itself, so that no kernel value is computed twice.
         """
-        return self._factorise(X).factor
+        found, X = self._factorise(X)
+        return as_precise(found.factor, X)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the features of objects.
-
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features.
-        """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+    def _features(self, X: Any) -> np.ndarray:
         return span_coordinates(self.kernel_, self.landmarks_, self._triangle, X)
 
-    def _factorise(self, X: Any) -> PivotedCholesky:
+    def _factorise(self, X: Any) -> tuple[PivotedCholesky, Any]:
         if self.pivoting not in ("largest", "random"):
             raise ValueError(f"pivoting must be 'largest' or 'random'; got {self.pivoting!r}.")
         kernel, X = self._training_objects(X)
@@ -165,4 +150,4 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         self.relative_error_ = found.relative_error
         self.status_ = found.status
         self.n_components_ = found.rank
-        return found
+        return found, X

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.feature_space.estimators import checked_objects
-from mercer.kernels.objects import take
+from mercer.kernels import Vocabulary
+from mercer.kernels.objects import column_names, take
 
 from .base import KernelFeatures
 
@@ -17,8 +20,14 @@ class ExplicitFeatures(KernelFeatures):
 
     A linear machine on these features is the kernel machine: f(x) = sum_j w_j phi_j(x) + b in
     place of sum_i a_i k(x_i, x) + b. They exist for the linear and the polynomial kernel, for
-    kernels from a feature map, and for sums, products and powers of such; `approximation_error`
-    is rounding.
+    kernels that count substrings or compare sets, for kernels from a feature map, and for sums,
+    products and powers of such; `approximation_error` on the training objects is rounding.
+
+    The features of strings, sets and multisets are what the training objects hold, such as their
+    substrings. What only other objects hold gets no column: dot products with training objects
+    are the kernel all the same, and so is a linear machine fitted to their features, but dot
+    products of two new objects lack what both have and no training object has. Where all words
+    over the letters of the training strings are few (10,000), all have a column.
 
     Parameters
     ----------
@@ -33,6 +42,8 @@ class ExplicitFeatures(KernelFeatures):
         The kernel with all parameters resolved.
     n_components_ : int
         Number of features.
+    vocabulary_ : Vocabulary
+        The columns of features that were met among the training objects.
 
     Examples
     --------
@@ -42,6 +53,8 @@ class ExplicitFeatures(KernelFeatures):
     >>> left, right = features.transform([[1.0, 2.0], [3.0, 4.0]])
     >>> round(float(left @ right), 9)
     121.0
+    >>> features.get_feature_names_out().tolist()
+    ['x0^2', 'x0 x1', 'x1^2']
     """
 
     def __init__(
@@ -73,27 +86,52 @@ class ExplicitFeatures(KernelFeatures):
             The fitted transformer.
         """
         self.kernel_, X = self._training_objects(X)
-        self.n_components_ = self.kernel_.feature_map(take(X, slice(0, 1))).shape[1]
+        self.vocabulary_ = Vocabulary()
+        self._columns = column_names(X)
+        if not self.kernel_.requires_vectors:  # the columns of vectors are known beforehand
+            self.kernel_.map_features(X, self.vocabulary_)
+        first = take(X, slice(0, 1))
+        self.n_components_ = self.kernel_.map_features(first, self.vocabulary_).shape[1]
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Return the features of objects.
-
-        Parameters
-        ----------
-        X : objects
-            Objects.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_components_)
-            The features.
-        """
-        check_is_fitted(self)
-        features = self.kernel_.feature_map(checked_objects(self, X, self.kernel_, reset=False))
+    def _features(self, X: Any) -> Any:
+        features = self.kernel_.map_features(X, self.vocabulary_)
         if features.shape[1] != self.n_components_:
             raise ValueError(
                 f"the feature map of {self.kernel_!r} returned {features.shape[1]} features, but "
                 f"{self.n_components_} at the fit; a map must not depend on the other objects."
             )
-        return features
+        return features.astype(np.float64, copy=False)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the features: monomials, substrings, elements.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns of vectors; default: those of the fit, or x0, x1, ...
+
+        Returns
+        -------
+        array of str
+            Names such as ``x0 x1^2`` or ``ACG``; a number follows where a name occurs again.
+            Features of a kernel that does not name them are ``explicitfeatures0``, ...
+        """
+        check_is_fitted(self)
+        columns = self._columns
+        if hasattr(self, "n_features_in_"):
+            columns = _check_feature_names_in(self, input_features)
+        names = self.kernel_.feature_names(columns, self.vocabulary_)
+        if names is None or len(names) != self.n_components_:
+            return super().get_feature_names_out(input_features)
+        return np.array(_distinct(names), dtype=object)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Return names in which the second of a kind carries the number 2, and so on."""
+    met: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        met[name] += 1
+        numbered.append(name if met[name] == 1 else f"{name} ({met[name]})")
+    return numbered

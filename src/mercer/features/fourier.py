@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.feature_space.estimators import checked_objects
 from mercer.kernels.parameters import integer, real
 
 from .base import KernelFeatures
@@ -114,21 +113,8 @@ class RandomFourierFeatures(KernelFeatures):
         self.n_components_ = n
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the features of rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_X, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            Cosines, then sines, then the feature with a phase if there is one.
-        """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+    def _features(self, X: Any) -> np.ndarray:
+        """Return cosines, then sines, then the feature with a phase if there is one."""
         angles = X @ self.frequencies_.T
         angles = np.asarray(angles.toarray() if sp.issparse(angles) else angles, dtype=np.float64)
         n, pairs = self.n_components_, self.n_components_ // 2

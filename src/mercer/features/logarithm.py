@@ -11,6 +11,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from mercer.kernels.parameters import real
 
+from .base import as_precise
+
 
 class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The natural logarithm of every column.
@@ -70,7 +72,8 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The logarithms.
         """
         check_is_fitted(self)
-        return np.log(self._positive(X, reset=False) + self.shift)
+        X = self._positive(X, reset=False)
+        return as_precise(np.log(X.astype(np.float64, copy=False) + self.shift), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns, each in ``log(...)``.
@@ -91,7 +94,7 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _positive(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         real(self.shift, "shift", minimum=0)
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
         if X.min() + self.shift <= 0.0:
             row, column = np.unravel_index(int(X.argmin()), X.shape)
             raise ValueError(
@@ -107,4 +110,5 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

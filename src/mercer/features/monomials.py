@@ -23,6 +23,9 @@ from sklearn.utils.validation import (
 )
 
 from mercer.kernels.parameters import integer
+from mercer.kernels.vectors.monomials import monomial_name
+
+from .base import as_precise
 
 Array = NDArray[np.float64]
 
@@ -232,7 +235,7 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         array or CSR matrix of shape (n_X, n_output_features_)
-            The monomials, sparse for sparse rows.
+            The monomials, sparse for sparse rows, in single precision for rows in single precision.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -244,9 +247,8 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
                 share = comb(int(self.degree), k) if self.lower else 1
                 values = values * np.sqrt(share * orders)
             chosen.append(values)
-        if sp.issparse(X):
-            return sp.hstack(chosen, format="csr")
-        return np.hstack(chosen)
+        listed = sp.hstack(chosen, format="csr") if sp.issparse(X) else np.hstack(chosen)
+        return as_precise(listed, X)
 
     @property
     def powers_(self) -> NDArray[np.intp]:
@@ -288,16 +290,8 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def monomial_name(columns: Any, factors: tuple[int, ...]) -> str:
-    """Return the name of a product of columns, such as ``x0 x1^2``, or ``1``."""
-    parts = []
-    for column in dict.fromkeys(factors):
-        power = factors.count(column)
-        parts.append(f"{columns[column]}^{power}" if power > 1 else str(columns[column]))
-    return " ".join(parts) or "1"
 
 
 def kernel_blocks(X: Any, coefficients: list[float]) -> Any:

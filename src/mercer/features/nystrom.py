@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.feature_space import pivoted_cholesky
-from mercer.feature_space.estimators import checked_objects
 from mercer.gram import Gram, Prepared
 from mercer.kernels.objects import count, stored_alike, take
 from mercer.kernels.parameters import integer, real
@@ -143,21 +141,7 @@ class Nystrom(KernelFeatures):
         self.n_components_ = len(values)
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the features of objects.
-
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features.
-        """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+    def _features(self, X: Any) -> np.ndarray:
         if self.kernel_.pairwise:
             return Prepared(self.kernel_, self.landmarks_).matmul(X, self.normalization_)
         X, Z = stored_alike(X, self.landmarks_)

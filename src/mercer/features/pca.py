@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.kernels.parameters import integer
 
+from .base import as_precise
+
 Array = NDArray[np.float64]
 
 
@@ -93,8 +95,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Coordinates along the directions, of the rows less the mean.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return (X - self.mean_) @ self.components_.T
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return as_precise((X - self.mean_) @ self.components_.T, X)
 
     def inverse_transform(self, Z: Any) -> Array:
         """Return the rows that have given coordinates, in the span of the directions.
@@ -115,3 +117,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -4,7 +4,8 @@ By Bochner's theorem k(x - z) = m E cos(w . (x - z)), with m = k(0) and w drawn 
 distribution, the normalised spectrum of k. A kernel states how to draw from it by a method
 ``sample_spectrum(n, d, rng)`` that returns n frequencies of d coordinates. Compositions need no
 method of their own: for a product the frequencies add up, for a sum one of the terms is drawn in
-proportion to its m, and the exponential of k is a Poisson mixture of powers of k.
+proportion to its m, and power series of k, the exponential among them, are mixtures of powers of
+k.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import (
+    Bilinear,
     Constant,
     Exp,
     Kernel,
+    Linear,
     Normalized,
     OnColumns,
+    OverFeatureSpace,
     PolynomialOf,
     Power,
+    PowerSeries,
     Product,
     Scaled,
     Sum,
@@ -29,6 +34,8 @@ from mercer.kernels import (
 from mercer.kernels.columns import positions
 
 Array = NDArray[np.float64]
+
+_MOST_POWERS = 100_000  # of a closed form
 
 
 def draw_frequencies(
@@ -112,15 +119,77 @@ def draw_frequencies(
             mass = _mass(kernel.kernel, d)
             powers = rng.poisson(mass, n)
             return _summed(kernel.kernel, powers, d, rng), float(np.exp(mass))
+        case PowerSeries():
+            terms = _series(kernel, d)
+            powers = rng.choice(len(terms), n, p=terms / terms.sum())
+            return _summed(kernel.inner, powers, d, rng), _mass(kernel, d)
+        case OverFeatureSpace():
+            return _over_distances(kernel.kernel, float(kernel.gamma), n, d, rng), 1.0
     raise ValueError(
         f"{kernel!r} has no spectrum to draw from: random Fourier features exist for "
         "translation-invariant kernels with a sample_spectrum method, such as RBF and Matern, and "
-        "for sums, products and powers of them."
+        "for sums, products, powers and power series of them. Nystrom takes any kernel."
     )
+
+
+def _series(kernel: PowerSeries, d: int) -> Array:
+    """Return the terms a_m k(0)^m of a series, up to where the others are rounding."""
+    mass, total = _mass(kernel.inner, d), _mass(kernel, d)
+    terms, reached = [], 0.0
+    last = len(kernel._terms()) if kernel._closed is None else _MOST_POWERS
+    for m in range(last):
+        try:
+            terms.append(kernel.series_coefficient(m) * mass**m)
+        except OverflowError:  # of a factorial
+            break
+        reached += terms[-1]
+        if total - reached <= 1e-15 * total:
+            break
+    if not abs(total - reached) <= 1e-9 * total:
+        raise ValueError(
+            f"{kernel!r} has no spectrum to draw from: at k(x, x) = {mass:.6g} its series has too "
+            "many powers that count. Scale the kernel inside down."
+        )
+    return np.array(terms)
+
+
+def _over_distances(
+    kernel: Kernel, gamma: float, n: int, d: int, rng: np.random.Generator
+) -> Array:
+    """Draw from the spectrum of exp(-gamma [k(x, x) - 2 k(x, z) + k(z, z)]).
+
+    Dot products give normal frequencies; those of a sum add up. Where k is a function of x - z,
+    the kernel is exp(-2 gamma k(0)) exp(2 gamma k), a Poisson mixture of powers of k.
+    """
+    match kernel:
+        case Linear():
+            return rng.normal(scale=np.sqrt(2.0 * gamma), size=(n, d))
+        case Bilinear():
+            root = kernel.feature_map(np.eye(d))  # k(x, z) = (x root) . (z root)
+            normal = rng.normal(scale=np.sqrt(2.0 * gamma), size=(n, root.shape[1]))
+            return np.asarray(normal @ root.T)
+        case Constant():
+            return np.zeros((n, d))
+        case Scaled():
+            return _over_distances(kernel.kernel, gamma * float(kernel.scale), n, d, rng)
+        case Sum():
+            left = _over_distances(kernel.left, gamma, n, d, rng)
+            return left + _over_distances(kernel.right, gamma, n, d, rng)
+        case OnColumns():
+            columns = positions(kernel.columns, d, None)
+            frequencies = np.zeros((n, d))
+            drawn = _over_distances(kernel.kernel, gamma, n, len(columns), rng)
+            for column, values in zip(columns, drawn.T, strict=True):
+                frequencies[:, column] += values
+            return frequencies
+    powers = rng.poisson(2.0 * gamma * _mass(kernel, d), n)
+    return _summed(kernel, powers, d, rng)
 
 
 def _summed(kernel: Kernel, terms: Any, d: int, rng: np.random.Generator) -> Array:
     """Return sums of ``terms[i]`` independent frequencies."""
+    if not terms.any():  # a kernel without a spectrum is refused, even where k(0) = 0 draws none
+        draw_frequencies(kernel, 1, d, np.random.default_rng(0))
     total = np.zeros((len(terms), d))
     for m in range(int(terms.max(initial=0))):
         more = terms > m

@@ -16,9 +16,10 @@ from mercer.feature_space.estimators import checked_objects
 from mercer.kernels import RBF
 from mercer.kernels.parameters import integer
 from mercer.kernels.rows import squared_norms
+from mercer.kernels.vectors.monomials import monomial_name
 
 from .base import KernelFeatures
-from .monomials import kernel_blocks, monomial_name, n_monomials
+from .monomials import kernel_blocks, n_monomials
 
 
 class TaylorFeatures(KernelFeatures):
@@ -84,21 +85,7 @@ class TaylorFeatures(KernelFeatures):
         self.n_components_ = n_monomials(X.shape[1], degree, lower=True)
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Return the features of rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_X, n_features)
-            Rows.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_components_)
-            The features, sparse for sparse rows.
-        """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+    def _features(self, X: Any) -> Any:
         X = X.astype(np.float64, copy=False)
         gamma = self._width()
         series = [(2.0 * gamma) ** k / math.factorial(k) for k in range(int(self.degree) + 1)]

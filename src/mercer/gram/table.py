@@ -68,8 +68,12 @@ class Table:
         The value for x >= end.
     pieces : dict
         The polynomials for "float32" and for "float64".
-    slope_at_zero : float or None
-        f'(0), minus infinity for a function with a kink there, where it is known.
+    slope_at_zero : float, callable or None
+        f'(0), minus infinity for a function with a kink there, where it is known; or a function
+        that computes it.
+    curvature_at_end : callable or None
+        A function that computes f''(end), infinity for a function that is not flat there, where
+        it is known.
     """
 
     grid: str
@@ -77,7 +81,8 @@ class Table:
     at_zero: float
     beyond: float
     pieces: dict[str, Pieces]
-    slope_at_zero: float | None = None
+    slope_at_zero: float | Callable[[], float] | None = None
+    curvature_at_end: Callable[[], float] | None = None
 
     @classmethod
     def fit(
@@ -88,7 +93,8 @@ class Table:
         grid: str = "octaves",
         beyond: float = 0.0,
         errors: dict[str, float] | None = None,
-        slope_at_zero: float | None = None,
+        slope_at_zero: float | Callable[[], float] | None = None,
+        curvature_at_end: Callable[[], float] | None = None,
     ) -> Table:
         """Return the table of a function, or refuse when the error cannot be reached.
 
@@ -105,8 +111,10 @@ class Table:
             The value after the last piece.
         errors : dict, optional
             The errors allowed in "float32" and "float64", relative to the largest value.
-        slope_at_zero : float, optional
+        slope_at_zero : float or callable, optional
             f'(0), where it is known: what derivatives of the kernel need at equal objects.
+        curvature_at_end : callable, optional
+            f''(end), for a table in the distance from the end of the support.
 
         Returns
         -------
@@ -137,7 +145,9 @@ class Table:
                     "a smaller end."
                 )
             pieces[dtype] = found
-        return cls(grid, float(end), at_zero, float(beyond), pieces, slope_at_zero)
+        return cls(
+            grid, float(end), at_zero, float(beyond), pieces, slope_at_zero, curvature_at_end
+        )
 
     @classmethod
     def exact(

@@ -107,6 +107,7 @@ from .vectors import (
     VectorKernel,
     taylor_inner_product,
 )
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mercer.feature_space import cosine, distance, distance_to_mean, norm
@@ -187,6 +188,7 @@ __all__ = [
     "TfIdf",
     "ThinPlate",
     "VectorKernel",
+    "Vocabulary",
     "WeightedDegree",
     "bessel_k_bounds",
     "completely_monotonic",

@@ -7,6 +7,7 @@ description. A kernel that has no such description supplies `tile` instead, in P
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -14,11 +15,10 @@ import numpy as np
 from . import objects
 from .definiteness import UNKNOWN, Definiteness
 from .parameters import Parametrised, is_number
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from .vocabulary import Vocabulary
 
 _TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
 
@@ -257,7 +257,11 @@ class Kernel(Parametrised):
         return self._gradient(*objects.stored_alike(self.validate(X, Z), Z))
 
     def feature_map(self, X: Any) -> Any:
-        """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they are finite in number.
+        """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.
+
+        Features of strings, sets and multisets are what is met among the objects `X`, so two sets
+        of objects need common columns: see `map_features`, and
+        :class:`mercer.features.ExplicitFeatures`, which keeps those of the training objects.
 
         Parameters
         ----------
@@ -269,10 +273,62 @@ class Kernel(Parametrised):
         array or CSR matrix of shape (n_X, n_features)
             The features.
         """
+        if type(self).map_features is not Kernel.map_features:
+            return self.map_features(X, Vocabulary())
         raise NotImplementedError(
-            f"{type(self).__name__} has no explicit feature map of finite dimension; use its "
-            "values k(X, Z) instead."
+            f"{type(self).__name__} has no explicit feature map here: its features are infinite in "
+            "number, or not listed. Use its values k(X, Z), or the features of Nystrom and "
+            "IncompleteCholeskyFeatures, which take any kernel."
         )
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features of `feature_map`, with columns that several sets of objects share.
+
+        The first objects fill an empty vocabulary. Features that only later objects Z have get no
+        column: dot products phi(x) . phi(z) with the first objects X are exact without them, those
+        of two later objects lack them.
+
+        Parameters
+        ----------
+        X : objects
+            The objects x.
+        vocabulary : Vocabulary
+            Keeps the columns of features that are met among objects. Kernels whose columns are
+            known beforehand, as all on vectors, leave it empty.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_X, n_features)
+            The features.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Spectrum, Vocabulary
+        >>> kernel, words = Spectrum(p=2), Vocabulary()
+        >>> F, G = (kernel.map_features(X, words) for X in (["banana", "anna"], ["ananas"]))
+        >>> (F @ G.T).toarray().ravel(), kernel(["banana", "anna"], ["ananas"]).ravel()
+        (array([8., 4.]), array([8., 4.]))
+        """
+        return self.feature_map(X)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the columns of `map_features`.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            The names of the columns of vectors or tables.
+        vocabulary : Vocabulary
+            The vocabulary, filled by `map_features`.
+
+        Returns
+        -------
+        list of str or None
+            The names; None where the features have none.
+        """
+        return None
 
     def null_space(self, X: Any) -> np.ndarray:
         """Return the polynomials on which the kernel need not be positive, at the objects `X`.

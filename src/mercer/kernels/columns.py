@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +16,8 @@ from .tables import as_table, holds_objects, select
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from .vocabulary import Vocabulary
 
 
 class OnColumns(Kernel):
@@ -139,11 +142,25 @@ class OnColumns(Kernel):
         inner = self.kernel._gradient(A, A if X is Z else self._selected(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
-    def feature_map(self, X: Any) -> Any:
-        """Return the features of the selected columns; see :meth:`Kernel.feature_map`."""
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features of the selected columns; see :meth:`Kernel.map_features`."""
         self._require_bound("as explicit features")
         X = self.validate(X)
-        return self.kernel.feature_map(self._selected(X))
+        return self.kernel.map_features(self._selected(X), vocabulary)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names that the kernel gives; see :meth:`Kernel.feature_names`.
+
+        What is met in a column of strings or other objects is named after the column too.
+        """
+        index = [int(c) for c in _listed(self.columns)]
+        own = [f"x{i}" if columns is None else str(columns[i]) for i in index]
+        names = self.kernel.feature_names(own, vocabulary)
+        if names is None or not self.kernel.takes.structured or self.kernel.takes.columns:
+            return names
+        return [f"{own[0]}={name}" for name in names]
 
     def _selected(self, X: Any) -> Any:
         """Return the columns of validated rows, as the kernel takes them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from .parameters import real, show
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from .vocabulary import Vocabulary
 
 
 class Constant(Kernel):
@@ -76,3 +79,9 @@ class Constant(Kernel):
     def feature_map(self, X: Any) -> np.ndarray:
         """Return one constant column; see :meth:`Kernel.feature_map`."""
         return np.full((count(X), 1), sqrt(self.value))
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the name 1; see :meth:`Kernel.feature_names`."""
+        return ["1"]

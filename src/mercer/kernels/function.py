@@ -20,6 +20,8 @@ from .vectors.linear import Linear
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
+    from .vocabulary import Vocabulary
+
 
 class FromFunction(Kernel):
     r"""A vectorised Python function as a kernel on any objects.
@@ -196,10 +198,10 @@ class FromFeatureMap(Kernel):
         """Return `X` as a collection of objects; see :meth:`Kernel.validate`."""
         return as_objects(X, type(self).__name__)
 
-    def feature_map(self, X: Any) -> Any:
-        """Return the features of the objects `X`; see :meth:`Kernel.feature_map`."""
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features of the objects `X`; see :meth:`Kernel.map_features`."""
         images = self._images(self.validate(X))
-        return images if self.kernel is None else self.kernel.feature_map(images)
+        return images if self.kernel is None else self.kernel.map_features(images, vocabulary)
 
     def features(self, X: Any) -> Any:
         """Return the images of validated objects, as the kernel of the images takes them.

@@ -39,6 +39,7 @@ class Vocabulary:
         self.fixed = False
         self.memory: dict[str, Any] = {}
         self._columns: dict[Hashable, int] = {}
+        self._parts: dict[str, Vocabulary] = {}
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -46,6 +47,26 @@ class Vocabulary:
     def fix(self) -> None:
         """Give no more columns."""
         self.fixed = True
+        for part in self._parts.values():
+            part.fix()
+
+    def part(self, name: str) -> Vocabulary:
+        """Return the vocabulary of a part, which has columns of its own.
+
+        Parameters
+        ----------
+        name : str
+            What the part is called, such as the operand of a sum.
+        """
+        if name not in self._parts:
+            self._parts[name] = Vocabulary()
+            self._parts[name].fixed = self.fixed
+        return self._parts[name]
+
+    @property
+    def features(self) -> list[Hashable]:
+        """The features that have a column, in the order of the columns."""
+        return list(self._columns)
 
     def column(self, feature: Hashable) -> int:
         """Return the column of a feature, -1 for one without.

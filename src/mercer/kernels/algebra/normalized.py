@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from .operands import require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 _BLOCK = 8  # objects a side whose derivatives of k(x, x) are taken at a time
 
@@ -73,16 +76,22 @@ class Normalized(Kernel):
         self.kernel.compile(builder)
         builder.normalize(self.kernel)
 
-    def feature_map(self, X: Any) -> Any:
-        """Return the features scaled to unit length; see :meth:`Kernel.feature_map`."""
-        from ..rows import squared_norms
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features over sqrt(k(x, x)); see :meth:`Kernel.map_features`.
 
-        features = self.kernel.feature_map(X)
-        norms = np.sqrt(squared_norms(features))
-        factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        That is their length, unless some of them have no column in the vocabulary.
+        """
+        features = self.kernel.map_features(X, vocabulary)
+        factors = np.sqrt(self._inverses(X))
         if sp.issparse(features):
-            return sp.csr_matrix(features.multiply(factors[:, None]))
+            return sp.csr_array(features.multiply(factors[:, None]))
         return features * factors[:, None]
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the kernel's features; see :meth:`Kernel.feature_names`."""
+        return self.kernel.feature_names(columns, vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.kernel.logarithmic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,38 @@ def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dic
 
 
 def concatenated(blocks: list[Any]) -> Any:
-    """Return feature blocks side by side, sparse if all of them are."""
-    if all(sp.issparse(block) for block in blocks):
-        return sp.hstack(blocks, format="csr")
-    return np.hstack([dense(block) for block in blocks])
+    """Return feature blocks side by side, sparse if one of them is."""
+    if any(sp.issparse(block) for block in blocks):
+        return sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks]))
+    return np.hstack(blocks)
 
 
-def outer(left: Any, right: Any) -> np.ndarray:
-    """Return all products of a left with a right feature, object by object."""
-    left, right = dense(left), dense(right)
-    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+def outer(left: Any, right: Any) -> Any:
+    """Return all products of a left with a right feature, object by object.
+
+    Sparse if one of the factors is.
+    """
+    if not (sp.issparse(left) or sp.issparse(right)):
+        left, right = np.asarray(left), np.asarray(right)
+        return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+    left, right = sp.csr_array(left), sp.csr_array(right)
+    n_left, n_right = np.diff(left.indptr), np.diff(right.indptr).astype(np.int64)
+    per_row = n_left * n_right
+    # Every entry of a row of `left` meets all entries of the same row of `right`, in order.
+    row = np.repeat(np.arange(left.shape[0]), n_left)
+    a = np.repeat(np.arange(left.nnz), n_right[row])
+    begin = np.repeat(right.indptr[row], n_right[row])
+    first = np.repeat(np.cumsum(n_right[row]) - n_right[row], n_right[row])
+    b = begin + np.arange(len(a)) - first
+    column = left.indices[a].astype(np.int64) * right.shape[1] + right.indices[b]
+    start = np.concatenate([[0], np.cumsum(per_row)])
+    shape = (left.shape[0], left.shape[1] * right.shape[1])
+    return sp.csr_array((left.data[a] * right.data[b], column, start), shape=shape)
 
 
-def dense(features: Any) -> np.ndarray:
-    """Return features as a dense array."""
-    return features.toarray() if sp.issparse(features) else np.asarray(features)
+def product_names(factors: list[list[str] | None]) -> list[str] | None:
+    """Return the names of the features of `outer`; None if a factor has none."""
+    if any(names is None for names in factors):
+        return None
+    chosen = product(*(names for names in factors if names is not None))
+    return [" ".join(name for name in names if name != "1") or "1" for names in chosen]

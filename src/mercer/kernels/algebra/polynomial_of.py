@@ -13,10 +13,12 @@ from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..objects import count
 from ..parameters import real, show
-from .operands import concatenated, nested, outer, require_kernel
+from .operands import concatenated, nested, outer, product_names, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class PolynomialOf(Kernel):
@@ -86,9 +88,9 @@ class PolynomialOf(Kernel):
         self.kernel.compile(builder)
         builder.polynomial(self.coefficients)
 
-    def feature_map(self, X: Any) -> Any:
-        """Return ordered products of features by rising power; see :meth:`Kernel.feature_map`."""
-        features = self.kernel.feature_map(X)
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return ordered products of features by rising power; see :meth:`Kernel.map_features`."""
+        features = self.kernel.map_features(X, vocabulary)
         one = np.ones((count(features), 1))
         return concatenated(
             [
@@ -97,6 +99,16 @@ class PolynomialOf(Kernel):
                 if a > 0
             ]
         )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+        names = self.kernel.feature_names(columns, vocabulary)
+        powers = [m for m, a in enumerate(self.coefficients) if a > 0]
+        if names is None:
+            return None
+        return [name for m in powers for name in product_names([names] * m) or []]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         values = self.kernel._values(X, Z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,12 @@ import numpy as np
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
 from ..parameters import integer, show
-from .operands import nested, outer, require_kernel
+from .operands import nested, outer, product_names, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class Power(Kernel):
@@ -73,9 +76,15 @@ class Power(Kernel):
         if self.exponent > 1:
             builder.powi(int(self.exponent))
 
-    def feature_map(self, X: Any) -> Any:
-        """Return all ordered products of n features; see :meth:`Kernel.feature_map`."""
-        return reduce(outer, [self.kernel.feature_map(X)] * self.exponent)
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return all ordered products of n features; see :meth:`Kernel.map_features`."""
+        return reduce(outer, [self.kernel.map_features(X, vocabulary)] * self.exponent)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+        return product_names([self.kernel.feature_names(columns, vocabulary)] * self.exponent)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         inner = self.kernel._gradient(X, Z)

@@ -18,6 +18,8 @@ from .polynomial_of import PolynomialOf
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
+    from ..vocabulary import Vocabulary
+
 _MOST_TERMS = 100_000  # of a remainder, before it is given up
 
 
@@ -288,11 +290,24 @@ class PowerSeries(Kernel):
             return gradient
         return {"coefficients": np.stack([values**n for n in range(len(terms))])} | gradient
 
-    def feature_map(self, X: Any) -> Any:
-        """Return ordered products of features by rising power; see :meth:`Kernel.feature_map`."""
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return ordered products of features by rising power; see :meth:`Kernel.map_features`."""
         if self._closed is not None or callable(self.coefficients):
-            return super().feature_map(X)  # infinitely many powers
-        return PolynomialOf(self.inner, self._terms()).feature_map(self.validate(X))
+            raise NotImplementedError(
+                f"{self!r} has no explicit feature map: its powers, and so its features, are "
+                "infinite in number. Use its values k(X, Z)."
+            )
+        return self._polynomial.map_features(self.validate(X), vocabulary)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+        return self._polynomial.feature_names(columns, vocabulary)
+
+    @property
+    def _polynomial(self) -> PolynomialOf:
+        return PolynomialOf(self.inner, self._terms())
 
     @property
     def _closed(self) -> ClosedForm | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base import Kernel
 from ..definiteness import Definiteness, of_product
-from .operands import nested, outer, require_kernel
+from .operands import nested, outer, product_names, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class Product(Kernel):
@@ -64,9 +67,23 @@ class Product(Kernel):
         self.right.compile(builder)
         builder.mul()
 
-    def feature_map(self, X: Any) -> Any:
-        """Return all products of two features, one of each; see :meth:`Kernel.feature_map`."""
-        return outer(self.left.feature_map(X), self.right.feature_map(X))
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return all products of two features, one of each; see :meth:`Kernel.map_features`."""
+        return outer(
+            self.left.map_features(X, vocabulary.part("left")),
+            self.right.map_features(X, vocabulary.part("right")),
+        )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+        return product_names(
+            [
+                self.left.feature_names(columns, vocabulary.part("left")),
+                self.right.feature_names(columns, vocabulary.part("right")),
+            ]
+        )
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         left, right = self.left._gradient(X, Z), self.right._gradient(X, Z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class Scaled(Kernel):
@@ -68,9 +71,15 @@ class Scaled(Kernel):
         self.kernel.compile(builder)
         builder.affine(float(self.scale), 0.0)
 
-    def feature_map(self, X: Any) -> Any:
-        """Return the features times sqrt(scale); see :meth:`Kernel.feature_map`."""
-        return self.kernel.feature_map(X) * sqrt(self.scale)
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features times sqrt(scale); see :meth:`Kernel.map_features`."""
+        return self.kernel.map_features(X, vocabulary) * sqrt(self.scale)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the kernel's features; see :meth:`Kernel.feature_names`."""
+        return self.kernel.feature_names(columns, vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         inner = nested("kernel", self.kernel._gradient(X, Z), float(self.scale))

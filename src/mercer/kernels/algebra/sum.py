@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from .operands import concatenated, nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class Sum(Kernel):
@@ -68,9 +71,22 @@ class Sum(Kernel):
         self.right.compile(builder)
         builder.add()
 
-    def feature_map(self, X: Any) -> Any:
-        """Return the features of both terms side by side; see :meth:`Kernel.feature_map`."""
-        return concatenated([self.left.feature_map(X), self.right.feature_map(X)])
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the features of both terms side by side; see :meth:`Kernel.map_features`."""
+        return concatenated(
+            [
+                self.left.map_features(X, vocabulary.part("left")),
+                self.right.map_features(X, vocabulary.part("right")),
+            ]
+        )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of both terms; see :meth:`Kernel.feature_names`."""
+        left = self.left.feature_names(columns, vocabulary.part("left"))
+        right = self.right.feature_names(columns, vocabulary.part("right"))
+        return None if left is None or right is None else left + right
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return nested("left", self.left._gradient(X, Z)) | nested(

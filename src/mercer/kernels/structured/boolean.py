@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ..vocabulary import Vocabulary
 
 _BOOLEAN = VECTORS._replace(domain="Boolean vectors: rows of 0 and 1, dense or sparse")
+_MOST_CONJUNCTIONS = 2**16 - 1  # that are listed as features
 _LARGEST_EXPONENT = 1000  # 2 to this power is still a float
 
 
@@ -107,3 +110,39 @@ class Boolean(Kernel):
             return X
         X = X.toarray() if sp.issparse(X) else np.asarray(X)
         return np.hstack([X, 1 - X])
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
+        """Return the truth of every conjunction, 0 or 1; see :meth:`Kernel.map_features`.
+
+        Of n variables there are 2^n - 1, and 3^n - 1 with negations: up to 65,535 are listed (16
+        variables, or 10), more are refused. The last variable varies fastest.
+        """
+        X = self.validate(X)
+        n, d = X.shape
+        options = 2 if self.monotone else 3  # a variable is left out, there, or there negated
+        if options**d - 1 > _MOST_CONJUNCTIONS:
+            raise ValueError(
+                f"{type(self).__name__} has a feature for each of the {options}^{d} - 1 "
+                f"conjunctions of {d} variables, more than the {_MOST_CONJUNCTIONS:,} that are "
+                "listed; use its values k(X, Z), or the features of Nystrom, which take any kernel."
+            )
+        truth_values = (X.toarray() if sp.issparse(X) else np.asarray(X)) == 1
+        row, code = np.arange(n), np.zeros(n, dtype=np.int64)
+        for j in range(d):
+            code *= options
+            holds = truth_values[row, j]
+            more = np.flatnonzero(holds) if self.monotone else np.arange(len(row))
+            row = np.concatenate([row, row[more]])
+            code = np.concatenate([code, code[more] + np.where(holds[more], 1, 2)])
+        some = code > 0  # the empty conjunction is no feature
+        shape = (n, options**d - 1)
+        return sp.csr_array((np.ones(some.sum()), (row[some], code[some] - 1)), shape=shape)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the conjunctions; see :meth:`Kernel.feature_names`."""
+        if columns is None:
+            return None
+        choices = [["", c] if self.monotone else ["", c, f"not {c}"] for c in columns]
+        return [" and ".join(filter(None, literals)) for literals in product(*choices)][1:]

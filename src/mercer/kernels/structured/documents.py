@@ -255,6 +255,12 @@ class TfIdf(Kernel):
         self._require_bound("as explicit features")
         return self.map_objects(self.validate(X), Vocabulary())
 
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the terms; see :meth:`Kernel.feature_names`."""
+        return None if self.vocabulary is None else [str(term) for term in self.vocabulary]
+
     def _bags(self, X: Iterable[Any]) -> list[Counter[Any]]:
         """Return how often every term occurs in each document."""
         split = _words

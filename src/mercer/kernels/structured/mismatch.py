@@ -14,6 +14,7 @@ from ..definiteness import PSD, Definiteness
 from ..parameters import integer
 from .sequences import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
 from .spectrum import counts
+from .words import MOST_WORDS, Words, spelled, with_neighbours
 
 _MOST_PATTERNS = 100_000  # of positions that are looked at in every substring
 
@@ -117,6 +118,29 @@ class Mismatch(SequenceKernel):
                 builder.mapped(GappedSpectrum(self.k, gaps, alphabet), "dot")
                 builder.affine(float(weight), 0.0)
                 builder.add()
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
+        """Return the counts of all words of the alphabet; see :meth:`Kernel.map_features`.
+
+        There are q^k words over q letters: up to a million are listed, more are refused.
+        """
+        self._require_bound("as explicit features")
+        alphabet, k = self.alphabet or (), int(self.k)
+        if len(alphabet) ** k > MOST_WORDS:
+            raise ValueError(
+                f"{type(self).__name__} has a feature for each of the {len(alphabet)}^{k} words "
+                f"over its alphabet, more than the {MOST_WORDS:,} that are listed; use its values "
+                "k(X, Z), or the features of Nystrom, which take any kernel."
+            )
+        words = Words(np.arange(len(alphabet)), k, complete=True)
+        met = words.counts(in_alphabet(self.validate(X), alphabet), k)
+        return with_neighbours(met, k, len(alphabet), int(self.m))
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the words; see :meth:`Kernel.feature_names`."""
+        return spelled(self.alphabet or (), int(self.k))
 
     def common_neighbours(self) -> list[int]:
         """Return the number of words within m mismatches of two words that differ in d places.

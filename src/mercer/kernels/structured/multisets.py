@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .hashables import as_collections, counts
 from .sets import refuse_overflow
+from .subsets import chosen_parts, copies_name, part_names, register
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -107,6 +108,38 @@ class Multiset(Kernel):
         if self.mode == "multisets":
             refuse_overflow(squared_norms(features), type(self).__name__)
         return features
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return counts, copies or parts of multisets; see :meth:`Kernel.map_features`.
+
+        A feature is an element for "product", an element and a number of copies for "minimum", a
+        multiset for "multisets", and a set, with the product of the counts as value, for
+        "subsets". More than 65,536 parts of one multiset are refused in the last two.
+        """
+        X = self.validate(X)
+        if self.mode in ("minimum", "product"):
+            register(
+                (counts(x) if self.mode == "product" else self._copies(x) for x in X), vocabulary
+            )
+            features = self.map_objects(X, vocabulary)
+            vocabulary.fix()
+            return features
+        return chosen_parts([self._choices(x) for x in X], vocabulary, type(self).__name__)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return elements, copies or parts; see :meth:`Kernel.feature_names`."""
+        if self.mode == "product":
+            return [str(v) for v in vocabulary.features] or ["nothing"]
+        if self.mode == "minimum":
+            return [copies_name(copies) for copies in vocabulary.features] or ["nothing"]
+        return part_names(vocabulary, copies_name if self.mode == "multisets" else str)
+
+    def _choices(self, x: Any) -> list[list[tuple[Hashable, float]]]:
+        if self.mode == "subsets":
+            return [[(v, float(number))] for v, number in counts(x).items()]
+        return [[((v, j), 1.0) for j in range(1, n + 1)] for v, n in counts(x).items()]
 
     def _copies(self, x: Any) -> dict[Hashable, float]:
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..parameters import real, truth
 from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .hashables import as_collections, counts, elements
+from .subsets import chosen_parts, part_names, register
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -88,6 +89,20 @@ class SetIntersection(SetKernel):
         """Push the measure of the intersection; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the indicators of the elements that are met; see :meth:`Kernel.map_features`."""
+        X = self.validate(X)
+        register(map(elements, X), vocabulary)
+        features = self.map_objects(X, vocabulary)
+        vocabulary.fix()
+        return features
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the elements; see :meth:`Kernel.feature_names`."""
+        return [str(element) for element in vocabulary.features] or ["nothing"]
+
 
 class SetPower(SetKernel):
     r"""A number raised to the number of common elements of two sets.
@@ -147,6 +162,27 @@ class SetPower(SetKernel):
         builder.mapped(self, "dot")
         builder.affine(math.log(self.base), 0.0)
         builder.exp()
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return one feature for every subset; see :meth:`Kernel.map_features`.
+
+        The subset S has the value prod_v sqrt(b^w_v - 1) over its elements v, since
+        b^w = 1 + (b^w - 1). Sets of more than 16 elements are refused.
+        """
+        return chosen_parts(
+            [
+                [[(v, math.sqrt(math.expm1(self._weight(v) * math.log(self.base))))] for v in x]
+                for x in map(elements, self.validate(X))
+            ],
+            vocabulary,
+            type(self).__name__,
+        )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the subsets; see :meth:`Kernel.feature_names`."""
+        return part_names(vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         exponent = SetIntersection(self.weights)._values(X, Z)

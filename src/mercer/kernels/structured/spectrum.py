@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mercer import _native
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer, real, show
 from .sequences import SequenceKernel, Tokens
+from .words import Words, words_of
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -74,6 +76,22 @@ class Spectrum(SequenceKernel):
     def map_objects(self, X: list, vocabulary: Vocabulary) -> sp.csr_array:
         """Return how often each sequence holds each substring; see :meth:`Kernel.map_objects`."""
         return counts(self.encode(X, vocabulary), [range(self.p)], self.p, self.p, vocabulary)
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
+        """Return the counts of substrings; see :meth:`Kernel.map_features`.
+
+        The columns are all substrings over the letters of the first sequences where these are few,
+        and else those that occur in them, in the order of the letters.
+        """
+        tokens, words = words_of(self, X, int(self.p), vocabulary)
+        return words.counts(tokens, int(self.p))
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the substrings; see :meth:`Kernel.feature_names`."""
+        words: Words = vocabulary.memory["words"]
+        return words.names(int(self.p))
 
 
 class BlendedSpectrum(SequenceKernel):
@@ -138,6 +156,26 @@ class BlendedSpectrum(SequenceKernel):
     def map_objects(self, X: list, vocabulary: Vocabulary) -> sp.csr_array:
         """Return the counts of all lengths side by side; see :meth:`Kernel.map_objects`."""
         return counts(self.encode(X, vocabulary), [range(self.p)], 1, 1, vocabulary)
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
+        """Return the weighted counts by rising length; see :meth:`Spectrum.map_features`."""
+        tokens, words = words_of(self, X, int(self.p), vocabulary)
+        blocks = [sqrt(w) * words.counts(tokens, p) for p, w in self._weighted_lengths()]
+        return (
+            sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
+        )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the substrings; see :meth:`Kernel.feature_names`."""
+        words: Words = vocabulary.memory["words"]
+        lengths = [p for p, _ in self._weighted_lengths()]
+        return [name for p in lengths for name in words.names(p)] or ["nothing"]
+
+    def _weighted_lengths(self) -> list[tuple[int, float]]:
+        weights = [1.0] * int(self.p) if self.weights is None else self.weights
+        return [(p, float(w)) for p, w in enumerate(weights, start=1) if w > 0]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.weights is None:

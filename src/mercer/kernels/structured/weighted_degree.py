@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer
+from ..vocabulary import Vocabulary
 from .sequences import SequenceKernel
 from .spectrum import check_weights
+from .words import Words, shift_factor, words_of
 
 
 class WeightedDegree(SequenceKernel):
@@ -82,12 +86,40 @@ class WeightedDegree(SequenceKernel):
 
     def native_form(self) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
+        return ("weighted_degree", self._weights(), int(self.shift))
+
+    def _weights(self) -> np.ndarray:
+        if self.weights is not None:
+            return np.array(self.weights, dtype=np.float64)
         d = int(self.degree)
-        if self.weights is None:
-            weights = 2.0 * np.arange(d, 0, -1) / (d * (d + 1))
-        else:
-            weights = np.array(self.weights, dtype=np.float64)
-        return ("weighted_degree", weights, int(self.shift))
+        return 2.0 * np.arange(d, 0, -1) / (d * (d + 1))
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
+        """Return substrings at positions, those that are met; see :meth:`Kernel.map_features`.
+
+        With a shift, the matrix W of weights between positions is LL' with a lower triangular L,
+        and a substring at position i has the features L_ij at the positions j <= i.
+        """
+        tokens, words = words_of(self, X, int(self.degree), vocabulary, complete=False)
+        longest = int(np.diff(tokens.start).max(initial=0))
+        factor = shift_factor(longest, int(self.shift))
+        blocks = [
+            math.sqrt(weight) * words.at_positions(tokens, length, factor, vocabulary)
+            for length, weight in enumerate(self._weights(), start=1)
+            if weight > 0
+        ]
+        vocabulary.fix()
+        return (
+            sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
+        )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return substrings with their positions; see :meth:`Kernel.feature_names`."""
+        words: Words = vocabulary.memory["words"]
+        lengths = [length for length, w in enumerate(self._weights(), start=1) if w > 0]
+        return [n for length in lengths for n in words.placed_names(length, vocabulary)]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.weights is None:

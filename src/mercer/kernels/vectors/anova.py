@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..algebra.operands import nested, require_kernel
+from ..algebra.operands import concatenated, nested, outer, product_names, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..parameters import integer, show
@@ -21,6 +26,10 @@ from .vector import VectorKernel
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
+
+_MOST_PRODUCTS = 2**20  # of columns that are listed as features
 
 
 class ANOVA(VectorKernel):
@@ -130,6 +139,41 @@ class ANOVA(VectorKernel):
 
         columns = (self.kernel._values(A[:, [j]], B[:, [j]]) for j in range(A.shape[1]))
         return combined(columns, "anova", int(self.order))
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return products of features of D columns; see :meth:`Kernel.map_features`.
+
+        With the base Linear() they are the products of D different columns, in the order of the
+        columns. Other bases need a feature map of their own. More than a million are refused.
+        """
+        self._require_bound("as explicit features")
+        X = self.validate(X)
+        self.check_domain(X)
+        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        sets = comb(X.shape[1], int(self.order))
+        if sets > _MOST_PRODUCTS:
+            raise ValueError(
+                f"ANOVA of order {show(self.order)} multiplies {sets:,} sets of columns, more than "
+                f"the {_MOST_PRODUCTS:,} that are listed; use its values k(X, Z)."
+            )
+        columns = [
+            self.kernel.map_features(X[:, [j]], vocabulary.part(str(j))) for j in range(X.shape[1])
+        ]
+        chosen = combinations(columns, int(self.order))
+        return concatenated([reduce(outer, factors) for factors in chosen])
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the products; see :meth:`Kernel.feature_names`."""
+        if columns is None:
+            return None
+        own = [
+            self.kernel.feature_names([name], vocabulary.part(str(j)))
+            for j, name in enumerate(columns)
+        ]
+        products = [product_names(list(names)) for names in combinations(own, int(self.order))]
+        return None if None in products else [name for names in products for name in names or ()]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         """Return the derivatives by the recursion, differentiated."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..definiteness import PD, Definiteness
+from ..drawing import sine_quotients
 from ..parameters import integer, positive, show
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .compact import CompactKernel
 from .coordinatewise import CoordinateKernel
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _HIGHEST = 25  # beyond, the alternating sum of the closed form loses the digits of float64
 
 
-class BSpline(CoordinateKernel, CompactKernel):
+class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
     r"""A B-spline of the difference, multiplied over the columns.
 
     .. math:: k(x, z) = \prod_i B_n\bigl((x_i - z_i) / s\bigr), \quad
@@ -101,6 +102,9 @@ class BSpline(CoordinateKernel, CompactKernel):
         scale = float(self.scale)
         t = (x - z) / scale
         return {"scale": -t / scale * bspline_slope(int(self.order), t)}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return sine_quotients(int(self.order) + 1, n, d, rng) / float(self.scale)
 
 
 def bspline_slope(order: int, t: np.ndarray) -> np.ndarray:

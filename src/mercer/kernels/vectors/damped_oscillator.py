@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PD, Definiteness
+from ..drawing import mixed_normals
 from ..parameters import positive
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
-class DampedOscillator(RadialKernel):
+class DampedOscillator(DrawsFrequencies, RadialKernel):
     r"""The damped harmonic oscillator as a function of the distance.
 
     .. math:: k(x, z) = \frac{1}{\gamma^2 + \omega^2 \|x - z\|^2}
@@ -75,3 +76,7 @@ class DampedOscillator(RadialKernel):
         gamma, omega = float(self.gamma), float(self.omega)
         values = 1.0 / (gamma**2 + omega**2 * squares)
         return {"gamma": -2.0 * gamma * values**2, "omega": -2.0 * omega * squares * values**2}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        width = float(self.gamma) / float(self.omega)
+        return mixed_normals(1.0, width, n, d, rng)

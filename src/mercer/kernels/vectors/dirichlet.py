@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PSD, Definiteness
+from ..drawing import from_series
 from ..parameters import integer
-from ..spectrum import stated_operator, stated_series
+from ..spectrum import DrawsFrequencies, stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
 
 
-class Dirichlet(CoordinateKernel):
+class Dirichlet(DrawsFrequencies, CoordinateKernel):
     r"""The sum of all waves up to an order, multiplied over the columns.
 
     .. math:: k(x, z) = \prod_i \Bigl(1 + 2 \sum_{j=1}^n \cos j (x_i - z_i)\Bigr)
@@ -86,3 +87,6 @@ class Dirichlet(CoordinateKernel):
     def feature_map(self, X: Any) -> np.ndarray:
         """Return the waves of all orders; see :meth:`FourierSeries.feature_map`."""
         return FourierSeries(self._coefficients(), self.period).feature_map(X)
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return from_series(self._coefficients(), self.period, n, d, rng)

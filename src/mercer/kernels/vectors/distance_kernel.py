@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 from ..base import Kernel
 from ..definiteness import PD, UNKNOWN, Definiteness
+from ..drawing import stable
 from ..objects import VECTORS, Objects, as_objects, count
 from ..parameters import is_number, positive, show
+from ..spectrum import DrawsFrequencies
 from .exponential import Exponential
 from .laplacian import Laplacian
 from .rbf import RBF
@@ -25,7 +27,7 @@ _NORMS = {"l1": 1.0, "l2": 2.0, "linf": inf}
 _NAMES = (*_NORMS, "sqeuclidean", "chi2")
 
 
-class DistanceKernel(VectorKernel):
+class DistanceKernel(DrawsFrequencies, VectorKernel):
     r"""The exponential of a distance.
 
     .. math:: k(x, z) = \exp(-d(x, z) / s)
@@ -161,6 +163,16 @@ class DistanceKernel(VectorKernel):
         values = self._values(X, Z)
         logarithms = np.log(values, out=np.zeros_like(values), where=values > 0)
         return {"scale": -values * logarithms / float(self.scale)}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        if self.distance == "sqeuclidean":
+            return rng.normal(scale=(2.0 / float(self.scale)) ** 0.5, size=(n, d))
+        if self.power is None or self.power > 2:
+            raise ValueError(
+                f"{self!r} has no spectrum to draw from: the distances that give one are the "
+                "p-norms with p <= 2 and 'sqeuclidean'."
+            )
+        return stable(self.power, n, d, rng) / float(self.scale)
 
 
 class _Distance(Kernel):

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..definiteness import PSD, Definiteness
+from ..drawing import from_series
 from ..parameters import integer, positive, real, show
 from ..rows import dense_column
-from ..spectrum import stated_series
+from ..spectrum import DrawsFrequencies, stated_series
 from .vector import VectorKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 
-class FourierSeries(VectorKernel):
+class FourierSeries(DrawsFrequencies, VectorKernel):
     r"""A series of cosines of the difference, multiplied over the columns.
 
     .. math:: k(x, z) = \prod_i \sum_{n \ge 0} a_n \cos\left(\frac{2 \pi n}{T}
@@ -156,3 +157,6 @@ class FourierSeries(VectorKernel):
             by_period = by_period * factor + value * turned
             value = value * factor
         return {"coefficients": by_coefficient, "period": by_period}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return from_series(self.coefficients, float(self.period), n, d, rng)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil, pi
+from math import ceil, inf, pi
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,9 +15,10 @@ from numpy.polynomial.legendre import leggauss
 
 from ..bessel import bessel_ratio
 from ..definiteness import PD, Definiteness
-from ..hankel import radial_fourier
+from ..drawing import from_radial_density
+from ..hankel import half_length, radial_fourier
 from ..parameters import integer, positive, show
-from ..spectrum import stated_transform
+from ..spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
 
@@ -29,7 +31,7 @@ _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
 _ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
 
 
-class FromSpectrum(RadialKernel):
+class FromSpectrum(DrawsFrequencies, RadialKernel):
     r"""The radial kernel with a given spectrum.
 
     .. math:: k(x, z) = (2 \pi)^{-d/2} \int P(\|w\|) \, e^{i w \cdot (x - z)} \, dw
@@ -145,6 +147,13 @@ class FromSpectrum(RadialKernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {}
 
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        self._require_bound("in the frequency domain")
+        cutoff = None if self.cutoff is None else float(self.cutoff)
+        return from_radial_density(
+            self._spectrum, 1.0 / float(self.reach or 1.0), cutoff, n, d, rng
+        )
+
     @property
     def _spectrum(self) -> Callable[[np.ndarray], np.ndarray]:
         """The Fourier transform of the kernel, as a function of the length of a frequency."""
@@ -201,7 +210,11 @@ def _profile(
     for grid in ("octaves", "root"):
         try:
             return Table.fit(
-                lambda squares: value(np.sqrt(squares)), reach**2, grid=grid, errors=_ERRORS
+                lambda squares: value(np.sqrt(squares)),
+                reach**2,
+                grid=grid,
+                errors=_ERRORS,
+                slope_at_zero=lambda: _slope(spectrum, dimension, reach, cutoff),
             )
         except ValueError as error:
             last = error
@@ -209,6 +222,24 @@ def _profile(
         f"the kernel of {show(density)} oscillates too often within {reach:g} to be tabulated; "
         "choose a smaller reach or a lower cutoff."
     ) from last
+
+
+def _slope(
+    spectrum: Callable[[np.ndarray], np.ndarray], d: int, reach: float, cutoff: float | None
+) -> float:
+    """Return the derivative of the kernel by the squared distance, at 0.
+
+    It is -1 / (2 d) times the integral of w^2 P(w), minus infinity where that diverges.
+    """
+    if cutoff is not None:
+        moment = float(_Band(lambda w: w**2 * spectrum(w), d, cutoff, reach)(np.zeros(1))[0])
+    else:
+        length = half_length(spectrum)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an integral that does not settle
+            moments = radial_fourier(lambda w: w**2 * spectrum(w), 0.0, d, length=length)
+        moment = float(moments[0])
+    return -0.5 * moment / d if np.isfinite(moment) else -inf
 
 
 class _Band:

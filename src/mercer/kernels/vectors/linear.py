@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..definiteness import PSD, Definiteness
@@ -9,6 +10,8 @@ from .vector import VectorKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class Linear(VectorKernel):
@@ -65,3 +68,9 @@ class Linear(VectorKernel):
             The same vectors.
         """
         return self.validate(X)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the names of the columns; see :meth:`Kernel.feature_names`."""
+        return None if columns is None else list(columns)

@@ -15,7 +15,7 @@ prints the exponent +1/2, for which the kernel does not reproduce.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from math import factorial, inf, prod, sqrt
 from typing import Any
@@ -101,6 +101,25 @@ def monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:
     if not ordered:
         values *= [sqrt(orders(Counter(f))) for f in factors]
     return values
+
+
+def monomial_names(columns: Sequence[str], degrees: Iterable[int]) -> list[str]:
+    """Return the names of the distinct monomials of `monomials`, degree by degree."""
+    index = range(len(columns))
+    return [
+        monomial_name(columns, factors)
+        for k in degrees
+        for factors in combinations_with_replacement(index, k)
+    ]
+
+
+def monomial_name(columns: Any, factors: tuple[int, ...]) -> str:
+    """Return the name of a product of columns, such as ``x0 x1^2``, or ``1``."""
+    parts = []
+    for column in dict.fromkeys(factors):
+        power = factors.count(column)
+        parts.append(f"{columns[column]}^{power}" if power > 1 else str(columns[column]))
+    return " ".join(parts) or "1"
 
 
 def orders(multiplicities: Counter[int]) -> int:

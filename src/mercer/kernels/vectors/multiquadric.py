@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import CPD, PD, Definiteness
+from ..drawing import mixed_normals
 from ..parameters import positive, real
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
@@ -73,7 +74,7 @@ class Multiquadric(RadialKernel):
         return {"c": slope}
 
 
-class InverseMultiquadric(RadialKernel):
+class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     r"""The inverse root of a shifted squared distance.
 
     .. math:: k(x, z) = \frac{1}{\sqrt{\|x - z\|^2 + c^2}}
@@ -125,3 +126,6 @@ class InverseMultiquadric(RadialKernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"c": -float(self.c) * (squared_distances(X, Z) + float(self.c) ** 2) ** -1.5}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return mixed_normals(0.5, float(self.c), n, d, rng)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..definiteness import PSD, Definiteness
+from ..drawing import from_series
 from ..parameters import positive, show
-from ..spectrum import stated_operator, stated_series
+from ..spectrum import DrawsFrequencies, stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _FORMS = tuple(_OPERATORS)
 _REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
 
 
-class PeriodicGaussian(CoordinateKernel):
+class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     r"""The Gaussian on a circle, multiplied over the columns.
 
     With :math:`u_i = 2 \pi (x_i - z_i) / T` and :math:`s = 2 \pi \sigma / T`, a factor is
@@ -150,3 +151,6 @@ class PeriodicGaussian(CoordinateKernel):
             turned += n * a * np.sin(n * u)
         # The values are functions of (x - z) / period and sigma / period.
         return {"sigma": by_sigma, "period": (u * turned - sigma * by_sigma) / period}
+
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return from_series(self.coefficients(), float(self.period), n, d, rng)

@@ -15,8 +15,10 @@ from ..algebra.operands import nested, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..displacement import slope_along
+from ..drawing import from_series
 from ..objects import VECTORS, Objects
 from ..parameters import integer, positive
+from ..spectrum import DrawsFrequencies
 from .vector import VectorKernel, require_columns
 
 if TYPE_CHECKING:
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
 _NEGLIGIBLE = 1e-17  # of k(x, x): what is left out of the sum
 _FARTHEST = 1000  # periods, after which a kernel has to be negligible
 _MOST_SHIFTS = 20_000
+_LEFT_OUT = 1e-6  # of the spectrum, when frequencies are drawn from it
+_MOST_WAVES = 1 << 16
 _PAIRS = 1 << 14  # differences that are wrapped at a time
 
 
-class Periodized(VectorKernel):
+class Periodized(DrawsFrequencies, VectorKernel):
     r"""A translation-invariant kernel, summed over all periods.
 
     .. math:: k'(x, z) = \sum_{n \in \mathbb{Z}^d} k(x - z + T n)
@@ -178,6 +182,26 @@ class Periodized(VectorKernel):
 
         return self._wrapped(X, Z, slopes)
 
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        if d != 1:
+            raise ValueError(
+                f"{self!r} has no spectrum to draw from in {d} columns; use a product of kernels "
+                "on single columns: Periodized(k).on_columns([0]) * ..."
+            )
+        # More and more waves, until what is left out is small beside the noise of the draw.
+        total, terms = float(self.diag(self._origin)[0]), 64
+        a = self.fourier_coefficients(terms)
+        while total - a.sum() > _LEFT_OUT * total and terms < _MOST_WAVES:
+            terms *= 4
+            a = self.fourier_coefficients(terms)
+        left_out = 1.0 - a.sum() / total
+        if left_out > 100 * _LEFT_OUT:
+            raise ValueError(
+                f"{self!r} has no spectrum to draw from: {left_out:.2g} of it lies beyond {terms} "
+                "waves. Use a wider or a smoother kernel."
+            )
+        return from_series(np.maximum(a, 0.0), float(self.period), n, d, rng)
+
     @property
     def _origin(self) -> np.ndarray:
         return np.zeros((1, int(self.dimension or 1)))
@@ -255,6 +279,16 @@ def _profile(kernel: Periodized) -> Table | None:
         return kernel.tile(np.zeros((1, 1)), apart[:, None])[0]
 
     try:
-        return Table.fit(value, 1.0, beyond=float(value(np.ones(1))[0]))
+        beyond = float(value(np.ones(1))[0])
+        return Table.fit(value, 1.0, beyond=beyond, slope_at_zero=lambda: _slope(kernel))
     except ValueError:
         return None
+
+
+def _slope(kernel: Periodized) -> float:
+    """Return the derivative by sin^2(pi (x - z) / T) at 0, from the metric of the kernel."""
+    from mercer.feature_space.jets import Jets
+
+    jets = Jets(np.zeros((1, 1)), np.ones((1, 1, 1)))
+    jets.python(kernel)
+    return -0.5 * float(jets.result()[0, 0, 0]) * (float(kernel.period) / pi) ** 2

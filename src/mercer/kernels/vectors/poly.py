@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb, sqrt
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,13 +12,15 @@ import scipy.sparse as sp
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import integer, real
 from ..spectrum import stated_operator
-from .monomials import monomials
+from .monomials import monomial_names, monomials
 from .scale import warn_of_scale
 from .statistics import dots
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class Polynomial(GammaKernel):
@@ -148,3 +151,12 @@ class Polynomial(GammaKernel):
                 for k in range(lowest, degree + 1)
             ]
         )
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the monomials; see :meth:`Kernel.feature_names`."""
+        if columns is None:
+            return None
+        lowest = 0 if self.coef0 > 0 else int(self.degree)
+        return monomial_names(columns, range(lowest, int(self.degree) + 1))

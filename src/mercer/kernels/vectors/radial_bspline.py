@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import comb, factorial, gamma, pi
+from math import comb, factorial, gamma, inf, pi
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,8 +13,9 @@ from scipy.special import betainc
 
 from ..bessel import bessel_ratio
 from ..definiteness import PD, Definiteness
+from ..drawing import balls
 from ..parameters import integer, positive, show
-from ..spectrum import stated_operator, stated_transform
+from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .compact import CompactKernel
 from .radial import RadialKernel
 from .statistics import squared_distances
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _DEGREE = 48  # of the series between two knots
 
 
-class RadialBSpline(RadialKernel, CompactKernel):
+class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     r"""The convolution of n + 1 balls, as a function of the distance.
 
     .. math:: k(x, z) = B_n^d(\|x - z\| / s), \quad
@@ -122,6 +123,9 @@ class RadialBSpline(RadialKernel, CompactKernel):
         slope = _spline(int(self.order), int(self.dimension or 1), 1)(r)
         return {"scale": -r / scale * slope}
 
+    def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        return balls(int(self.order) + 1, n, d, rng) / float(self.scale)
+
 
 @lru_cache(maxsize=32)
 def _table(order: int, dimension: int) -> Table:
@@ -136,7 +140,28 @@ def _table(order: int, dimension: int) -> Table:
     spline = _spline(order, dimension, 0)
     top = float(spline(np.zeros(1))[0])
     errors = {"float32": 1e-7, "float64": 1e-10} if order > 1 and dimension % 2 == 0 else None
-    return Table.fit(lambda y: spline(order + 1.0 - y), order + 1.0, beyond=top, errors=errors)
+    return Table.fit(
+        lambda y: spline(order + 1.0 - y),
+        order + 1.0,
+        beyond=top,
+        errors=errors,
+        curvature_at_end=lambda: _curvature(order, dimension),
+    )
+
+
+def _curvature(order: int, d: int) -> float:
+    """Return the second derivative of the spline at r = 0, minus infinity for order 1.
+
+    B_n is the convolution of f = B_1 and g = B_(n-2), so its Laplacian at 0 is minus the integral
+    of grad f . grad g, over the ball of radius 2 outside of which f is 0.
+    """
+    if order == 1:
+        return -inf
+    x, weight = leggauss(64)
+    angle = 0.25 * pi * (x + 1.0)
+    r, step = 2.0 * np.sin(angle), 0.5 * pi * np.cos(angle) * weight
+    product = _spline(1, d, 1)(r) * _spline(order - 2, d, 1)(r)
+    return -_volume(d) * float((step * r ** (d - 1)) @ product)
 
 
 @lru_cache(maxsize=64)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..definiteness import PD, Definiteness
+from ..drawing import mixed_normals
 from ..parameters import positive
 from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
@@ -98,10 +100,8 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
         }
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        # A mixture of normals.
         alpha = float(self.alpha)
-        variance = rng.standard_gamma(alpha, size=(n, 1)) / alpha
-        return np.sqrt(variance) * rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
+        return mixed_normals(alpha, sqrt(2.0 * alpha) * float(self.length_scale), n, d, rng)
 
 
 def _push_large_power(builder: Builder, rate: float, alpha: float) -> None:

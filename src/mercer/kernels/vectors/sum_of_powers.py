@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ import scipy.sparse as sp
 
 from ..definiteness import PSD, Definiteness
 from ..parameters import integer
-from .monomials import monomials
+from .monomials import monomial_names, monomials
 from .statistics import dots
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+
+    from ..vocabulary import Vocabulary
 
 
 class SumOfPowers(GammaKernel):
@@ -105,3 +108,11 @@ class SumOfPowers(GammaKernel):
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         root = sqrt(self._width())
         return np.hstack([root**m * monomials(X, m, ordered) for m in range(self.degree + 1)])
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the monomials; see :meth:`Kernel.feature_names`."""
+        if columns is None:
+            return None
+        return monomial_names(columns, range(int(self.degree) + 1))
