@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.kernels.objects import take
 from mercer.machines import certification as proof
 from mercer.machines.errors import ConvexCombination, NotSeparableError
+from mercer.machines.rounding import rounding_of_values
 
 if TYPE_CHECKING:
     from mercer.machines.base import KernelMachine
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 _LARGE = 1e6
 """Kernel values that call for other units."""
+
+_SEEN = 0.1
+"""Rounding errors, relative to the tolerance, that keep a solver from it."""
+
+_UNEVEN = 1e3
+"""Ratio of weights that is worth a remark."""
 
 _SAMPLE = 2000
 """Rows that a diagnosis looks at."""
@@ -141,28 +148,49 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
         ("time_limit", f"time_limit={machine.time_limit}"),
     ):
         if status in statuses:
-            proof = machine.certificate_
-            if status == "iteration_limit" and not limited:
-                cause = "Likely cause: rounding of kernel values; tol is smaller than it allows."
-                if fitting.largest > _LARGE:
-                    cause += (
-                        f" They are as large as {fitting.largest:.3g}: scale the columns of X, for "
-                        "instance with StandardScaler."
-                    )
-            else:
-                cause = likely_cause(machine, fitting)
-            gap = (
-                f" and the relative gap {proof.relative_gap:.3g}"
-                if np.isfinite(proof.relative_gap)
-                else ""
-            )
+            stuck = status == "iteration_limit" and not limited
+            cause = _why_stuck(machine, fitting) if stuck else likely_cause(machine, fitting)
             warnings.warn(
-                f"Solver terminated early ({limit}): the KKT violation is "
-                f"{proof.kkt_violation:.3g} (tol={machine.tol:g}){gap}. "
-                f"{cause}",
+                f"Solver terminated early ({limit}): {_reached(machine)}. {cause}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _reached(machine: KernelMachine) -> str:
+    """Return what a fit has reached, beside what was asked for."""
+    proof = machine.certificate_
+    violation = f"the KKT violation is {proof.kkt_violation:.3g}"
+    if machine.gap_tol is None:
+        violation += f" (tol={machine.tol:g})"
+    if not math.isfinite(proof.relative_gap):
+        return violation
+    gap = f"the relative gap {proof.relative_gap:.3g}"
+    return f"{violation} and {gap}" + (
+        "" if machine.gap_tol is None else f" (gap_tol={machine.gap_tol:g})"
+    )
+
+
+def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
+    """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
+    coef, largest = fitting.matrix(), fitting.largest
+    rounding = rounding_of_values(coef, largest, fitting.gram.dtype)
+    cause, advice = "", ["lower C"]
+    if rounding > _SEEN * fitting.settings.tol:
+        cause = (
+            f"Likely cause: rounding. Coefficients as large as {np.abs(coef).max():.3g} and kernel "
+            f"values as large as {largest:.3g} leave errors of up to {rounding:.1g} in the "
+            "decision values. "
+        )
+    if largest > _LARGE:
+        advice.insert(0, "scale the columns of X, for instance with StandardScaler")
+    if float(fitting.weight.max()) > _UNEVEN * float(fitting.weight.min()):
+        advice.append("use weights that differ less")
+    tol = "tol" if machine.gap_tol is None else "gap_tol"
+    return (
+        f"{cause}The model is the best one found, and its certificate holds. To get nearer, "
+        f"{', or '.join(advice)}; a larger {tol} accepts the model."
+    )
 
 
 def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
