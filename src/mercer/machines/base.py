@@ -153,6 +153,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
         linear = [outcome.linear for outcome in fitting.outcomes]
         self._linear = None if linear[0] is None else np.array(linear)
+        self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
         self._precision = fitting.gram.dtype
         self._lazy: dict[str, Any] = {}

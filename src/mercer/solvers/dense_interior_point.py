@@ -56,7 +56,7 @@ _CHANGES = 10
 
 
 class TooLargeError(MemoryError):
-    """The kernel matrix does not fit into memory."""
+    """The kernel matrix, or the rows as dense numbers, do not fit into memory."""
 
 
 def solve_with_equations(
@@ -277,12 +277,30 @@ class _Method(Crossover):
 
 
 def _require_memory(n: int) -> None:
-    needed, there = 8.0 * _MATRICES * n * n, _memory()
+    require_memory(
+        8.0 * _MATRICES * n * n,
+        f"is trained on the whole kernel matrix: {n} rows",
+        "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s.",
+    )
+
+
+def require_memory(needed: float, what: str, advice: str) -> None:
+    """Raise where something needs more memory than there is.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        What a kernel with linear functions beside it does, and to how much.
+    advice : str
+        What to do instead.
+    """
+    there = _memory()
     if needed > there:
         raise TooLargeError(
-            f"a kernel with linear functions beside it is trained on the whole kernel matrix: "
-            f"{n} rows need {needed / 2**30:.1f} GB, and this machine has {there / 2**30:.1f} GB. "
-            "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s."
+            f"a kernel with linear functions beside it {what} need {needed / 2**30:.1f} GB, and "
+            f"this machine has {there / 2**30:.1f} GB. {advice}"
         )
 
 
