@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR
 from mercer.kernels import ThinPlate
-from mercer.machines.rounding import rounding_of_values
 
 
 def problem(seed):
@@ -59,8 +58,8 @@ def test_what_repeats_is_solved_to_the_tolerance_or_to_rounding(seeds):
         if proof.status == "optimal":
             assert proof.kkt_violation <= 1.01e-3
             continue
-        size = float(np.abs(machine.kernel_(X)).max())
-        limit = rounding_of_values(machine.dual_coef_, size, "float64")
+        sizes = np.abs(machine.kernel_(X, X[machine.support_])) * np.abs(machine.dual_coef_)
+        limit = np.finfo(float).eps * np.sqrt(np.square(sizes).sum(axis=1)).max()
         assert proof.kkt_violation <= 2.0 * limit, seed
         assert any("Likely cause: rounding" in str(w.message) for w in said)
 

@@ -160,7 +160,7 @@ class InteriorPoint(Costs):
         self.bound = np.concatenate([above[up], below[down]]) / self.unit
         self.bounded = self.bound < np.inf
         self.size, self.value = np.sqrt(size2), value
-        self._steepest = np.maximum(np.abs(left), np.abs(right)) / (value * self.unit)
+        self._zero = -self.sign * self.kink[self.part_of] / self.unit  # where beta is 0
         self._kinks = self.summed(self.kink / self.unit)
         self._trail: deque[Iterate] = deque(maxlen=_TRAIL)
 
@@ -198,7 +198,7 @@ class InteriorPoint(Costs):
                 norm = np.sqrt(2.0 * quadratic)
                 if limit < np.inf and -linear > limit * norm and self._balances(beta):
                     return "infeasible", it, k
-                terms = quadratic + float(self._steepest @ np.abs(self.coefficients(it.t)))
+                terms = quadratic + float(np.abs(self.slope) @ np.abs(it.t - self._zero))
                 gap = self._complementarity(it) / max(terms, 1e-300)
                 off = float(np.abs(self._off(it)).max())
                 error = max(off, gap, self._missing(it, beta))
@@ -225,9 +225,8 @@ class InteriorPoint(Costs):
 
     def _start(self) -> Iterate:
         # Next to 0, where the equations hold, or at it where it lies inside of a piece.
-        zero = -self.sign * self.kink[self.part_of] / self.unit
-        inside = np.clip(zero, 0.1 * self.bound, 0.9 * self.bound)
-        t = np.where(zero > 0.0, inside, np.minimum(1.0, 0.5 * self.bound))
+        inside = np.clip(self._zero, 0.1 * self.bound, 0.9 * self.bound)
+        t = np.where(self._zero > 0.0, inside, np.minimum(1.0, 0.5 * self.bound))
         left = np.where(self.bounded, self.bound - t, 1.0)
         ones, none = np.ones(len(t)), np.zeros(self.system.unknowns)
         return Iterate(none, self._beta(t), t, left, ones, np.where(self.bounded, 1.0, 0.0))
