@@ -297,7 +297,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         found = certificates(kernel, measures, self.certificates_, "float64")
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
-        errors = rounding_of_values(gram, tasks, outcomes, precision)
+        errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)
         rounding = []
         for error, outcome, measure in zip(errors, outcomes, measures, strict=True):
             unit = formulation.unit(outcome)

@@ -192,8 +192,8 @@ def _reached(machine: KernelMachine) -> str:
 def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
     """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
     coef, largest = fitting.matrix(), fitting.largest
-    models = fitting.tasks, fitting.outcomes
-    rounding = max(rounding_of_values(fitting.gram, *models, fitting.gram.dtype))
+    gram, models = fitting.gram, (fitting.tasks, fitting.outcomes)
+    rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
     cause, advice, C = "", [], getattr(machine, "C", None)
     if rounding > _SEEN * fitting.settings.tol:
         cause = (

@@ -24,7 +24,7 @@ from mercer.gram import Gram
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
 from mercer.machines.multiclass import Scheme
-from mercer.machines.rounding import REACHED, rounding_of_values
+from mercer.machines.rounding import ERROR, REACHED, rounding_of_values
 from mercer.machines.scale import largest_square
 from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Certificate, Settings
@@ -97,11 +97,13 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
     if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
         _refine(fitting, precision)
         proof = _checked(fitting, precision, n_jobs)
-    measures = proof[1]
     # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
-    rounding = _rounding(fitting) if precision == "float32" else 0.0
-    for solution, measure in zip(fitting.solutions, measures, strict=True):
-        if solution.status == "optimal" and _excess(fitting.settings, measure) > rounding:
+    missed = [_excess(fitting.settings, measure) for measure in proof[1]]
+    rounding = 0.0
+    if precision == "float32" and max(missed) > 0.0 and not fitting.interrupted:
+        rounding = _rounding(fitting)
+    for solution, excess in zip(fitting.solutions, missed, strict=True):
+        if solution.status == "optimal" and excess > rounding:
             solution.status = "iteration_limit"  # the solver was wrong about its own values
     return proof
 
@@ -145,8 +147,8 @@ def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
 
 def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
-    if fitting.gram.dtype == "float64":
-        return "float64"
+    if fitting.gram.dtype == "float64" or fitting.interrupted:
+        return fitting.gram.dtype
     n_support = int(np.count_nonzero(fitting.matrix().any(axis=0)))
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
     if _CHEAP * n_support * fitting.gram.n <= spent:
@@ -155,9 +157,21 @@ def checking_precision(fitting: Fitting) -> str:
 
 
 def _rounding(fitting: Fitting) -> float:
-    """Return what the errors of float32 kernel values make of a violation."""
-    errors = rounding_of_values(fitting.gram, fitting.tasks, fitting.outcomes, "float32")
-    units = map(fitting.formulation.unit, fitting.outcomes)
+    """Return what the errors of float32 kernel values make of a violation.
+
+    Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
+    it is less than the tolerance, that will do.
+    """
+    units = [fitting.formulation.unit(outcome) for outcome in fitting.outcomes]
+    if fitting.gram.kernel.definiteness.is_psd:
+        norms = [math.sqrt(float(np.square(outcome.beta).sum())) for outcome in fitting.outcomes]
+        largest = ERROR["float32"] * fitting.largest
+        bound = max(largest * norm * unit for norm, unit in zip(norms, units, strict=True))
+        if bound <= fitting.settings.tol:
+            return bound
+    errors = rounding_of_values(
+        fitting.gram, fitting.tasks, fitting.outcomes, "float32", fitting.settings.n_jobs
+    )
     return max(error * unit for error, unit in zip(errors, units, strict=True))
 
 

@@ -35,7 +35,11 @@ _LARGEST, _SPREAD = 8, 24
 
 
 def rounding_of_values(
-    gram: Gram, tasks: Sequence[Any], outcomes: Sequence[Any], precision: str
+    gram: Gram,
+    tasks: Sequence[Any],
+    outcomes: Sequence[Any],
+    precision: str,
+    n_jobs: int | None = None,
 ) -> list[float]:
     """Return by how much values of models at training rows may be wrong, one number for each task.
 
@@ -47,13 +51,15 @@ def rounding_of_values(
         The problems and the models.
     precision : {"float32", "float64"}
         That of the kernel values behind the values of the models.
+    n_jobs : int, optional
+        Threads.
     """
     diagonal = np.abs(gram.diag())
     spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)
     sample = np.unique(np.concatenate([np.argsort(diagonal)[-_LARGEST:], spread]))
     found = []
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no number here
-        squares = np.square(gram.tile(sample).astype(np.float64))
+        squares = np.square(gram.tile(sample, n_jobs=n_jobs).astype(np.float64))
         for task, outcome in zip(tasks, outcomes, strict=True):
             part = squares if task.rows is None else squares[:, task.rows]
             size = (part @ np.square(outcome.beta)).max(initial=0.0)
