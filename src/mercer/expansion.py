@@ -1,12 +1,14 @@
 """What every machine is after fitting: f(x) = sum_i v_i k(x_i, x) + b.
 
-Kernels that are conditionally positive definite of order 2 have a linear function <a, x> beside it.
+Kernels that are conditionally positive definite of order 2 have a linear function <a, x> beside
+it, of all columns or of those that they look at.
 An expansion may have several outputs, which share the vectors x_i: a column of coefficients and
 an intercept for each. It is evaluated in tiles, so that no matrix of the size of the data exists.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.objects import count, take
+from mercer.kernels.objects import VECTORS, column_names, count, take
+from mercer.kernels.seen import linear_columns
+from mercer.kernels.tables import select
 
 Array = NDArray[np.float64]
 
@@ -36,8 +40,14 @@ class Expansion:
         The constants b.
     dtype : {"float32", "float64"}, default="float64"
         Precision of the kernel values.
-    poly_coef : array-like of shape (n_features,) or (n_features, n_outputs), optional
-        The coefficients a, for objects that are rows of numbers.
+    poly_coef : array-like of shape (n_columns,) or (n_columns, n_outputs), optional
+        The coefficients a, for objects that are rows with columns of numbers.
+    poly_columns : sequence of int, optional
+        The columns that they belong to. By default those that the kernel looks at where it is of
+        order 2, and all columns for other kernels.
+    feature_names : sequence of str, optional
+        The names of the columns, by default those of `vectors` if they are a data frame. Frames
+        with other columns, or in another order, are refused.
 
     Examples
     --------
@@ -49,6 +59,8 @@ class Expansion:
     """
 
     poly_coef: Array | None = None
+    poly_columns: list[int] | None = None
+    feature_names: list[str] | None = None
 
     def __init__(
         self,
@@ -58,8 +70,11 @@ class Expansion:
         intercept: ArrayLike = 0.0,
         dtype: str = "float64",
         poly_coef: ArrayLike | None = None,
+        poly_columns: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         kernel._require_bound("as an expansion")
+        names = column_names(vectors) if feature_names is None else list(feature_names)
         if not kernel.pairwise and not (
             sp.issparse(vectors) or (isinstance(vectors, np.ndarray) and vectors.dtype.kind == "f")
         ):
@@ -77,18 +92,17 @@ class Expansion:
             )
         if poly_coef is not None:
             poly_coef = np.asarray(poly_coef, dtype=np.float64)
-            if poly_coef.ndim != coef.ndim or poly_coef.shape[1:] != coef.shape[1:]:
-                raise ValueError(
-                    "poly_coef must have one number for each feature"
-                    + (f" and each of the {coef.shape[1]} outputs" if coef.ndim == 2 else "")
-                    + f"; got shape {poly_coef.shape}."
-                )
+            if poly_columns is None and kernel.definiteness.order == 2:
+                poly_columns = linear_columns(kernel)
+            columns = None if poly_columns is None else [int(c) for c in poly_columns]
+            _check_linear(poly_coef, coef, columns, vectors)
+            self.poly_coef, self.poly_columns = poly_coef, columns
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64'; got {dtype!r}.")
         self.kernel, self.vectors, self.coef, self.dtype = kernel, vectors, coef, dtype
         self.intercept = intercept if intercept.ndim else float(intercept)
-        if poly_coef is not None:
-            self.poly_coef = poly_coef
+        if names is not None:
+            self.feature_names = names
 
     @property
     def n_terms(self) -> int:
@@ -132,8 +146,10 @@ class Expansion:
             values = self._products(X, n_jobs)
         values = values + self.intercept
         if self.poly_coef is not None:
-            linear = (X if sp.issparse(X) else np.asarray(X, dtype=np.float64)) @ self.poly_coef
-            values += linear.reshape(values.shape)
+            numbers = select(X, self.poly_columns, VECTORS)
+            if not sp.issparse(numbers):
+                numbers = np.asarray(numbers, dtype=np.float64)
+            values += (numbers @ self.poly_coef).reshape(values.shape)
         return values if self.coef.ndim == 2 else values[:, 0]
 
     def norm2(self) -> Array | float:
@@ -162,7 +178,14 @@ class Expansion:
         intercept = self.intercept if np.ndim(self.intercept) == 0 else self.intercept[output]  # type: ignore[index]
         linear = None if self.poly_coef is None else self.poly_coef[:, output]
         return Expansion(
-            self.kernel, self.vectors, self.coef[:, output], intercept, self.dtype, linear
+            self.kernel,
+            self.vectors,
+            self.coef[:, output],
+            intercept,
+            self.dtype,
+            linear,
+            self.poly_columns,
+            self.feature_names,
         )
 
     def take(self, index: ArrayLike) -> Expansion:
@@ -182,6 +205,8 @@ class Expansion:
             self.intercept,
             self.dtype,
             self.poly_coef,
+            self.poly_columns,
+            self.feature_names,
         )
 
     def reduce(self, tol: float = 0.0) -> Expansion:
@@ -254,6 +279,7 @@ class Expansion:
                     f"{needed}; got shape {X.shape}."
                 )
             return X
+        self._check_names(X)
         against = self.vectors if hasattr(self.vectors, "shape") else None
         X = self.kernel.validate(X, against)
         if sp.issparse(self.vectors) and not sp.issparse(X):
@@ -263,6 +289,35 @@ class Expansion:
                 "X is sparse, but the expansion's vectors are dense; pass X.toarray()."
             )
         return X
+
+    def _check_names(self, X: Any) -> None:
+        """Refuse a frame whose columns are not those of the vectors, in their order."""
+        names, expected = column_names(X), self.feature_names
+        if names is None or expected is None or names == expected:
+            return
+        missing = [name for name in expected if name not in names]
+        advice = "Pass X[names] with the names in this order."
+        if missing:
+            advice = f"Missing: {', '.join(map(repr, missing[:5]))}."
+        raise ValueError(
+            "the columns of X must be those of the expansion's vectors, in the same order: "
+            f"{', '.join(map(repr, expected[:10]))}{', ...' if len(expected) > 10 else ''}. "
+            f"{advice}"
+        )
+
+
+def _check_linear(a: Array, coef: Array, columns: list[int] | None, vectors: Any) -> None:
+    """Refuse coefficients of a linear function that do not fit outputs and columns."""
+    shape: tuple[int, ...] = getattr(vectors, "shape", ())
+    n_columns = (shape[1] if len(shape) == 2 else None) if columns is None else len(columns)
+    fits = a.ndim == coef.ndim and a.shape[1:] == coef.shape[1:]
+    if fits and n_columns in (None, len(a)):
+        return
+    outputs = f" and each of the {coef.shape[1]} outputs" if coef.ndim == 2 else ""
+    there = "" if n_columns is None else f" for {n_columns} feature{'s' * (n_columns != 1)}"
+    raise ValueError(
+        f"poly_coef must have one number for each feature{outputs}; got shape {a.shape}{there}."
+    )
 
 
 def _collapses(vectors: Any, n_outputs: int) -> bool:

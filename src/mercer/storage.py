@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 from mercer import kernels
 from mercer.kernels import HiddenMarkov, Kernel
+from mercer.kernels.seen import columns_seen
 from mercer.kernels.structured.baum_welch import Convergence
 from mercer.kernels.tables import is_frame
 from mercer.plain import as_plain, from_plain
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _MAGIC = b"mercer expansion 1\n"
 _LEARNED = ("alphabet_", "initial_", "transition_", "emission_")  # by a hidden Markov model
 _WITH_LINEAR_PART = b"mercer expansion 2\n"  # readers of the first kind would leave it out
+_ON_COLUMNS = b"mercer expansion 3\n"  # and those of the second take all columns
 
 
 class DamagedFileError(ValueError):
@@ -77,9 +79,11 @@ def _mode(path: Path) -> int:
 def write_expansion(expansion: Expansion, path: Path) -> None:
     """Write an expansion; see `Expansion.save`."""
     arrays: dict[str, Any] = {"coef": expansion.coef, "intercept": expansion.intercept}
-    magic, vectors = _MAGIC, expansion.vectors
+    magic, vectors = _MAGIC, _seen(expansion)
     if expansion.poly_coef is not None:
         magic, arrays["poly_coef"] = _WITH_LINEAR_PART, expansion.poly_coef
+    if expansion.poly_columns is not None:
+        magic, arrays["poly_columns"] = _ON_COLUMNS, np.array(expansion.poly_columns)
     if sp.issparse(vectors):
         arrays |= {
             "data": vectors.data,
@@ -90,10 +94,10 @@ def write_expansion(expansion: Expansion, path: Path) -> None:
     elif isinstance(vectors, np.ndarray) and vectors.dtype != object:
         arrays["vectors"] = vectors
     else:
-        # The columns of a bound kernel are positions, so a frame needs no names.
-        objects = vectors.to_numpy().astype(object) if is_frame(vectors) else vectors
-        arrays["objects"] = np.frombuffer(_json(as_plain(objects)), dtype=np.uint8)
-    header = {"kernel": _described(expansion.kernel), "dtype": expansion.dtype}
+        arrays["objects"] = np.frombuffer(_json(as_plain(vectors)), dtype=np.uint8)
+    header: dict[str, Any] = {"kernel": _described(expansion.kernel), "dtype": expansion.dtype}
+    if expansion.feature_names is not None:
+        header["feature_names"] = [str(name) for name in expansion.feature_names]
     arrays["header"] = np.frombuffer(_json(header), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
@@ -106,7 +110,7 @@ def read_expansion(path: Path) -> Expansion:
     from mercer.expansion import Expansion
 
     content = path.read_bytes()
-    if not content.startswith((_MAGIC, _WITH_LINEAR_PART)):
+    if not content.startswith((_MAGIC, _WITH_LINEAR_PART, _ON_COLUMNS)):
         raise DamagedFileError(f"{path} is not a file that Expansion.save wrote.")
     start = len(_MAGIC) + 32
     digest, payload = content[len(_MAGIC) : start], content[start:]
@@ -133,12 +137,40 @@ def read_expansion(path: Path) -> Expansion:
             arrays["coef"],
             arrays["intercept"],
             header["dtype"],
-            arrays["poly_coef"] if content.startswith(_WITH_LINEAR_PART) else None,
+            None if content.startswith(_MAGIC) else arrays["poly_coef"],
+            arrays["poly_columns"] if content.startswith(_ON_COLUMNS) else None,
+            header.get("feature_names"),
         )
     except (KeyError, zipfile.BadZipFile, json.JSONDecodeError, AttributeError) as error:
         raise DamagedFileError(
             f"{path} was written by an incompatible version: {error}."
         ) from error
+
+
+def _seen(expansion: Expansion) -> Any:
+    """Return the vectors of an expansion; columns that its kernel does not look at are empty.
+
+    The columns of a bound kernel are positions, so a frame becomes an array.
+    """
+    vectors = expansion.vectors
+    columns = None if expansion.kernel.pairwise else columns_seen(expansion.kernel)
+    if is_frame(vectors):
+        vectors = vectors.to_numpy().astype(object)
+    if columns is None or len(getattr(vectors, "shape", ())) != 2:
+        return vectors
+    used = np.zeros(vectors.shape[1], dtype=bool)
+    used[columns] = True
+    if expansion.poly_coef is not None:
+        used[slice(None) if expansion.poly_columns is None else expansion.poly_columns] = True
+    if used.all():
+        return vectors
+    if sp.issparse(vectors):
+        kept = sp.csr_matrix(vectors.multiply(used.astype(vectors.dtype)))
+        kept.eliminate_zeros()
+        return kept
+    vectors = vectors.copy()
+    vectors[:, ~used] = None if vectors.dtype == object else np.zeros((), dtype=vectors.dtype)
+    return vectors
 
 
 def _json(value: Any) -> bytes:

@@ -5,7 +5,6 @@ import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import (
-    RBF,
     FromFunction,
     Linear,
     LogDistance,
@@ -138,15 +137,3 @@ def test_every_kernel_trains_a_machine(example):
     values = machine.decision_function(objects)
     assert values.shape == (count(objects),)
     assert np.isfinite(values).all()
-
-
-def test_linear_functions_run_over_all_columns():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 3))
-    y = X[:, 0] + rng.normal(size=30)
-    with pytest.raises(ValueError, match="run over all columns"):
-        SVR(kernel=ThinPlate().on_columns([0, 2])).fit(X, y)
-    with pytest.raises(ValueError, match="run over all columns"):
-        SVR(kernel=RBF(1.0) + ThinPlate().on_columns([0])).fit(X, y)
-    same = SVR(kernel=ThinPlate().on_columns([0, 1, 2])).fit(X, y)
-    np.testing.assert_allclose(same.predict(X), SVR(kernel=ThinPlate()).fit(X, y).predict(X))

@@ -23,6 +23,7 @@ from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
 from mercer.machines.proving import Fitting, certificates, prove
 from mercer.machines.record import TrainingRecord
+from mercer.machines.rounding import rounding_of_values
 from mercer.machines.scale import check_definiteness, largest_square
 from mercer.machines.solving import (
     FINE_GAP,
@@ -153,6 +154,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
         linear = [outcome.linear for outcome in fitting.outcomes]
         self._linear = None if linear[0] is None else np.array(linear)
+        self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
         self._precision = fitting.gram.dtype
         self._lazy: dict[str, Any] = {}
@@ -290,9 +292,19 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         exact = TrainingKernel(gram, X, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        measures = formulation.measures(tasks, outcomes, values, largest_square(gram))
+        largest = largest_square(gram)
+        measures = formulation.measures(tasks, outcomes, values, largest)
         found = certificates(kernel, measures, self.certificates_, "float64")
-        return conclusion.checked_again(self, found)
+        single = any(c.precision.startswith("float32") for c in self.certificates_)
+        precision = "float32" if single else "float64"
+        errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)
+        rounding = []
+        for error, outcome, measure in zip(errors, outcomes, measures, strict=True):
+            unit = formulation.unit(outcome)
+            # Losses and norm change by no more than the coefficients times the values.
+            change = 2.0 * error * unit**2 * float(np.abs(outcome.beta).sum())
+            rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
+        return conclusion.checked_again(self, found, rounding)
 
     # -- scikit-learn -----------------------------------------------------------------------
 

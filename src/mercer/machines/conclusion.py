@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.kernels.objects import take
 from mercer.machines import certification as proof
 from mercer.machines.errors import ConvexCombination, NotSeparableError
+from mercer.machines.rounding import REACHED, rounding_of_values
 
 if TYPE_CHECKING:
     from mercer.machines.base import KernelMachine
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 _LARGE = 1e6
 """Kernel values that call for other units."""
+
+_SEEN = 0.1
+"""Rounding errors, relative to the tolerance, that keep a solver from it."""
+
+_UNEVEN = 1e3
+"""Ratio of weights that is worth a remark."""
 
 _SAMPLE = 2000
 """Rows that a diagnosis looks at."""
@@ -92,21 +99,39 @@ def refuse_other_data(machine: KernelMachine, X: Any) -> None:
         )
 
 
-def checked_again(machine: KernelMachine, found: list[Certificate]) -> list[Certificate]:
+def checked_again(
+    machine: KernelMachine, found: list[Certificate], rounding: list[tuple[float, float]]
+) -> list[Certificate]:
     """Return certificates of a model on data given again, whose status is true of these data.
 
     Other labels or weights than those of the fit may leave no dual point, or one far from the
-    optimum; a model in float32 may miss its tolerance by what float64 sees of its rounding.
+    optimum. A model that was proved on rounded values may miss its tolerance by their errors: once
+    for what the fit took for rounding (see `mercer.machines.proving`), and once for what it did not
+    see. Errors larger than the tolerance excuse nothing.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+        The fitted machine.
+    found : list of Certificate
+        One for each task.
+    rounding : list of pairs of float
+        What errors of the kernel values behind the fit make of the violation and of the relative
+        gap of each task.
     """
     for before, now in zip(machine.certificates_, found, strict=True):
         if math.isfinite(before.dual) and not math.isfinite(now.dual):
             raise ValueError("these are not the samples, labels and weights of the fit.")
-    tol = 10.0 * (machine.tol if machine.gap_tol is None else machine.gap_tol)
-    missed = [(c.kkt_violation if machine.gap_tol is None else c.relative_gap) > tol for c in found]
-    return [
-        replace(c, status="iteration_limit") if c.status == "optimal" and miss else c
-        for c, miss in zip(found, missed, strict=True)
-    ]
+    checked = []
+    for now, (of_violation, of_gap) in zip(found, rounding, strict=True):
+        if machine.gap_tol is None:
+            reached, tol, error = now.kkt_violation, float(machine.tol), of_violation
+        else:
+            reached, tol, error = now.relative_gap, float(machine.gap_tol), of_gap
+        missed = reached > REACHED * tol + 2.0 * min(error, tol)
+        status = "iteration_limit" if now.status == "optimal" and missed else now.status
+        checked.append(replace(now, status=status))
+    return checked
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -141,28 +166,53 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
         ("time_limit", f"time_limit={machine.time_limit}"),
     ):
         if status in statuses:
-            proof = machine.certificate_
-            if status == "iteration_limit" and not limited:
-                cause = "Likely cause: rounding of kernel values; tol is smaller than it allows."
-                if fitting.largest > _LARGE:
-                    cause += (
-                        f" They are as large as {fitting.largest:.3g}: scale the columns of X, for "
-                        "instance with StandardScaler."
-                    )
-            else:
-                cause = likely_cause(machine, fitting)
-            gap = (
-                f" and the relative gap {proof.relative_gap:.3g}"
-                if np.isfinite(proof.relative_gap)
-                else ""
-            )
+            stuck = status == "iteration_limit" and not limited
+            cause = _why_stuck(machine, fitting) if stuck else likely_cause(machine, fitting)
             warnings.warn(
-                f"Solver terminated early ({limit}): the KKT violation is "
-                f"{proof.kkt_violation:.3g} (tol={machine.tol:g}){gap}. "
-                f"{cause}",
+                f"Solver terminated early ({limit}): {_reached(machine)}. {cause}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _reached(machine: KernelMachine) -> str:
+    """Return what a fit has reached, beside what was asked for."""
+    proof = machine.certificate_
+    violation = f"the KKT violation is {proof.kkt_violation:.3g}"
+    if machine.gap_tol is None:
+        violation += f" (tol={machine.tol:g})"
+    if not math.isfinite(proof.relative_gap):
+        return violation
+    gap = f"the relative gap {proof.relative_gap:.3g}"
+    return f"{violation} and {gap}" + (
+        "" if machine.gap_tol is None else f" (gap_tol={machine.gap_tol:g})"
+    )
+
+
+def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
+    """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
+    coef, largest = fitting.matrix(), fitting.largest
+    gram, models = fitting.gram, (fitting.tasks, fitting.outcomes)
+    rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
+    cause, advice, C = "", [], getattr(machine, "C", None)
+    if rounding > _SEEN * fitting.settings.tol:
+        cause = (
+            f"Likely cause: rounding. Coefficients as large as {np.abs(coef).max():.3g} and kernel "
+            f"values as large as {largest:.3g} leave errors of up to {rounding:.1g} in the "
+            "decision values. "
+        )
+    if largest > _LARGE:
+        advice.append("scale the columns of X, for instance with StandardScaler")
+    if C is not None:
+        advice.append("lower C" if math.isfinite(C) else "use a finite C")
+    if float(fitting.weight.max()) > _UNEVEN * float(fitting.weight.min()):
+        advice.append("use weights that differ less")
+    tol = "tol" if machine.gap_tol is None else "gap_tol"
+    nearer = f"To get nearer, {', or '.join(advice)}; a" if advice else "A"
+    return (
+        f"{cause}The model is the best one found, and its certificate holds. {nearer} larger {tol} "
+        "accepts the model."
+    )
 
 
 def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:

@@ -95,9 +95,11 @@ pair_coefficients : array of shape (n_classes - 1, n_support)
     Signed coefficients; the layout for several classes is that of scikit-learn.
 coef_ : array of shape (n_problems, n_features)
     Weight vectors, for the linear kernel.
-poly_coef_ : array of shape (n_problems, n_features) or (n_problems, 0)
+poly_coef_ : array of shape (n_problems, n_poly_columns) or (n_problems, 0)
     Coefficients of the linear function in f, which kernels of order 2 such as the thin plate
     spline have beside them and others do not; the shortest ones where the samples leave a choice.
+poly_columns_ : array of int of shape (n_poly_columns,)
+    The columns of X that the linear function is one of: those that the kernel of order 2 looks at.
 X : array-like or sparse matrix of shape (n_samples, n_features), or objects
     Objects, of the kind that the machine was trained on.
 X_train : array-like or sparse matrix of shape (n_samples, n_features), or objects

@@ -30,6 +30,7 @@ class FittedAttributes:
     dual_coef_: Any
     intercept_: Array
     _linear: Array | None = None
+    _linear_columns: list[int] | None = None
     kernel_: Any
     support_: NDArray[np.int32]
     support_vectors_: Any
@@ -154,10 +155,19 @@ class FittedAttributes:
         """The coefficients a of the linear function <a, x> in f, one row per binary problem.
 
         Only a kernel that is conditionally positive definite of order 2 has one beside it; with
-        others the rows are empty.
+        others the rows are empty. `poly_columns_` says which columns of x they belong to.
         """
         self._fitted("dual_coef_")
         return np.empty((len(self.intercept_), 0)) if self._linear is None else self._linear
+
+    @property
+    def poly_columns_(self) -> NDArray[np.intp]:
+        """The columns that the coefficients `poly_coef_` belong to, by position.
+
+        Those that the kernel of order 2 looks at; in a sum, all that any term of order 2 does.
+        """
+        chosen = self._linear_columns
+        return np.arange(self.poly_coef_.shape[1]) if chosen is None else np.array(chosen)
 
     def refit_on_support(self) -> Any:
         """Return a machine of the same parameters trained on the support vectors alone.
@@ -207,7 +217,16 @@ class FittedAttributes:
         if len(intercept) == 1:
             coef, intercept = coef[:, 0], intercept[0]
             linear = None if linear is None else linear[:, 0]
-        return Expansion(self.kernel_, vectors, coef, intercept, self._precision, linear)
+        return Expansion(
+            self.kernel_,
+            vectors,
+            coef,
+            intercept,
+            self._precision,
+            linear,
+            self._linear_columns,
+            getattr(self, "feature_names_in_", None),
+        )
 
     def _per_problem(self, values: Array) -> Any:
         """Return the only entry where there is one problem, all of them otherwise."""

@@ -174,6 +174,10 @@ class Formulation(ABC):
         """Return what a model adds to its expansion on some of the training rows."""
         return outcome.intercept
 
+    def unit(self, outcome: Outcome) -> float:
+        """Return how many units of the proof a unit of the model's values is."""
+        return 1.0
+
     def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
         """Return f0 = K beta on the rows of the task from the values of the solver's variables."""
         return values

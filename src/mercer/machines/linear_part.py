@@ -10,6 +10,9 @@ whose equations belong to the a and b that the norm does not see; the usual dual
 (A. Smola, *Learning with Kernels*, thesis, 1998, section 3.7.2, equations 3.86 to 3.89). So where
 a linear function fits the data, beta is 0, and adding one to the targets adds it to f.
 
+A kernel of order 2 on some of the columns needs the linear functions of these columns, and a sum
+those of all columns that any of its terms of order 2 looks at.
+
 The data determine a up to directions orthogonal to all differences of points: where there are
 fewer than d + 1 points, or all lie on a plane, a is the shortest one.
 """
@@ -24,7 +27,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mercer.kernels import Kernel, OnColumns
+from mercer.kernels import Kernel
+from mercer.kernels.objects import VECTORS, count
+from mercer.kernels.seen import columns_seen, linear_columns
+from mercer.kernels.tables import select
 from mercer.machines.errors import ParameterError
 from mercer.machines.formulation import (
     Batch,
@@ -37,12 +43,15 @@ from mercer.machines.formulation import (
 )
 from mercer.machines.hard_formulation import HardTube
 from mercer.solvers import Settings, Solution
-from mercer.solvers.dense_interior_point import solve_with_equations
+from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
 
 Array = NDArray[np.float64]
 
 _RANK = 1e-12
 """Extent of the data in a direction, relative to their size, that is none."""
+
+_COPIES = 4
+"""Arrays of the size of the rows that exist at one time."""
 
 _BALANCED = 1e-9
 """What the equations may miss, relative to the size of their terms, in a dual value."""
@@ -70,22 +79,7 @@ def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formul
             f"{kernel!r} is {kernel.definiteness}, with which there is no hard margin (C=inf): use "
             "a finite C."
         )
-    if _looks_at_some(kernel, X):
-        raise ParameterError(
-            f"{kernel!r} is {kernel.definiteness}: it needs linear functions beside it, and these "
-            "run over all columns, not only over those of on_columns. Pass those columns alone, or "
-            "use Projected(...) of the kernel on them."
-        )
     return WithLinearPart(formulation, kernel, X)
-
-
-def _looks_at_some(kernel: Kernel, X: Any) -> bool:
-    """Return whether a part of order 2 looks at some of the columns only."""
-    if kernel.definiteness.order != 2:
-        return False
-    if isinstance(kernel, OnColumns):
-        return set(range(X.shape[1])) != set(kernel.columns) or _looks_at_some(kernel.kernel, X)
-    return any(_looks_at_some(part, X) for part in kernel._parts())
 
 
 class LinearPart:
@@ -148,8 +142,13 @@ class WithLinearPart(LossFormulation):
         The machine without it.
     kernel : Kernel
         Its kernel, for messages.
-    X : array or sparse matrix of shape (n, d)
+    X : array, sparse matrix or table of shape (n, d)
         The training rows.
+
+    Attributes
+    ----------
+    columns : list of int or None
+        The columns of the linear functions; None stands for all.
     """
 
     double = True
@@ -157,7 +156,9 @@ class WithLinearPart(LossFormulation):
     def __init__(self, inner: LossFormulation, kernel: Kernel, X: Any) -> None:
         super().__init__(inner.loss, inner.C, True)
         self._inner, self._kernel = inner, kernel
-        self._X = _numbers(X, kernel)
+        self.columns = linear_columns(kernel)
+        self._X = _numbers(X, kernel, self.columns)
+        self._first = _first_of_equal(X, columns_seen(kernel))
 
     def tasks(self, batch: Batch) -> list[Task]:
         """Return the problems, each with the linear functions on its rows.
@@ -166,12 +167,11 @@ class WithLinearPart(LossFormulation):
         """
         tasks = super().tasks(batch)
         for task in tasks:
-            X = self._rows(task.rows)
-            task.linear = LinearPart(X)
-            _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
-            if len(first) < len(X):
-                there = np.arange(len(X)) if task.rows is None else task.rows
-                task.problem.rows = there[first[same.reshape(-1)]]
+            task.linear = LinearPart(self._rows(task.rows))
+            there = np.arange(len(self._X)) if task.rows is None else task.rows
+            _, first, same = np.unique(self._first[there], return_index=True, return_inverse=True)
+            if len(first) < len(there):
+                task.problem.rows = there[first[same]]
         return tasks
 
     def solve(self, task: Task, gram: Any, settings: Settings) -> Solution:
@@ -240,10 +240,18 @@ class WithLinearPart(LossFormulation):
         return self._X if rows is None else self._X[rows]
 
 
-def _numbers(X: Any, kernel: Kernel) -> Array:
-    if sp.issparse(X):
-        return X.toarray().astype(np.float64)
+def _numbers(X: Any, kernel: Kernel, columns: list[int] | None) -> Array:
+    """Return the columns of the linear functions as dense numbers."""
+    shape = getattr(X, "shape", (count(X), 0))
+    d = shape[-1] if columns is None else len(columns)
+    require_memory(
+        8.0 * _COPIES * shape[0] * d,
+        f"takes the rows as dense numbers: {shape[0]} rows of {d} columns",
+        "Use fewer columns, by on_columns or TruncatedSVD, or a positive definite kernel.",
+    )
     try:
+        X = select(X, columns, VECTORS)
+        X = X.toarray() if sp.issparse(X) else X
         X = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         X = np.empty(0)
@@ -253,3 +261,29 @@ def _numbers(X: Any, kernel: Kernel) -> Array:
             "rows of numbers have."
         )
     return X
+
+
+def _first_of_equal(X: Any, columns: list[int] | None) -> NDArray[np.intp]:
+    """Return for each object the first one that a kernel on some columns cannot tell from it."""
+    n = count(X)
+    if columns is not None and not hasattr(X, "iloc"):
+        X = X[:, columns]
+    elif columns is not None:
+        X = X.iloc[:, columns]
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        return first[same.reshape(-1)]
+    if sp.issparse(X):
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys: Any = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends]
+    elif hasattr(X, "itertuples"):
+        keys = list(X.itertuples(index=False, name=None))
+    elif hasattr(X, "rows"):  # polars
+        keys = X.rows()
+    else:
+        keys = [tuple(row) if isinstance(row, np.ndarray) else row for row in X]
+    seen: dict[Any, int] = {}
+    try:
+        return np.array([seen.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+    except TypeError:  # objects that cannot be looked up count as different ones
+        return np.arange(n)

@@ -97,6 +97,10 @@ class NuClassification(Formulation):
         beta = outcome.beta * _scale(outcome)
         return beta if self.fit_intercept else task.y * beta
 
+    def unit(self, outcome: Outcome) -> float:
+        """Return the margin, by which the model is divided and its proof is not."""
+        return _scale(outcome)
+
     def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
         """Return the values in the units of the model."""
         return (values if self.fit_intercept else task.y * values) / _scale(outcome)

@@ -24,6 +24,7 @@ from mercer.gram import Gram
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
 from mercer.machines.multiclass import Scheme
+from mercer.machines.rounding import ERROR, REACHED, rounding_of_values
 from mercer.machines.scale import largest_square
 from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Certificate, Settings
@@ -35,15 +36,9 @@ _NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
 """A coefficient this small beside the largest one, and whose part of a decision value is this
 small beside the tolerance, is rounding, and set to 0."""
 
-_REACHED = 1.01
-"""A violation this many times the tolerance still counts as within it."""
-
 _CHEAP = 10
 """A float64 value costs about twice what a float32 one does: a tenth of the values of the fit,
 checked in float64, is a fifth of its time."""
-
-_SINGLE_ERROR = 1e-6
-"""Largest error of a float32 kernel value (see `mercer.gram.layout`)."""
 
 
 @dataclass
@@ -97,16 +92,18 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
 
     The fitting is changed where the model had to be refined.
     """
-    precision = checking_precision(fitting, fitting.matrix())
+    precision = checking_precision(fitting)
     proof = _checked(fitting, precision, n_jobs)
     if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
         _refine(fitting, precision)
         proof = _checked(fitting, precision, n_jobs)
-    matrix, measures, _ = proof
     # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
-    rounding = _single_rounding(matrix) if precision == "float32" else 0.0
-    for solution, measure in zip(fitting.solutions, measures, strict=True):
-        if solution.status == "optimal" and _excess(fitting.settings, measure) > rounding:
+    missed = [_excess(fitting.settings, measure) for measure in proof[1]]
+    rounding = 0.0
+    if precision == "float32" and max(missed) > 0.0 and not fitting.interrupted:
+        rounding = _rounding(fitting)
+    for solution, excess in zip(fitting.solutions, missed, strict=True):
+        if solution.status == "optimal" and excess > rounding:
             solution.status = "iteration_limit"  # the solver was wrong about its own values
     return proof
 
@@ -148,23 +145,34 @@ def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
     return fitting.matrix(), measures, f"{lowest}, {SOLVER_VALUES}"
 
 
-def checking_precision(fitting: Fitting, matrix: Array) -> str:
+def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
-    if fitting.gram.dtype == "float64":
-        return "float64"
-    n_support = int(np.count_nonzero(matrix.any(axis=0)))
+    if fitting.gram.dtype == "float64" or fitting.interrupted:
+        return fitting.gram.dtype
+    n_support = int(np.count_nonzero(fitting.matrix().any(axis=0)))
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
     if _CHEAP * n_support * fitting.gram.n <= spent:
         return "float64"
-    return "float64" if _single_rounding(matrix) > fitting.settings.tol else "float32"
+    return "float64" if _rounding(fitting) > fitting.settings.tol else "float32"
 
 
-def _single_rounding(matrix: Array) -> float:
-    """Return what the errors of float32 kernel values make of a decision value.
+def _rounding(fitting: Fitting) -> float:
+    """Return what the errors of float32 kernel values make of a violation.
 
-    Those of independent values add up like the root of the sum of squares.
+    Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
+    it is less than the tolerance, that will do.
     """
-    return _SINGLE_ERROR * math.sqrt(float(np.square(matrix).sum(axis=1).max()))
+    units = [fitting.formulation.unit(outcome) for outcome in fitting.outcomes]
+    if fitting.gram.kernel.definiteness.is_psd:
+        norms = [math.sqrt(float(np.square(outcome.beta).sum())) for outcome in fitting.outcomes]
+        largest = ERROR["float32"] * fitting.largest
+        bound = max(largest * norm * unit for norm, unit in zip(norms, units, strict=True))
+        if bound <= fitting.settings.tol:
+            return bound
+    errors = rounding_of_values(
+        fitting.gram, fitting.tasks, fitting.outcomes, "float32", fitting.settings.n_jobs
+    )
+    return max(error * unit for error, unit in zip(errors, units, strict=True))
 
 
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
@@ -196,8 +204,8 @@ def _refinable(fitting: Fitting, measures: list[Measure]) -> bool:
 def _excess(settings: Settings, measure: Measure) -> float:
     """Return by how much a model misses the tolerance that was asked for."""
     if settings.gap_tol is not None:
-        return measure.values.relative_gap - _REACHED * settings.gap_tol
-    return measure.violation - _REACHED * settings.tol
+        return measure.values.relative_gap - REACHED * settings.gap_tol
+    return measure.violation - REACHED * settings.tol
 
 
 def certificates(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer.kernels import Kernel
+from mercer.kernels.seen import mapped_order_two
 from mercer.machines.errors import ParameterError
 
 
@@ -28,6 +29,14 @@ def check_definiteness(machine: Any, kernel: Kernel) -> None:
     kernel : Kernel
         The kernel, bound to the training objects.
     """
+    mapped = mapped_order_two(kernel)
+    if mapped is not None:
+        raise ParameterError(
+            f"{mapped!r} is a kernel of order 2 on the images of a map: it needs linear functions "
+            "of the images beside it, and a machine has those of its columns only. Apply the map "
+            "to X first, in a pipeline, and use the kernel on the result, or Projected(...) of it "
+            "on the images."
+        )
     order = kernel.definiteness.order
     if not order or (order == 1 and machine._sums_to_zero):
         return

@@ -8,8 +8,9 @@ equations: the dual of a machine whose function has a part sum_j m_j q_j(x) that
 Q_ij = q_j(x_i) (A. Smola, *Learning with Kernels*, thesis, 1998, section 3.7.2). The method is that
 of `mercer.solvers.interior_point`, on (1 - QQ') K (1 - QQ'), which has the same values where the
 equations hold and is positive semidefinite everywhere; its steps are those of
-`mercer.solvers.dense_system`. Last, the free variables are solved for with the others at their
-bounds, and what rounding leaves of Q' beta is removed.
+`mercer.solvers.dense_system`. Variables of the same object and cost are one
+(`mercer.solvers.repeated`). Last, the free variables are solved for with the others at their bounds
+(`mercer.solvers.crossover`), and what rounding leaves of Q' beta is removed.
 
 Memory: five matrices of n^2 numbers; time: some 30 factorisations, n^3 / 3 operations each.
 
@@ -20,7 +21,6 @@ Returned: a point that meets the bounds exactly and the equations to rounding, a
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
@@ -32,18 +32,17 @@ from threadpoolctl import threadpool_limits
 
 from mercer.gram import Gram
 
+from .crossover import Crossover
 from .dense_system import DenseSystem, projected_matrix
-from .interior_point import ITERATIONS, LARGE, InteriorPoint, Iterate
+from .interior_point import ITERATIONS, LARGE, Iterate
 from .multipliers import choose_multipliers
 from .problem import Problem, Settings, Solution
+from .repeated import Together, without_idle_kinks
 
 Array = NDArray[np.float64]
 
 _MATRICES = 5
 """Matrices of the size of K that exist at one time."""
-
-_ROUNDS = 20
-"""Corrections of Q' beta, each of which may meet bounds; one or two are usual."""
 
 _NONE = 1e-13
 """Slopes, or values of the projected matrix, this small beside the given ones are rounding."""
@@ -55,15 +54,9 @@ rounding, unless that of the kernel values themselves."""
 _CHANGES = 10
 """Corrections of what the iterations show; none or one are usual."""
 
-_WORST = 0.1
-"""Violations, relative to the largest one, that show a variable to be in a wrong place."""
-
-_FEW = 300
-"""Free variables up to which a singular system is solved in least squares."""
-
 
 class TooLargeError(MemoryError):
-    """The kernel matrix does not fit into memory."""
+    """The kernel matrix, or the rows as dense numbers, do not fit into memory."""
 
 
 def solve_with_equations(
@@ -106,12 +99,14 @@ def solve_with_equations(
     _require_memory(view.n)
     K = view.tile().astype(np.float64, copy=False)
     weight = np.ones(len(place)) if weight is None else weight
+    repeated = Together(problem, place)
+    rows, problem = repeated.first, without_idle_kinks(repeated.problem)
     # Several threads on small matrices spend their time waiting for each other.
     jobs = 1 if K.size < LARGE else settings.n_jobs
     threads = threadpool_limits(jobs if jobs is not None and jobs > 0 else None, user_api="blas")
     # The last iterations may divide by 0; what is not finite is not used.
     with threads, np.errstate(all="ignore"):
-        method = _Method(problem, K, equations, weight, place)
+        method = _Method(problem, K, equations[rows], repeated.total(weight), place[rows])
         limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
         found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
         if found is None:
@@ -130,8 +125,8 @@ def solve_with_equations(
     if status == "iteration_limit" and reached:
         status = "optimal"  # the last steps are not those of the iterations
     return Solution(
-        beta=found.beta,
-        values=values,
+        beta=repeated.apart(found.beta),
+        values=values[repeated.member],
         multiplier=found.multipliers,
         multiplier_range=np.full((len(found.multipliers), 2), np.nan),
         status=status,
@@ -156,18 +151,9 @@ class _Point(NamedTuple):
     violation: float
 
 
-class _Places(NamedTuple):
-    """Where variables belong: at the value `beta`, or free, above or below their kink."""
-
-    beta: Array
-    free: NDArray[np.bool_]
-    above: NDArray[np.bool_]
-
-
-class _Method(InteriorPoint):
+class _Method(Crossover):
     """The iterations on the whole matrix, and the way from where they end to a feasible point."""
 
-    system: DenseSystem
     patient = True
 
     def __init__(
@@ -181,7 +167,7 @@ class _Method(InteriorPoint):
         Q, left = self.Q, problem.slope_left
         right = left if problem.slope_right is None else problem.slope_right
         # What the slopes have in the span of Q is nothing but a change of the multipliers.
-        self.shift = Q.T @ (0.5 * (left + right))
+        self.shift = scipy.linalg.lstsq(Q, 0.5 * (left + right), lapack_driver="gelsy")[0]
         largest = float(max(np.abs(left).max(), np.abs(right).max()))
         left, right = left - Q @ self.shift, right - Q @ self.shift
         problem = replace(problem, slope_left=left, slope_right=right)
@@ -241,21 +227,26 @@ class _Method(InteriorPoint):
         near, beta = self.value * it.x[len(self.K) :], self.coefficients(it.t)
 
         def point(beta: Array) -> _Point:
-            found = self._point(self._balanced(beta), near)
+            found = self._point(self.balanced(beta), near)
             assert found is not None  # `near` at least
             return found
 
-        places = self._places()
-        as_found = self.snapped(beta), np.where(places.free, beta, places.beta)
-        best = min(map(point, as_found), key=lambda found: found.violation)
+        places = self.places()
+        best = min(
+            (
+                point(self.summing_to(as_found, self.unit * it.beta))
+                for as_found in (self.snapped(beta), np.where(places.free, beta, places.beta))
+            ),
+            key=lambda found: found.violation,
+        )
         worse = np.inf
         for _ in range(_CHANGES if status in ("optimal", "iteration_limit") else 0):
-            solved = self._solved(places, beta) if best.violation > _NONE * self.value else None
+            solved = self.solved(places, it) if best.violation > _NONE * self.value else None
             if solved is None:
                 break
             found = point(solved)
             best = min(best, found, key=lambda found: found.violation)
-            corrected = self._corrected(places, solved, found)
+            corrected = self.corrected(places, solved, found.multipliers - self.shift)
             if corrected is None or not found.violation < worse:
                 break
             places, worse = corrected, found.violation
@@ -284,114 +275,32 @@ class _Method(InteriorPoint):
         m = near if m is None else m
         return None if m is None else _Point(beta, m + self.shift, violation(m))
 
-    def _places(self) -> _Places:
-        """Return where the variables belong, as the iterations show it."""
-        p, up = self.problem, self.sign > 0.0
-        at_zero, at_bound = self.tending()
-        above = self.coefficients(self._trail[-1].t) >= self.kink
-        # A kink between equal slopes is none, and nothing rests there.
-        free = ~self._kinked & (p.lower < self.kink) & (self.kink < p.upper)
-        free[self.part_of[~at_zero & ~at_bound]] = True
-        free[self.part_of[at_bound]] = False
-        beta = self.kink.copy()
-        for side, ends in ((up, p.upper), (~up, p.lower)):
-            there = self.part_of[side & at_bound]
-            beta[there] = ends[there]
-        return _Places(beta, free, above)
-
-    @property
-    def _kinked(self) -> NDArray[np.bool_]:
-        return (self.slope_left != self.slope_right) | (self.curv_left != self.curv_right)
-
-    def _solved(self, places: _Places, start: Array) -> Array | None:
-        """Return the solution if all variables are where they belong, None where there is none.
-
-        Free variables move from where they are at the start as little as is needed (those of the
-        same object need not at all), and are stopped at the end of their piece.
-        """
-        p, K, Q = self.problem, self.system.K, self.Q
-        F, c = np.flatnonzero(places.free), Q.shape[1]
-        beta = np.where(places.free, start, places.beta)
-        if len(F) == 0:
-            return beta
-        above, kink, kinked = places.above[F], self.kink[F], self._kinked[F]
-        slope = np.where(above, self.slope_right[F], self.slope_left[F])
-        curv = np.where(above, self.curv_right[F], self.curv_left[F])
-        # In the units of the iterations, so that matrix and equations are of one size.
-        size2, at = self.value / self.unit, self.place[F]
-        M = np.zeros((len(F) + c, len(F) + c))
-        M[: len(F), : len(F)] = K[np.ix_(at, at)] + np.diag(curv / size2)
-        M[: len(F), len(F) :], M[len(F) :, : len(F)] = Q[F], Q[F].T
-        rest = -(slope + curv * (beta[F] - kink)) / size2 - (K @ self.summed(beta))[at]
-        found = _symmetric(M, np.concatenate([rest, -(Q.T @ beta)]))
-        if found is None:
-            return None
-        lower = np.where(above & kinked, kink, p.lower[F])
-        upper = np.where(~above & kinked, kink, p.upper[F])
-        beta[F] = np.clip(beta[F] + found[: len(F)], lower, upper)
-        return beta
-
-    def _corrected(self, places: _Places, beta: Array, found: _Point) -> _Places | None:
-        """Return places without the errors that a solution shows, None where there are none.
-
-        Free variables that were stopped rest where they are; others that the conditions pull
-        away from their place most are set free, on the side to which they go.
-        """
-        p, Qm = self.problem, self.Q @ (found.multipliers - self.shift)
-        tol = max(_NONE * self.value, _WORST * found.violation)
-        low, high = self.intervals(beta, self.values(beta))
-        stopped = (beta == p.lower) | (beta == p.upper) | (self._kinked & (beta == self.kink))
-        stopped &= places.free
-        rise, fall = ~places.free & (high < Qm - tol), ~places.free & (low > Qm + tol)
-        if not (stopped.any() or rise.any() or fall.any()):
-            return None
-        above = np.where(rise, beta >= self.kink, np.where(fall, beta > self.kink, places.above))
-        return _Places(beta, (places.free & ~stopped) | rise | fall, above)
-
-    def _balanced(self, beta: Array) -> Array:
-        """Return a point within the bounds that meets the equations to rounding.
-
-        Free variables are moved, each in proportion to its room; if they do not suffice, all are.
-        If that fails too the point is 0, which meets everything.
-        """
-        p, Q = self.problem, self.Q
-        span = p.upper - p.lower
-        typical = max(float(np.abs(beta).max()), 1e-300)
-        span = np.where(span < np.inf, span, typical)
-        for everything in (False, True):
-            for _ in range(_ROUNDS):
-                missing = Q.T @ beta
-                rounding = 4.0 * np.finfo(float).eps * (np.abs(Q).T @ np.abs(beta))
-                if np.all(np.abs(missing) <= rounding):
-                    return beta
-                room = np.minimum(np.minimum(p.upper - beta, beta - p.lower), typical)
-                room = span if everything else np.where(self.free(beta), room, 0.0)
-                weighted = (room / typical)[:, None] * Q
-                move = scipy.linalg.lstsq(weighted.T, missing, lapack_driver="gelsy")[0]
-                beta = np.clip(beta - (room / typical) * move, p.lower, p.upper)
-        return np.zeros_like(beta)
-
-
-def _symmetric(M: Array, b: Array) -> Array | None:
-    """Return the solution of a symmetric system, None where there is none worth having."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
-        try:
-            x = scipy.linalg.solve(M, b, assume_a="sym", check_finite=False)
-        except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-            if len(b) > _FEW:
-                return None
-            x = scipy.linalg.lstsq(M, b, lapack_driver="gelsy", check_finite=False)[0]
-    return x if np.isfinite(x).all() else None
-
 
 def _require_memory(n: int) -> None:
-    needed, there = 8.0 * _MATRICES * n * n, _memory()
+    require_memory(
+        8.0 * _MATRICES * n * n,
+        f"is trained on the whole kernel matrix: {n} rows",
+        "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s.",
+    )
+
+
+def require_memory(needed: float, what: str, advice: str) -> None:
+    """Raise where something needs more memory than there is.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        What a kernel with linear functions beside it does, and to how much.
+    advice : str
+        What to do instead.
+    """
+    there = _memory()
     if needed > there:
         raise TooLargeError(
-            f"a kernel with linear functions beside it is trained on the whole kernel matrix: "
-            f"{n} rows need {needed / 2**30:.1f} GB, and this machine has {there / 2**30:.1f} GB. "
-            "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s."
+            f"a kernel with linear functions beside it {what} need {needed / 2**30:.1f} GB, and "
+            f"this machine has {there / 2**30:.1f} GB. {advice}"
         )
 
 

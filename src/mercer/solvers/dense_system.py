@@ -59,7 +59,7 @@ class DenseSystem:
         """Return the largest entry of Q' beta."""
         return float(np.abs(self.Q.T @ beta).max(initial=0.0))
 
-    def solver(self, W: Array) -> Callable[[Array, Array], Array] | None:
+    def solver(self, W: Array) -> Callable[[Array, Array], tuple[Array, Array]] | None:
         """Return the solution of the system above for any g and what is missing."""
         K, n, root = self.K, self.n, np.sqrt(W)
         over = np.divide(1.0, root, out=np.zeros(n), where=root > 0.0)
@@ -89,7 +89,7 @@ class DenseSystem:
             dm = size * scipy.linalg.cho_solve(outer, size * (m - B.T @ p), check_finite=False)
             return p + G @ dm, dm
 
-        def solve(g: Array, missing: Array) -> Array:
+        def solve(g: Array, missing: Array) -> tuple[Array, Array]:
             b, m = over * g - root * missing[:n], missing[n:]
             p, dm = both(b, m)
             for _ in range(2):  # refinement, as in features
@@ -97,8 +97,9 @@ class DenseSystem:
                 dp, dn = both(rest, m - B.T @ p)
                 p, dm = p + dp, dm + dn
             # (g - b) / W to the last digit, for W is large; without W what b makes of it.
-            there = K @ (root * p) - self.Q @ dm + missing[:n]
-            return np.concatenate([np.where(W > 0.0, over * (over * g - p), there), dm])
+            step = root * p
+            there = K @ step - self.Q @ dm + missing[:n]
+            return np.concatenate([np.where(W > 0.0, over * (over * g - p), there), dm]), step
 
         return solve
 

@@ -132,7 +132,7 @@ class _Features:
         missing = self.A[:, self.rank :].T @ beta + self.T[self.rank :]
         return float(np.abs(missing).max(initial=0.0))
 
-    def solver(self, W: Array) -> Callable[[Array, Array], Array] | None:
+    def solver(self, W: Array) -> Callable[[Array, Array], tuple[Array, Array]] | None:
         A, D = self.A, self.D
         # The lower triangle of D + A' W A.
         M = scipy.linalg.blas.dsyrk(1.0, (A * np.sqrt(W)[:, None]).T, lower=1)
@@ -142,13 +142,13 @@ class _Features:
         if factor is None:
             return None
 
-        def solve(g: Array, missing: Array) -> Array:
+        def solve(g: Array, missing: Array) -> tuple[Array, Array]:
             b = A.T @ g + missing
             x = scale * scipy.linalg.cho_solve(factor, scale * b, check_finite=False)
             for _ in range(2):  # refinement: the system gets as bad as the constraints are tight
                 rest = b - (A.T @ (W * (A @ x)) + D * x)
                 x += scale * scipy.linalg.cho_solve(factor, scale * rest, check_finite=False)
-            return x
+            return x, g - W * (A @ x)
 
         return solve
 

@@ -31,6 +31,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from .costs import Costs
 from .problem import Problem, Settings
 
 Array = NDArray[np.float64]
@@ -43,17 +44,13 @@ ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
 _SMALLEST = 1e-16
-"""A relative gap beyond which patience serves nothing."""
+"""A relative gap or error beyond which patience serves nothing."""
 
 LARGE = 1 << 20
 """Entries of a matrix that are worth more than one thread."""
 
 _TRAIL = 4
 """Iterates that show where variables tend to."""
-
-_TRACE = 1e-9
-"""Distance to a bound or kink, relative to the room of a variable and to the largest one, that
-counts as none."""
 
 _THINNEST = 1e-9
 """Distance of two slopes that are taken to be one, relative to all slopes."""
@@ -78,20 +75,27 @@ class System(Protocol):
     def unbalanced(self, beta: Array) -> float:
         """Return by how much the equations are not met."""
 
-    def solver(self, W: Array) -> Callable[[Array, Array], Array] | None:
+    def solver(self, W: Array) -> Callable[[Array, Array], tuple[Array, Array]] | None:
         """Return a function that solves the system of a step; None where that is impossible.
 
-        For g and m it returns the step dx with which beta changes by b = g - W value(dx), such
-        that x + dx is what beta + b makes of it, where m is what is missing so far.
+        For g and m it returns the step dx and the change b = g - W value(dx) of beta, such that
+        x + dx is what beta + b makes of it, where m is what is missing so far.
         """
 
 
 @dataclass
 class Iterate:
-    """x; u and v in one array, with the multipliers of their bounds."""
+    """x; beta; u and v in one array, their distance to the bounds, and the multipliers of both.
+
+    beta is kink + u - v, and the distance is what a bound leaves; but each is kept on its own. Of
+    two numbers of 10^12 that nearly cancel, as those of two samples of one object with different
+    targets do, the difference would keep three digits, and a distance to a bound none.
+    """
 
     x: Array
+    beta: Array
     t: Array
+    left: Array
     at_zero: Array
     at_bound: Array
 
@@ -106,7 +110,7 @@ class Iterate:
         return all(bool(np.isfinite(part).all()) for part in vars(self).values())
 
 
-class InteriorPoint:
+class InteriorPoint(Costs):
     """The iterations, in units in which slopes and feature vectors have size 1.
 
     Parameters
@@ -134,15 +138,8 @@ class InteriorPoint:
         slope_size: float,
         place: NDArray[np.intp] | None = None,
     ) -> None:
-        n = len(problem.lower)
-        self.problem = problem
-        left = self.slope_left = problem.slope_left
-        right = self.slope_right = left if problem.slope_right is None else problem.slope_right
-        zero = np.zeros(n)
-        curv_left = self.curv_left = zero if problem.curv_left is None else problem.curv_left
-        curv_right = curv_left if problem.curv_right is None else problem.curv_right
-        self.curv_right = curv_right
-        self.kink = zero if problem.kink is None else problem.kink
+        super().__init__(problem)
+        n, left, right = len(problem.lower), self.slope_left, self.slope_right
         above, below = problem.upper - self.kink, self.kink - problem.lower
         self.unit = slope_size / size2
         if self.unit == 0.0:
@@ -159,10 +156,11 @@ class InteriorPoint:
         self.sign = np.repeat([1.0, -1.0], [int(up.sum()), int(down.sum())])
         narrow = np.where(up & down, np.maximum(_THINNEST - (right - left) / value, 0.0), 0.0)
         self.slope = np.concatenate([(right / value + narrow)[up], (narrow - left / value)[down]])
-        self.curv = np.concatenate([curv_right[up], curv_left[down]]) / size2
+        self.curv = np.concatenate([self.curv_right[up], self.curv_left[down]]) / size2
         self.bound = np.concatenate([above[up], below[down]]) / self.unit
         self.bounded = self.bound < np.inf
         self.size, self.value = np.sqrt(size2), value
+        self._zero = -self.sign * self.kink[self.part_of] / self.unit  # where beta is 0
         self._kinks = self.summed(self.kink / self.unit)
         self._trail: deque[Iterate] = deque(maxlen=_TRAIL)
 
@@ -194,18 +192,18 @@ class InteriorPoint:
         try:
             for k in range(iterations + 1):
                 self._trail.append(it)
-                beta = self._beta(it.t)
+                beta = it.beta
                 quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
                 linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
                 norm = np.sqrt(2.0 * quadratic)
                 if limit < np.inf and -linear > limit * norm and self._balances(beta):
                     return "infeasible", it, k
-                terms = quadratic + float(np.abs(self.slope) @ it.t)
+                terms = quadratic + float(np.abs(self.slope) @ np.abs(it.t - self._zero))
                 gap = self._complementarity(it) / max(terms, 1e-300)
                 off = float(np.abs(self._off(it)).max())
                 error = max(off, gap, self._missing(it, beta))
                 patient = self.patient and gap > _SMALLEST
-                shrinking = error < 0.5 * least or (patient and gap < 0.5 * smallest)
+                shrinking = _SMALLEST < error < 0.5 * least or (patient and gap < 0.5 * smallest)
                 stuck, smallest = 0 if shrinking else stuck + 1, min(gap, smallest)
                 if error < least:
                     best, least = it, error
@@ -226,9 +224,12 @@ class InteriorPoint:
         return "optimal" if least <= _ACCURACY else "iteration_limit", best, k
 
     def _start(self) -> Iterate:
-        t = np.minimum(1.0, 0.5 * self.bound)
-        ones = np.ones(len(t))
-        return Iterate(np.zeros(self.system.unknowns), t, ones, np.where(self.bounded, 1.0, 0.0))
+        # Next to 0, where the equations hold, or at it where it lies inside of a piece.
+        inside = np.clip(self._zero, 0.1 * self.bound, 0.9 * self.bound)
+        t = np.where(self._zero > 0.0, inside, np.minimum(1.0, 0.5 * self.bound))
+        left = np.where(self.bounded, self.bound - t, 1.0)
+        ones, none = np.ones(len(t)), np.zeros(self.system.unknowns)
+        return Iterate(none, self._beta(t), t, left, ones, np.where(self.bounded, 1.0, 0.0))
 
     def coefficients(self, t: Array) -> Array:
         """Return the coefficients of the problem, in its units.
@@ -270,12 +271,8 @@ class InteriorPoint:
         missing = np.abs(self.system.missing(it.x, beta)).max()
         return float(missing) / (1.0 + float(np.abs(it.x).max()) + 1e-7 * float(np.abs(beta).sum()))
 
-    def _left(self, t: Array) -> Array:
-        """Return the distance to the bound, 1 where there is none."""
-        return np.where(self.bounded, self.bound - t, 1.0)
-
     def _complementarity(self, it: Iterate) -> float:
-        return float(it.t @ it.at_zero + self._left(it.t) @ it.at_bound)
+        return float(it.t @ it.at_zero + it.left @ it.at_bound)
 
     def _off(self, it: Iterate) -> Array:
         """Return by how much the conditions of the variables are not met yet."""
@@ -284,11 +281,9 @@ class InteriorPoint:
 
     def _room(self, it: Iterate, step: Iterate) -> float:
         """Return the largest step <= 1 with which everything that is positive stays so."""
-        length = 1.0
+        length, some = 1.0, self.bounded
         pairs = [(it.t, step.t), (it.at_zero, step.at_zero)]
-        some = self.bounded
-        pairs += [(it.at_bound[some], step.at_bound[some])]
-        pairs += [((self.bound - it.t)[some], -step.t[some])]
+        pairs += [(it.at_bound[some], step.at_bound[some]), (it.left[some], step.left[some])]
         for value, change in pairs:
             falling = change < 0.0
             if falling.any():
@@ -297,21 +292,32 @@ class InteriorPoint:
 
     def _step(self, it: Iterate) -> Iterate | None:
         """Return the next iterate, None where the system cannot be solved."""
-        system, left = self.system, self._left(it.t)
+        system = self.system
         off = self._off(it)
-        missing = system.missing(it.x, self._beta(it.t))
-        stiff = it.at_zero / it.t + it.at_bound / left + self.curv
+        missing = system.missing(it.x, it.beta)
+        stiff = it.at_zero / it.t + it.at_bound / it.left + self.curv
         solve = system.solver(self._spread(1.0 / stiff))
         if solve is None:
             return None
+        # What rounding left between the numbers that an iterate keeps apart.
+        apart = self._beta(it.t) - it.beta
+        short = np.where(self.bounded, self.bound - it.t - it.left, 0.0)
 
         def direction(goal_zero: Array | float, goal_bound: Array | float) -> Iterate:
             zero = goal_zero / it.t - it.at_zero
-            bound = np.where(self.bounded, goal_bound / left - it.at_bound, 0.0)
+            bound = (goal_bound - it.at_bound * short) / it.left - it.at_bound
+            bound = np.where(self.bounded, bound, 0.0)
             h = zero - bound - off
-            dx = solve(self._spread(self.sign * h / stiff), missing)
+            dx, db = solve(self._spread(self.sign * h / stiff) + apart, missing)
             dt = (h - self.sign * system.value(dx)[self.row]) / stiff
-            return Iterate(dx, dt, zero - it.at_zero / it.t * dt, bound + it.at_bound / left * dt)
+            return Iterate(
+                dx,
+                db,
+                dt,
+                np.where(self.bounded, short - dt, 0.0),
+                zero - it.at_zero / it.t * dt,
+                bound + it.at_bound / it.left * dt,
+            )
 
         pairs = len(it.t) + int(self.bounded.sum())
         mu = self._complementarity(it) / pairs
@@ -320,7 +326,7 @@ class InteriorPoint:
         ahead = direction(0.0, 0.0)
         reached = self._complementarity(it.moved(ahead, self._room(it, ahead))) / pairs
         target = mu * (reached / mu) ** 3
-        step = direction(target - ahead.t * ahead.at_zero, target + ahead.t * ahead.at_bound)
+        step = direction(target - ahead.t * ahead.at_zero, target - ahead.left * ahead.at_bound)
         return it.moved(step, 0.995 * self._room(it, step))
 
     # -- from an interior point to one on its bounds ------------------------------------------
@@ -330,7 +336,7 @@ class InteriorPoint:
         largest = float(max(it.at_zero.max(), it.at_bound.max()))
         typical = float(it.t.max())
         at_zero = it.at_zero / largest > it.t / typical
-        at_bound = self.bounded & (it.at_bound / largest > self._left(it.t) / typical) & ~at_zero
+        at_bound = self.bounded & (it.at_bound / largest > it.left / typical) & ~at_zero
         return at_zero, at_bound
 
     def tending(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -345,43 +351,9 @@ class InteriorPoint:
         if first is last:
             return self.settled(last)
         at_zero = last.t / first.t < last.at_zero / first.at_zero
-        left = self._left(last.t) / self._left(first.t)
+        left = last.left / first.left
         at_bound = self.bounded & (left < last.at_bound / first.at_bound) & ~at_zero
         return at_zero, at_bound
-
-    def snapped(self, beta: Array) -> Array:
-        """Return coefficients, in the problem's units, without the traces of an interior point.
-
-        Such a point stays next to the bounds and kinks where it belongs.
-        """
-        p = self.problem
-        room = _TRACE * np.minimum(p.upper - p.lower, float(np.abs(beta).max()))
-        for end in (self.kink, p.lower, p.upper):
-            beta = np.where(np.abs(beta - end) <= room, end, beta)
-        return np.clip(beta, p.lower, p.upper)
-
-    def free(self, beta: Array) -> NDArray[np.bool_]:
-        """Return which coefficients are neither at a bound nor at their kink."""
-        p = self.problem
-        return (beta > p.lower) & (beta < p.upper) & (beta != self.kink)
-
-    def slopes(self, beta: Array) -> tuple[Array, Array]:
-        """Return the derivatives of the costs phi_i from the left and from the right."""
-        offset = beta - self.kink
-        falling = self.slope_left + self.curv_left * offset
-        rising = self.slope_right + self.curv_right * offset
-        return np.where(offset > 0.0, rising, falling), np.where(offset >= 0.0, rising, falling)
-
-    def intervals(self, beta: Array, value: Array) -> tuple[Array, Array]:
-        """Return where the multiplier of each row must lie, given the values K beta.
-
-        At most what a coefficient that can rise gains, at least what one that can fall does.
-        """
-        p = self.problem
-        left, right = self.slopes(beta)
-        low = np.where(beta > p.lower, value + left, -np.inf)
-        high = np.where(beta < p.upper, value + right, np.inf)
-        return low, high
 
 
 def cholesky(M: Array) -> tuple[Array, bool] | None:

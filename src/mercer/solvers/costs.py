@@ -1,0 +1,69 @@
+"""The costs phi_i of a problem, and where its variables rest.
+
+See `mercer.solvers.problem`: phi_i is convex and piecewise quadratic, with one kink.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .problem import Problem
+
+Array = NDArray[np.float64]
+
+_TRACE = 1e-9
+"""Distance to a bound or kink, relative to the room of a variable and to the largest one, that
+counts as none."""
+
+
+class Costs:
+    """The costs of a problem, with what it leaves out filled in.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, zero = problem, np.zeros(len(problem.lower))
+        left = self.slope_left = problem.slope_left
+        self.slope_right = left if problem.slope_right is None else problem.slope_right
+        curved = self.curv_left = zero if problem.curv_left is None else problem.curv_left
+        self.curv_right = curved if problem.curv_right is None else problem.curv_right
+        self.kink = zero if problem.kink is None else problem.kink
+
+    def snapped(self, beta: Array) -> Array:
+        """Return coefficients, in the problem's units, without the traces of an interior point.
+
+        Such a point stays next to the bounds and kinks where it belongs.
+        """
+        p = self.problem
+        room = _TRACE * np.minimum(p.upper - p.lower, float(np.abs(beta).max()))
+        for end in (self.kink, p.lower, p.upper):
+            beta = np.where(np.abs(beta - end) <= room, end, beta)
+        return np.clip(beta, p.lower, p.upper)
+
+    def free(self, beta: Array) -> NDArray[np.bool_]:
+        """Return which coefficients are neither at a bound nor at their kink."""
+        p = self.problem
+        return (beta > p.lower) & (beta < p.upper) & (beta != self.kink)
+
+    def slopes(self, beta: Array) -> tuple[Array, Array]:
+        """Return the derivatives of the costs phi_i from the left and from the right."""
+        offset = beta - self.kink
+        falling = self.slope_left + self.curv_left * offset
+        rising = self.slope_right + self.curv_right * offset
+        return np.where(offset > 0.0, rising, falling), np.where(offset >= 0.0, rising, falling)
+
+    def intervals(self, beta: Array, value: Array) -> tuple[Array, Array]:
+        """Return where the multiplier of each row must lie, given the values K beta.
+
+        At most what a coefficient that can rise gains, at least what one that can fall does.
+        """
+        p = self.problem
+        left, right = self.slopes(beta)
+        low = np.where(beta > p.lower, value + left, -np.inf)
+        high = np.where(beta < p.upper, value + right, np.inf)
+        return low, high

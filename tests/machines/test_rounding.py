@@ -1,0 +1,130 @@
+"""What float32 kernel values cost a proof, and what a proof in float64 then calls optimal."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
+from mercer.machines import base, proving
+from mercer.machines.rounding import ERROR, rounding_of_values
+
+rng = np.random.default_rng(2)
+X = rng.normal(size=(150, 4))
+T = np.sin(X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=150)
+LABELS = (T > 0.0).astype(int)
+
+MACHINES = {
+    "SVC": (SVC, {"C": 5.0}, (LABELS,)),
+    "SVR": (SVR, {"C": 5.0}, (T,)),
+    "NuSVC": (NuSVC, {"nu": 0.3}, (LABELS,)),
+    "NuSVR": (NuSVR, {"nu": 0.4}, (T,)),
+    "OneClassSVM": (OneClassSVM, {"nu": 0.3}, ()),
+}
+KERNELS = {
+    "rbf": RBF(0.3),
+    "20 rbf": 20.0 * RBF(0.3),
+    "laplacian": Laplacian(0.3),
+    "matern": Matern(),
+    "linear": Linear(),
+    "polynomial": Polynomial(degree=3, gamma=0.5, coef0=1.0),
+}
+each_machine = pytest.mark.parametrize(
+    ("machine", "constants", "y"), MACHINES.values(), ids=MACHINES
+)
+
+
+def noted(monkeypatch):
+    """Return a list that gets what fits in float32 are estimated to be wrong by."""
+    errors = []
+
+    def prove(fitting, n_jobs):
+        proof = proving.prove(fitting, n_jobs)
+        found = rounding_of_values(fitting.gram, fitting.tasks, fitting.outcomes, "float32")
+        units = map(fitting.formulation.unit, fitting.outcomes)
+        errors.extend(error * unit for error, unit in zip(found, units, strict=True))
+        return proof
+
+    monkeypatch.setattr(base, "prove", prove)
+    return errors
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@each_machine
+def test_the_violations_in_both_precisions_differ_by_no_more_than_estimated(
+    machine, constants, y, kernel, monkeypatch
+):
+    monkeypatch.setattr(proving, "checking_precision", lambda _: "float32")
+    errors = noted(monkeypatch)
+    model = machine(kernel=kernel, dtype="float32", **constants).fit(X, *y)
+    single, double = model.certificate_, model.certify(X, *y)
+    assert (single.precision, double.precision) == ("float32", "float64")
+    assert abs(single.kkt_violation - double.kkt_violation) <= errors[0]
+
+
+def moved(size):
+    """Return targets that have moved by so much, every other one the other way."""
+    return T + size * np.where(np.arange(150) % 2, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_model_is_called_optimal_within_its_tolerance_and_no_farther(precision, monkeypatch):
+    """Other targets are a violation of known size; errors of the values are the only excuse."""
+    errors = noted(monkeypatch)
+    model = SVR(kernel=RBF(0.3), C=5.0, tol=1e-3).fit(X, T)
+    model.certificates_ = [replace(model.certificates_[0], precision=precision)]
+    excuse = 2.0 * errors[0] * ERROR[precision] / ERROR["float32"]
+    assert excuse < 1e-4
+    seen = set()
+    for size in np.geomspace(1e-4, 5e-3, 60):
+        proof = model.certify(X, moved(size))
+        within = proof.kkt_violation <= 1.01e-3 + excuse
+        assert proof.status == ("optimal" if within else "iteration_limit")
+        seen.add((within, proof.kkt_violation <= 1e-2))
+    assert {(True, True), (False, True)} <= seen  # the second: beyond it, within ten times it
+
+
+def test_the_same_of_a_tolerance_on_the_gap():
+    model = SVR(kernel=RBF(0.3), C=5.0, gap_tol=1e-3).fit(X, T)
+    seen = set()
+    for size in np.geomspace(1e-4, 5e-3, 60):
+        proof = model.certify(X, moved(size))
+        within = proof.relative_gap <= 1.01e-3 + 1e-12
+        assert proof.status == ("optimal" if within else "iteration_limit")
+        seen.add((within, proof.relative_gap <= 1e-2))
+    assert {(True, True), (False, True)} <= seen
+
+
+def test_errors_beyond_the_tolerance_excuse_nothing(monkeypatch):
+    errors = noted(monkeypatch)
+    model = SVR(kernel=RBF(0.3), C=5.0, tol=1e-6).fit(X, T)
+    model.certificates_ = [replace(model.certificates_[0], precision="float32")]
+    assert errors[0] > 2e-6
+    for size in (1e-7, 1e-6, 2e-6):
+        proof = model.certify(X, moved(size))
+        within = proof.kkt_violation <= 3.01e-6
+        assert proof.status == ("optimal" if within else "iteration_limit")
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_large_kernel_values_are_checked_in_double_precision(scale, monkeypatch):
+    """Errors grow with the values: beyond the tolerance they are not left to float32."""
+    monkeypatch.setattr(proving, "_CHEAP", np.inf)
+    model = SVR(kernel=Linear(), C=1.0, dtype="float32").fit(scale * X, T)
+    large = scale > 1.0
+    assert model.certificate_.precision == ("float64" if large else "float32")
+    assert model.certify(scale * X, T).kkt_violation <= 1.01e-3
+    assert model.certify(scale * X, T).status == "optimal"
+
+
+def test_errors_of_values_add_up_as_estimated(monkeypatch):
+    """Kernel values that are wrong by e in either direction give values wrong by the estimate."""
+    errors = noted(monkeypatch)
+    model = SVR(kernel=Linear(), C=1.0).fit(X, T)
+    K, beta = model.kernel_(X, model.support_vectors_), model.dual_coef_[0]
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(50, *K.shape))
+    wrong = ERROR["float32"] * (signs * K) @ beta
+    typical = np.sqrt(np.mean(wrong**2, axis=0))
+    assert typical.max() == pytest.approx(errors[0], rel=0.3)
+    assert np.abs(wrong).max() < 4.0 * errors[0]
