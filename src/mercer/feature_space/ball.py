@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.gram import Gram
+from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
 from mercer.kernels.objects import take
 from mercer.kernels.parameters import positive, real
@@ -187,6 +187,7 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal."""
     positive(tol, "tol")
     gram = Gram(kernel, X)
+    refuse_asymmetric_sample(gram)
     exact = gram if gram.dtype == "float64" else Gram(kernel, X, "float64")
     plain = exact.diag()
     diagonal = plain + ridge

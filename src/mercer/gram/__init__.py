@@ -4,8 +4,19 @@ from mercer.threads import register_pool
 
 from .matrix import Gram, Prepared, evaluate
 from .program import Builder, Program, compile_kernel
+from .symmetry import refuse_asymmetric_sample, refuse_asymmetry
 from .table import Table
 
-__all__ = ["Builder", "Gram", "Prepared", "Program", "Table", "compile_kernel", "evaluate"]
+__all__ = [
+    "Builder",
+    "Gram",
+    "Prepared",
+    "Program",
+    "Table",
+    "compile_kernel",
+    "evaluate",
+    "refuse_asymmetric_sample",
+    "refuse_asymmetry",
+]
 
 register_pool()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.gram import Gram
+from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count, take
 from mercer.machines import conclusion
@@ -105,6 +105,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
+        refuse_asymmetric_sample(gram, kept)
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
