@@ -86,6 +86,7 @@ VECTORS = Objects(
 )
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
+_NO_NUMBERS = "OUST"  # types of arrays that hold texts or other objects
 _TEXT = ("object", "str", "string", "category", "utf8")  # types of columns that may hold texts
 _OTHERS = (
     (str | bytes, "texts", "Spectrum, Subsequence or TfIdf"),
@@ -155,8 +156,9 @@ def as_items(X: Any, owner: str, what: str) -> list:
 
     Parameters
     ----------
-    X : list, tuple, one-dimensional array or series
-        The objects.
+    X : list, tuple, array or series
+        The objects. A two-dimensional array holds one in each row; one of texts or objects that
+        has a single column is the column of a table, and no collection of objects.
     owner : str
         The kernel, for the error message.
     what : str
@@ -167,7 +169,12 @@ def as_items(X: Any, owner: str, what: str) -> list:
     elif isinstance(X, tuple):
         items = list(X)
     elif isinstance(X, np.ndarray) and X.ndim:
-        items = X.tolist() if X.dtype.kind in "OUS" and X.ndim == 1 else list(X)
+        if X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in _NO_NUMBERS:
+            raise TypeError(
+                f"{owner} is defined on {what}; got a table of one column (an array of shape "
+                f"{X.shape}). Choose the column: {owner}(...).on_columns(0), or pass X[:, 0]."
+            )
+        items = X.tolist() if X.dtype.kind in _NO_NUMBERS and X.ndim == 1 else list(X)
     elif hasattr(X, "columns") or sp.issparse(X):
         raise TypeError(
             f"{owner} is defined on {what}; got a table ({type(X).__name__}). Choose the column "
