@@ -33,6 +33,8 @@ from mercer.kernels.diagonal import check_nonnegative
 from mercer.kernels.objects import count, stored_alike, take
 from mercer.kernels.parameters import integer, real
 
+from .squares import require_lengths, rounding_of
+
 Array = NDArray[np.float64]
 
 PIVOTING = ("largest", "random", "given")
@@ -42,6 +44,8 @@ _NOISE = 1e-14
 # A residual below minus this share of the largest k(x, x) is no rounding: K has a negative
 # eigenvalue.
 _NEGATIVE = 1e-9
+# Objects of length 0 whose values with each other are looked at.
+_ZEROS = 1000
 
 
 @dataclass(frozen=True)
@@ -183,10 +187,12 @@ def pivoted_cholesky(
         integer(max_rank, "max_rank", minimum=1)
     if pivoting not in PIVOTING:
         raise ValueError(f"pivoting must be one of {', '.join(PIVOTING)}; got {pivoting!r}.")
+    require_lengths(kernel, "factor LL' of its matrix")
     kernel, X = kernel._bound_to(X)
     gram = Gram(kernel, X, "float64")
     diagonal = gram.diag()
     check_nonnegative(diagonal, kernel)
+    _require_zero_rows(gram, diagonal)
     limit = gram.n if max_rank is None else min(max_rank, gram.n)
     choose = _chooser(pivoting, diagonal, tol, random_state)
     columns, pivots, status = _factorise(gram, diagonal, choose, limit)
@@ -289,6 +295,26 @@ def _factorise(
         pivots.append(pivot)
         _require_semidefinite(residual, scale, pivot, gram.kernel)
     return columns[: len(pivots)], np.array(pivots, dtype=np.intp), status
+
+
+def _require_zero_rows(gram: Gram, diagonal: Array) -> None:
+    """Refuse objects of length 0 whose values with each other are not 0.
+
+    Their values with a pivot are seen when its row is computed. Of many objects only a sample is
+    looked at, and of a positive semidefinite kernel none.
+    """
+    zeros = np.flatnonzero(diagonal == 0.0)
+    if gram.kernel.definiteness.is_psd or len(zeros) < 2:
+        return
+    zeros = zeros[:: -(-len(zeros) // _ZEROS)]
+    values = gram.take(zeros).tile()
+    i, j = np.unravel_index(int(np.abs(values).argmax()), values.shape)
+    if abs(values[i, j]) > rounding_of(gram.kernel) * float(diagonal.max()):
+        raise ValueError(
+            f"{gram.kernel!r} is not positive semidefinite on these objects: the objects "
+            f"{zeros[i]} and {zeros[j]} have length 0, k(x, x) = 0, and the inner product "
+            f"{values[i, j]:.6g}. A factor LL' exists for positive semidefinite kernels only."
+        )
 
 
 def _require_semidefinite(residual: Array, scale: float, pivot: int, kernel: Kernel) -> None:
