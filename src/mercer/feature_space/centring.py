@@ -96,9 +96,8 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         kernel = resolve(self.kernel)
         X = checked_objects(self, X, kernel, reset=True)
         self.weight_ = shares(sample_weight, count(X))
-        self.kernel_ = kernel.bind(
-            X, self.weight_, feature_names=getattr(self, "feature_names_in_", None)
-        )
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_ = kernel._bound_to_valid(X, self.weight_, names)
         self.K_fit_rows_ = Gram(self.kernel_, X, "float64").matmul(self.weight_)
         self.K_fit_all_ = float(self.weight_ @ self.K_fit_rows_)
         self.X_fit_ = None if kernel.pairwise else X

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .rows import canonical_rows
+
 
 class Objects(NamedTuple):
     """The kind of objects that a kernel takes.
@@ -106,10 +108,7 @@ def as_vectors(X: Any, owner: str) -> Any:
     from sklearn.utils import check_array
 
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+    return canonical_rows(X) if sp.issparse(X) else X
 
 
 def as_matrix(X: Any) -> np.ndarray:
@@ -134,7 +133,7 @@ def as_objects(X: Any, owner: str) -> Any:
             raise ValueError(f"{owner} needs a collection of objects; got a single value.")
         objects: Any = X
     elif sp.issparse(X):
-        objects = X.tocsr()
+        objects = canonical_rows(X)
     elif hasattr(X, "to_numpy"):
         objects = X.to_numpy()
     elif isinstance(X, str | bytes) or not isinstance(X, Sequence):

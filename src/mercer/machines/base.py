@@ -99,7 +99,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         X, y, weight = _selected(kernel, X, kept, y, weight)
         scheme, s = self._pose(y, weight, count(X), fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
-        kernel = kernel.bind(X, weight, feature_names=getattr(self, "feature_names_in_", None))
+        kernel = kernel._bound_to_valid(X, weight, getattr(self, "feature_names_in_", None))
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
