@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels.base import Kernel
-from mercer.kernels.diagonal import check_nonnegative
+from mercer.kernels.diagonal import check_nonnegative, check_zero_norms
 from mercer.kernels.objects import count, stored_alike, take
 from mercer.kernels.parameters import integer, real
 
-from .squares import require_lengths, rounding_of
+from .squares import require_lengths
 
 Array = NDArray[np.float64]
 
@@ -44,8 +44,6 @@ _NOISE = 1e-14
 # A residual below minus this share of the largest k(x, x) is no rounding: K has a negative
 # eigenvalue.
 _NEGATIVE = 1e-9
-# Objects of length 0 whose values with each other are looked at.
-_ZEROS = 1000
 
 
 @dataclass(frozen=True)
@@ -192,7 +190,7 @@ def pivoted_cholesky(
     gram = Gram(kernel, X, "float64")
     diagonal = gram.diag()
     check_nonnegative(diagonal, kernel)
-    _require_zero_rows(gram, diagonal)
+    check_zero_norms(kernel, diagonal, gram.tile)
     limit = gram.n if max_rank is None else min(max_rank, gram.n)
     choose = _chooser(pivoting, diagonal, tol, random_state)
     columns, pivots, status = _factorise(gram, diagonal, choose, limit)
@@ -295,26 +293,6 @@ def _factorise(
         pivots.append(pivot)
         _require_semidefinite(residual, scale, pivot, gram.kernel)
     return columns[: len(pivots)], np.array(pivots, dtype=np.intp), status
-
-
-def _require_zero_rows(gram: Gram, diagonal: Array) -> None:
-    """Refuse objects of length 0 whose values with each other are not 0.
-
-    Their values with a pivot are seen when its row is computed. Of many objects only a sample is
-    looked at, and of a positive semidefinite kernel none.
-    """
-    zeros = np.flatnonzero(diagonal == 0.0)
-    if gram.kernel.definiteness.is_psd or len(zeros) < 2:
-        return
-    zeros = zeros[:: -(-len(zeros) // _ZEROS)]
-    values = gram.take(zeros).tile()
-    i, j = np.unravel_index(int(np.abs(values).argmax()), values.shape)
-    if abs(values[i, j]) > rounding_of(gram.kernel) * float(diagonal.max()):
-        raise ValueError(
-            f"{gram.kernel!r} is not positive semidefinite on these objects: the objects "
-            f"{zeros[i]} and {zeros[j]} have length 0, k(x, x) = 0, and the inner product "
-            f"{values[i, j]:.6g}. A factor LL' exists for positive semidefinite kernels only."
-        )
 
 
 def _require_semidefinite(residual: Array, scale: float, pivot: int, kernel: Kernel) -> None:
