@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.gram import Gram
+from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
 from mercer.kernels.objects import take
 from mercer.kernels.parameters import positive, real
 from mercer.solvers import Certificate, Problem, Settings, Solution, solve
 
 from .functions import RKHSFunction, cross_gram_product
+from .squares import nonnegative, require_distances
 
 Array = NDArray[np.float64]
 
@@ -94,8 +95,7 @@ class Ball:
         X = self.kernel.validate(X)
         weight = self.coef[self.support]
         values = cross_gram_product(self.kernel, X, self.support_objects, weight)
-        squares = self.kernel.diag(X) - 2.0 * values + self.centre_norm2
-        return np.sqrt(np.maximum(squares, 0.0))
+        return np.sqrt(_to_centre(self.kernel, self.kernel.diag(X), values, self.centre_norm2))
 
 
 def smallest_enclosing_ball(
@@ -186,7 +186,9 @@ class _Found(NamedTuple):
 def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None) -> _Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal."""
     positive(tol, "tol")
+    require_distances(kernel)
     gram = Gram(kernel, X)
+    refuse_asymmetric_sample(gram)
     exact = gram if gram.dtype == "float64" else Gram(kernel, X, "float64")
     plain = exact.diag()
     diagonal = plain + ridge
@@ -213,6 +215,7 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
         if primal - dual <= tol * max(primal, 0.0):
             break
         gram, start = exact, coef
+    _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
     return _Found(coef, primal, dual, centre, solution)
 
 
@@ -223,7 +226,17 @@ def _spread(gram: Gram, diagonal: Array) -> float:
     smaller radius.
     """
     row = gram.tile([0])[0]
-    return 0.25 * float((diagonal[0] - 2.0 * row + diagonal).max())
+    squares = diagonal[0] - 2.0 * row + diagonal
+    size = np.abs(diagonal[0]) + 2.0 * np.abs(row) + np.abs(diagonal)
+    what = "the squared distance of x_{0} to x_0"
+    return 0.25 * float(nonnegative(squares, size, gram.kernel, what).max())
+
+
+def _to_centre(kernel: Kernel, diagonal: Array, values: Array, centre: float) -> Array:
+    """Return squared distances to the centre, of which `values` are the inner products with it."""
+    squares = diagonal - 2.0 * values + centre
+    size = np.abs(diagonal) + 2.0 * np.abs(values) + abs(centre)
+    return nonnegative(squares, size, kernel, "the squared distance of x_{0} to the centre")
 
 
 def _certificate(kernel: Kernel, found: _Found, tol: float) -> Certificate:

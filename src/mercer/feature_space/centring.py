@@ -25,6 +25,7 @@ from mercer.kernels.objects import count, stored_alike, take
 from mercer.kernels.resolve import resolve
 
 from .estimators import checked_objects, tag_objects
+from .squares import nonnegative, require_distances
 from .weights import shares
 
 Array = NDArray[np.float64]
@@ -95,9 +96,8 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         kernel = resolve(self.kernel)
         X = checked_objects(self, X, kernel, reset=True)
         self.weight_ = shares(sample_weight, count(X))
-        self.kernel_ = kernel.bind(
-            X, self.weight_, feature_names=getattr(self, "feature_names_in_", None)
-        )
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_ = kernel._bound_to_valid(X, self.weight_, names)
         self.K_fit_rows_ = Gram(self.kernel_, X, "float64").matmul(self.weight_)
         self.K_fit_all_ = float(self.weight_ @ self.K_fit_rows_)
         self.X_fit_ = None if kernel.pairwise else X
@@ -196,10 +196,14 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(
                 "a precomputed matrix of new objects does not hold k(x, x); give the kernel."
             )
+        require_distances(self.kernel_)
         X = checked_objects(self, X, self.kernel_, reset=False)
         A, B = stored_alike(X, self.X_fit_)
         means = Prepared(self.kernel_, B).matmul(A, self.weight_)
-        return np.maximum(self.kernel_.diag(X) - 2.0 * means + self.K_fit_all_, 0.0)
+        own = self.kernel_.diag(X)
+        squares = own - 2.0 * means + self.K_fit_all_
+        size = np.abs(own) + 2.0 * np.abs(means) + abs(self.K_fit_all_)
+        return nonnegative(squares, size, self.kernel_, "the squared distance of x_{0} to the mean")
 
     def _tiles(self, X: Any, rows: int) -> Iterator[tuple[int, Array]]:
         if self.X_fit_ is None:

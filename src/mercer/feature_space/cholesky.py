@@ -29,9 +29,11 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels.base import Kernel
-from mercer.kernels.diagonal import check_nonnegative
+from mercer.kernels.diagonal import check_nonnegative, check_zero_norms
 from mercer.kernels.objects import count, stored_alike, take
 from mercer.kernels.parameters import integer, real
+
+from .squares import require_lengths
 
 Array = NDArray[np.float64]
 
@@ -183,10 +185,12 @@ def pivoted_cholesky(
         integer(max_rank, "max_rank", minimum=1)
     if pivoting not in PIVOTING:
         raise ValueError(f"pivoting must be one of {', '.join(PIVOTING)}; got {pivoting!r}.")
+    require_lengths(kernel, "factor LL' of its matrix")
     kernel, X = kernel._bound_to(X)
     gram = Gram(kernel, X, "float64")
     diagonal = gram.diag()
     check_nonnegative(diagonal, kernel)
+    check_zero_norms(kernel, diagonal, gram.tile)
     limit = gram.n if max_rank is None else min(max_rank, gram.n)
     choose = _chooser(pivoting, diagonal, tol, random_state)
     columns, pivots, status = _factorise(gram, diagonal, choose, limit)

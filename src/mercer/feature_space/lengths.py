@@ -14,6 +14,8 @@ from mercer.kernels.algebra import normalize
 from mercer.kernels.base import Kernel
 from mercer.kernels.diagonal import check_nonnegative
 
+from .squares import nonnegative, require_distances, require_lengths, rounding_of
+
 
 def norm(kernel: Kernel, X: Any) -> np.ndarray:
     """Return the length of every object in feature space.
@@ -38,6 +40,7 @@ def norm(kernel: Kernel, X: Any) -> np.ndarray:
     """
     squares = kernel.diag(X)
     check_nonnegative(squares, kernel)
+    require_lengths(kernel, "length of objects")
     return np.sqrt(squares)
 
 
@@ -56,7 +59,8 @@ def cosine(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_X, n_Z)
-        k(x, z) / sqrt(k(x, x) k(z, z)), 0 where one of the objects has length 0.
+        k(x, z) / sqrt(k(x, x) k(z, z)), 0 where one of the objects has length 0. A value beyond
+        -1 and 1, which no positive semidefinite kernel gives, is an error.
 
     Examples
     --------
@@ -64,7 +68,18 @@ def cosine(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     >>> cosine(Linear(), [[1.0, 0.0]], [[3.0, 4.0]])
     array([[0.6]])
     """
-    return normalize(kernel)(X, Z)
+    require_lengths(kernel, "angle between objects")
+    if Z is None:
+        kernel = kernel.bind(X)
+    cosines = normalize(kernel)(X, Z)
+    worst = np.unravel_index(int(np.abs(cosines).argmax()), cosines.shape)
+    if abs(cosines[worst]) > 1.0 + rounding_of(kernel):
+        i, j = (int(i) for i in worst)
+        raise ValueError(
+            f"k(x, z) is {cosines[worst]:.6g} times sqrt(k(x, x) k(z, z)) for x_{i} and z_{j}, "
+            f"and no cosine: {kernel!r} is not positive semidefinite on these objects."
+        )
+    return cosines
 
 
 def angle(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
@@ -110,7 +125,7 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     Parameters
     ----------
     kernel : Kernel
-        The kernel.
+        The kernel: positive semidefinite or conditionally so.
     X : objects
         The objects x.
     Z : objects, optional
@@ -119,7 +134,8 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_X, n_Z)
-        sqrt(k(x, x) - 2 k(x, z) + k(z, z)), with rounding below 0 taken as 0.
+        sqrt(k(x, x) - 2 k(x, z) + k(z, z)), with rounding below 0 taken as 0. A square that is
+        clearly negative, which no such kernel gives, is an error.
 
     Examples
     --------
@@ -127,6 +143,7 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     >>> distance(Linear(), [[0.0, 0.0]], [[3.0, 4.0]])
     array([[5.]])
     """
+    require_distances(kernel)
     if Z is None:
         kernel = kernel.bind(X)
     values = kernel(X, Z)
@@ -135,4 +152,6 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     squares = own[:, None] - 2.0 * values + other
     if Z is None:
         np.fill_diagonal(squares, 0.0)
-    return np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
+    size = np.abs(own)[:, None] + 2.0 * np.abs(values) + np.abs(other)
+    squares = nonnegative(squares, size, kernel, "the squared distance of x_{0} and z_{1}")
+    return np.sqrt(squares, out=squares)

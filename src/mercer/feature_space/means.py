@@ -20,6 +20,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.objects import count
 
 from .functions import RKHSFunction, cross_gram_product
+from .squares import nonnegative, require_distances
 from .weights import shares
 
 
@@ -80,12 +81,16 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
     array([5.])
     """
     kernel._require_bound("on two sets of objects")
+    require_distances(kernel)
     Z = kernel.validate(Z)
     X = kernel.validate(X, Z)
     weight = shares(sample_weight, count(Z))
     to_mean = cross_gram_product(kernel, X, Z, weight)
-    squares = kernel.diag(X) - 2.0 * to_mean + weight @ Gram(kernel, Z, "float64").matmul(weight)
-    return np.sqrt(np.maximum(squares, 0.0))
+    own = kernel.diag(X)
+    mean2 = float(weight @ Gram(kernel, Z, "float64").matmul(weight))
+    squares = own - 2.0 * to_mean + mean2
+    size = np.abs(own) + 2.0 * np.abs(to_mean) + abs(mean2)
+    return np.sqrt(nonnegative(squares, size, kernel, "the squared distance of x_{0} to the mean"))
 
 
 def mean_squared_distance(kernel: Kernel, X: Any, sample_weight: Any = None) -> float:
@@ -112,8 +117,10 @@ def mean_squared_distance(kernel: Kernel, X: Any, sample_weight: Any = None) -> 
     >>> mean_squared_distance(Linear(), [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
     2.0
     """
+    require_distances(kernel)
     kernel, X = kernel._bound_to(X)
     gram = Gram(kernel, X, "float64")
     weight = shares(sample_weight, gram.n)
-    spread = float(weight @ (gram.diag() - gram.matmul(weight)))
-    return max(spread, 0.0)
+    own, means = gram.diag(), gram.matmul(weight)
+    spread, size = weight @ (own - means), weight @ (np.abs(own) + np.abs(means))
+    return float(nonnegative(spread, size, kernel, "the mean squared distance to the centre"))

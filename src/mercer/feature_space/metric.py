@@ -25,6 +25,7 @@ from mercer.kernels.objects import as_vectors
 from mercer.kernels.parameters import integer
 
 from .jets import Jets
+from .squares import nonnegative
 
 Array = NDArray[np.float64]
 
@@ -81,7 +82,11 @@ def volume_element(kernel: Kernel, X: Any) -> Array:
     >>> volume_element(RBF(gamma=2.0), [[0.0, 0.0], [5.0, 1.0]])
     array([4., 4.])
     """
-    return np.sqrt(np.maximum(np.linalg.det(metric_tensor(kernel, X)), 0.0))
+    metric = metric_tensor(kernel, X)
+    principal = np.linalg.eigvalsh(metric)
+    largest = np.abs(principal).max(axis=1, keepdims=True)
+    nonnegative(principal, largest, kernel, "at x_{0} the square of the principal stretch {1}")
+    return np.sqrt(np.maximum(np.linalg.det(metric), 0.0))
 
 
 def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
@@ -124,7 +129,8 @@ def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
     X = (points[:-1, None] + at[:, None] * steps[:, None]).reshape(-1, points.shape[1])
     velocity = np.repeat(steps, n_nodes, axis=0)
     squares = _induced(kernel, X, velocity[:, :, None])[:, 0, 0]
-    speed = np.sqrt(np.maximum(squares, 0.0)).reshape(len(steps), n_nodes)
+    squares = nonnegative(squares, np.abs(squares).max(), kernel, "the square of the speed")
+    speed = np.sqrt(squares).reshape(len(steps), n_nodes)
     return float(0.5 * (speed @ weights).sum())
 
 

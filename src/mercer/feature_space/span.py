@@ -19,10 +19,12 @@ from mercer.kernels.base import Kernel
 
 from .cholesky import PivotedCholesky, pivoted_cholesky
 from .functions import RKHSFunction
+from .squares import nonnegative
 
 Array = NDArray[np.float64]
 
 _TOL = 1e-10
+_SOLVED = 1e-5  # relative error of squares of coordinates, of which a pivot may be as small as _TOL
 
 
 class Span:
@@ -135,9 +137,14 @@ class Span:
         """
         inside = self.coordinates(Z)
         if isinstance(Z, RKHSFunction):
-            return math.sqrt(max(Z.norm() ** 2 - float(inside @ inside), 0.0))
-        squares = self.kernel.diag(Z) - np.einsum("ij,ij->i", inside, inside)
-        return np.sqrt(np.maximum(squares, 0.0))
+            own, part = Z.norm() ** 2, float(inside @ inside)
+            return math.sqrt(self._nonnegative(own - part, own + part, "of the function"))
+        squares, parts = self.kernel.diag(Z), np.einsum("ij,ij->i", inside, inside)
+        return np.sqrt(self._nonnegative(squares - parts, np.abs(squares) + parts, "of z_{0}"))
+
+    def _nonnegative(self, squares: Any, size: Any, of: str) -> Any:
+        what = f"the squared distance {of} to the span"
+        return nonnegative(squares, size, self.kernel, what, _SOLVED)
 
     def _combination(self, coordinates: Array) -> RKHSFunction:
         """Return sum_j coordinates_j e_j as an expansion over the independent objects."""

@@ -89,7 +89,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return the bound kernel and the objects of a fit."""
         kernel = self._resolved()
         X = checked_objects(self, X, kernel, reset=True)
-        return kernel.bind(X, feature_names=getattr(self, "feature_names_in_", None)), X
+        return kernel._bound_to_valid(X, None, getattr(self, "feature_names_in_", None)), X
 
     @property
     def _n_features_out(self) -> int:

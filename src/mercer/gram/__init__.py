@@ -4,6 +4,7 @@ from mercer.threads import register_pool
 
 from .matrix import Gram, Prepared, Products, evaluate
 from .program import Builder, Program, compile_kernel
+from .symmetry import refuse_asymmetric_sample, refuse_asymmetry
 from .table import Table
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "Table",
     "compile_kernel",
     "evaluate",
+    "refuse_asymmetric_sample",
+    "refuse_asymmetry",
 ]
 
 register_pool()

@@ -193,6 +193,11 @@ class Gram:
         return self._layout.dtype
 
     @property
+    def in_python(self) -> bool:
+        """Whether some of the values come from Python, one tile at a time."""
+        return any(leaf.kind == "python" for leaf in self._layout.program.leaves)
+
+    @property
     def native(self) -> tuple[Any, Any]:
         """The native evaluator and the native objects, for solvers."""
         return self._evaluator, self._objects

@@ -45,7 +45,8 @@ class EigenvalueReport:
         Largest over smallest size of an eigenvalue; infinity where the rank is less than n.
     effective_rank : float
         trace^2 over the sum of squared eigenvalues: between 1 (all objects alike) and n
-        (all orthogonal and of equal length).
+        (all orthogonal and of equal length). With negative eigenvalues the sum of the sizes takes
+        the place of the trace, and NaN stands where not all of them are known.
 
     Examples
     --------
@@ -71,6 +72,13 @@ class EigenvalueReport:
         """Whether all eigenvalues are known."""
         return len(self.eigenvalues) == self.n
 
+    @property
+    def _negative(self) -> bool:
+        """Whether some eigenvalues are known to be negative, seen or by the trace alone."""
+        return bool(self.n_negative) or float(self.eigenvalues.sum()) > self.trace + (
+            self.n * self.tolerance
+        )
+
     def leading(self, share: float) -> int | None:
         """Return how many leading eigenvalues make up a share of the trace.
 
@@ -82,10 +90,13 @@ class EigenvalueReport:
         Returns
         -------
         int or None
-            Their number; None if the known ones do not suffice.
+            Their number; None if the known ones do not suffice, or if some are negative, so that
+            the positive ones make up more than the trace.
         """
         if not 0 <= share <= 1:
             raise ValueError(f"share must lie between 0 and 1; got {share!r}.")
+        if self._negative:
+            return None
         reached = np.cumsum(self.eigenvalues) >= share * self.trace - self.tolerance
         return int(np.argmax(reached)) + 1 if reached.any() else None
 
@@ -105,8 +116,9 @@ class EigenvalueReport:
         rows = [
             ("eigenvalues", f"{shown} ({len(values):,} of {self.n:,} computed)"),
             ("trace", f"{self.trace:.6g}" + (f"; {', '.join(shares)}" if shares else "")),
-            ("effective rank", f"{self.effective_rank:.4g} of {self.n:,}"),
         ]
+        if not np.isnan(self.effective_rank):
+            rows.append(("effective rank", f"{self.effective_rank:.4g} of {self.n:,}"))
         if self.exhaustive:
             rows += [
                 ("rank", f"{self.rank:,} (zero up to {self.tolerance:.2g})"),
@@ -152,7 +164,7 @@ def eigenvalue_report(
     if n_values is not None:
         integer(n_values, "n_values", minimum=1)
     largest, squares = _scan(values)
-    diagonal = values.diagonal()
+    trace = float(values.diagonal().sum())
     if n_values is None and values.n > DENSE:
         n_values = LEADING
     if n_values is None or n_values >= values.n - 1:
@@ -168,13 +180,21 @@ def eigenvalue_report(
     return EigenvalueReport(
         n=values.n,
         eigenvalues=eigenvalues[:n_values],
-        trace=float(diagonal.sum()),
+        trace=trace,
         tolerance=tolerance,
         rank=rank,
         n_negative=int((eigenvalues < -tolerance).sum()) if complete else None,
         condition=_condition(sizes, rank) if complete else None,
-        effective_rank=float(diagonal.sum()) ** 2 / squares if squares > 0 else 0.0,
+        effective_rank=_effective_rank(float(sizes.sum()) if complete else trace, squares),
     )
+
+
+def _effective_rank(total: float, squares: float) -> float:
+    """Return total^2 / squares; the square of a sum of sizes is at least the sum of squares."""
+    if squares == 0.0:
+        return 0.0
+    found = total * total / squares
+    return found if total > 0.0 and found >= 1.0 - 1e-9 else float("nan")
 
 
 def _condition(sizes: np.ndarray, rank: int | None) -> float:

@@ -121,6 +121,8 @@ class Kernel(Parametrised):
     ) -> Self:
         """Return a copy in which every data-dependent parameter is a number.
 
+        The objects are checked as a call checks them, whether a parameter depends on them or not.
+
         Parameters
         ----------
         X : objects
@@ -138,10 +140,14 @@ class Kernel(Parametrised):
         self._check_changes()
         if feature_names is None:
             feature_names = objects.column_names(X)
-        numeric = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
-        if not numeric and (not self.is_bound or self._is_restricted):
-            X = self.validate(X)
-        kernel = self._bound(X, sample_weight, feature_names)
+        X = self.validate(X)
+        if self.is_bound:  # which has had its domain checked
+            return self._bound(X, sample_weight, feature_names)
+        return self._bound_to_valid(X, sample_weight, feature_names)
+
+    def _bound_to_valid(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+        """Return what `bind` does, for objects that have been validated."""
+        kernel = self._bound(X, weight, names)
         kernel.check_domain(X)
         return kernel
 
@@ -532,7 +538,7 @@ class Kernel(Parametrised):
         self._check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)
-        return (self if self.is_bound else self._bound(X, None, names)), X
+        return (self if self.is_bound else self._bound_to_valid(X, None, names)), X
 
     def _require_bound(self, purpose: str) -> None:
         if not self.is_bound:

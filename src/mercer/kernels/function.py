@@ -15,6 +15,7 @@ from .definiteness import PSD, UNKNOWN, Definiteness, through_a_map
 from .mapping import FeaturesOf
 from .objects import Objects, as_objects, count
 from .parameters import show
+from .rows import canonical_rows
 from .vectors.linear import Linear
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ class FromFeatureMap(Kernel):
     def _images(self, A: Any) -> Any:
         features = self.phi(A)
         if sp.issparse(features):
-            features = features.tocsr()
+            features = canonical_rows(features)
             checked(features.data, features.data.shape, self.phi)
         else:
             features = checked(features, (count(A), None), self.phi)

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .rows import canonical_rows
+
 
 class Objects(NamedTuple):
     """The kind of objects that a kernel takes.
@@ -87,6 +89,7 @@ VECTORS = Objects(
 )
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
+_NO_NUMBERS = "OUST"  # types of arrays that hold texts or other objects
 _TEXT = ("object", "str", "string", "category", "utf8")  # types of columns that may hold texts
 _TIMES = ("date", "time", "duration", "period")  # how the types of dates and durations begin
 _OTHERS = (
@@ -122,10 +125,7 @@ def as_vectors(X: Any, owner: str) -> Any:
     from sklearn.utils import check_array
 
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+    return canonical_rows(X) if sp.issparse(X) else X
 
 
 def as_matrix(X: Any) -> np.ndarray:
@@ -150,7 +150,7 @@ def as_objects(X: Any, owner: str) -> Any:
             raise ValueError(f"{owner} needs a collection of objects; got a single value.")
         objects: Any = X
     elif sp.issparse(X):
-        objects = X.tocsr()
+        objects = canonical_rows(X)
     elif hasattr(X, "to_numpy"):
         objects = X.to_numpy()
     elif isinstance(X, str | bytes) or not isinstance(X, Sequence):
@@ -172,8 +172,9 @@ def as_items(X: Any, owner: str, what: str) -> list:
 
     Parameters
     ----------
-    X : list, tuple, one-dimensional array or series
-        The objects.
+    X : list, tuple, array or series
+        The objects. A two-dimensional array holds one in each row; one of texts or objects that
+        has a single column is the column of a table, and no collection of objects.
     owner : str
         The kernel, for the error message.
     what : str
@@ -184,7 +185,12 @@ def as_items(X: Any, owner: str, what: str) -> list:
     elif isinstance(X, tuple):
         items = list(X)
     elif isinstance(X, np.ndarray) and X.ndim:
-        items = X.tolist() if X.dtype.kind in "OUS" and X.ndim == 1 else list(X)
+        if X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in _NO_NUMBERS:
+            raise TypeError(
+                f"{owner} is defined on {what}; got a table of one column (an array of shape "
+                f"{X.shape}). Choose the column: {owner}(...).on_columns(0), or pass X[:, 0]."
+            )
+        items = X.tolist() if X.dtype.kind in _NO_NUMBERS and X.ndim == 1 else list(X)
     elif hasattr(X, "columns") or sp.issparse(X):
         raise TypeError(
             f"{owner} is defined on {what}; got a table ({type(X).__name__}). Choose the column "

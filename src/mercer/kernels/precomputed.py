@@ -74,13 +74,11 @@ class Precomputed(Kernel):
         builder.matrix()
 
 
-# Relative to the largest entry: the noise of a matrix computed in float32, whatever its type now.
-_ASYMMETRY = 1e-5
-
-
 def _refuse_asymmetry(K: np.ndarray, block: int = 256) -> None:
     """Refuse a matrix that differs from its transpose by more than rounding."""
-    allowed = _ASYMMETRY * max(abs(float(K.min())), abs(float(K.max())))
+    from mercer.gram.symmetry import ASYMMETRY  # which uses this package
+
+    allowed = ASYMMETRY * max(abs(float(K.min())), abs(float(K.max())))
     for i in range(0, len(K), block):
         rows, columns = K[i : i + block, i:], K[i:, i : i + block].T
         difference = np.abs(rows - columns)

@@ -8,6 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 
 
+def canonical_rows(X: Any) -> Any:
+    """Return a sparse matrix as CSR whose entries are stored once each, itself where it is so."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 def dense_column(X: Any, j: int) -> np.ndarray:
     """Return column `j` as a dense array of float64."""
     column = X[:, [j]].toarray().reshape(-1) if sp.issparse(X) else X[:, j]
@@ -17,6 +26,7 @@ def dense_column(X: Any, j: int) -> np.ndarray:
 def squared_norms(X: Any) -> np.ndarray:
     """Return the squared Euclidean norm of every row, in float64 without a copy of `X`."""
     if sp.issparse(X):
+        X = canonical_rows(X)
         values = X.data.astype(np.float64, copy=False)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         norms = np.bincount(rows, weights=values * values, minlength=X.shape[0])

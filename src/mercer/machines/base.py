@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.gram import Gram
+from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count, take, taken_by
 from mercer.machines import conclusion
@@ -100,12 +100,13 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         X, y, weight = _selected(kernel, X, kept, y, weight)
         scheme, s = self._pose(y, weight, count(X), fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
-        kernel = kernel.bind(X, weight, feature_names=getattr(self, "feature_names_in_", None))
+        kernel = kernel._bound_to_valid(X, weight, getattr(self, "feature_names_in_", None))
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
+        refuse_asymmetric_sample(gram, kept)
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)

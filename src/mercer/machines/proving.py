@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.gram import Gram
+from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
 from mercer.machines.multiclass import Scheme
@@ -39,6 +39,9 @@ small beside the tolerance, is rounding, and set to 0."""
 _CHEAP = 10
 """A float64 value costs about twice what a float32 one does: a tenth of the values of the fit,
 checked in float64, is a fifth of its time."""
+
+_UNLIMITED = ("optimal", "stationary", "iteration_limit")
+"""How a fit without a limit ends: within its tolerance, or where no step makes progress."""
 
 
 @dataclass
@@ -98,12 +101,17 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
         _refine(fitting, precision)
         proof = _checked(fitting, precision, n_jobs)
     # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
-    missed = [_excess(fitting.settings, measure) for measure in proof[1]]
+    matrix, measures, _ = proof
+    missed = [_excess(fitting.settings, measure) for measure in measures]
     rounding = 0.0
     if precision == "float32" and max(missed) > 0.0 and not fitting.interrupted:
         rounding = _rounding(fitting)
     for solution, excess in zip(fitting.solutions, missed, strict=True):
-        if solution.status == "optimal" and excess > rounding:
+        if excess <= rounding:
+            continue
+        if solution.status in _UNLIMITED and fitting.settings.max_iter < 0:
+            refuse_asymmetry(fitting.gram, np.flatnonzero(matrix.any(axis=0)), fitting.kept)
+        if solution.status == "optimal":
             solution.status = "iteration_limit"  # the solver was wrong about its own values
     return proof
 
@@ -184,8 +192,11 @@ def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | Non
 
 
 def _fresh_values(fitting: Fitting) -> list[Array] | None:
-    """Return the values of the models where the solver's last act was to compute them."""
-    if not all(solution.fresh for solution in fitting.solutions):
+    """Return the values of the models where the solver's last act was to compute them.
+
+    It reads rows of the matrix as columns, which for a Python function is to be proved.
+    """
+    if fitting.gram.in_python or not all(solution.fresh for solution in fitting.solutions):
         return None
     parts = (fitting.tasks, fitting.outcomes, fitting.solutions)
     return [

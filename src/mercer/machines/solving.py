@@ -240,7 +240,7 @@ def signed_gram(gram: Gram, X: Any, task: Task) -> Gram:
         extended = with_column(take(X, rows), sign)
         last = extended.shape[1] - 1
         signed = kernel.on_columns(list(range(last))) * Linear().on_columns([last])
-        return Gram(signed.bind(extended), extended, "float64")
+        return Gram(signed._bound_to_valid(extended, None, None), extended, "float64")
     if not kernel.requires_vectors:
         raise ValueError(
             f"fit_intercept=False of a nu machine needs a kernel on vectors, strings or other "
@@ -254,7 +254,7 @@ def signed_gram(gram: Gram, X: Any, task: Task) -> Gram:
     else:
         extended = np.hstack([X[rows], column.astype(X.dtype)])
     signed = kernel.on_columns(list(range(d))) * Linear().on_columns([d])
-    return Gram(signed.bind(extended), extended, "float64")
+    return Gram(signed._bound_to_valid(extended, None, None), extended, "float64")
 
 
 class TrainingKernel:

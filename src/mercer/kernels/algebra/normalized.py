@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
+from ..diagonal import check_norms
 from ..objects import count, take
 from .operands import require_kernel
 
@@ -27,8 +28,8 @@ class Normalized(Kernel):
     .. math:: k'(x, z) = k(x, z) / \sqrt{k(x, x) \, k(z, z)}
 
     The cosine of the angle in feature space; 0 where k(x, x) = 0, the feature vector being
-    zero there. A negative k(x, x) is refused. As definite as the kernel, except that a
-    conditional definiteness is lost.
+    zero there. A negative k(x, x) is refused, and one of 0 with a k(x, z) that is not. As definite
+    as the kernel, except that a conditional definiteness is lost.
 
     Parameters
     ----------
@@ -137,6 +138,27 @@ class Normalized(Kernel):
         """Return 1 / k(x, x), 0 where it is 0."""
         diagonal = self.kernel.diag(X)
         return np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+
+    @property
+    def _is_restricted(self) -> bool:
+        return self._may_lack_norms or self.kernel._is_restricted
+
+    @property
+    def _may_lack_norms(self) -> bool:
+        return not (self.kernel.definiteness.is_psd or self.kernel.logarithmic)
+
+    def check_domain(self, X: Any) -> None:
+        """Refuse objects that have no norm under the kernel; see the base class."""
+        self.kernel.check_domain(X)
+        if self._may_lack_norms:
+            check_norms(self.kernel, X)
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return the objects `X` as the kernel takes them; see :meth:`Kernel.validate`."""
+        X = self.kernel.validate(X, against)
+        if self.is_bound and self._may_lack_norms:
+            check_norms(self.kernel, X, against)
+        return X
 
     def __repr__(self) -> str:
         return f"normalize({self.kernel!r})"

@@ -83,7 +83,8 @@ def as_sequences(X: Any, owner: str) -> list:
     Parameters
     ----------
     X : list, tuple, array or series
-        The sequences. A two-dimensional array is one sequence of tokens in each row.
+        The sequences. A two-dimensional array is one sequence of tokens in each row, unless it
+        has a single column of texts or other objects, as a table has; that is refused.
     owner : str
         The kernel, for error messages.
     """
