@@ -215,12 +215,12 @@ class Kernel(Parametrised):
         ndarray of shape (n_X,), float64
             The values.
         """
-        from .diagonal import Diagonal
+        from mercer.gram.views import views_of
+
+        from .diagonal import diagonal
 
         kernel, X = self._bound_to(X)
-        program = Diagonal(X)
-        kernel.compile(program)  # type: ignore[arg-type]
-        return program.result()
+        return diagonal(kernel, views_of(X))
 
     def gradient(self, X: Any, Z: Any = None) -> dict[str, np.ndarray]:
         """Return the derivatives of the values with respect to the parameters.
