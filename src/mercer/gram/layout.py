@@ -105,7 +105,8 @@ class Layout:
                 store.index(ids)
                 continue
             if leaf.kind == "sequence":
-                found[k].add_to(store, logarithms_of_norms(leaf, found[k]))
+                norm, kernel = logarithms_of_norms(leaf, found[k]), leaf.kernel
+                found[k].add_to(store, norm, kernel.native_form())  # type: ignore[union-attr]
                 continue
             if (first := seen.index(seen[-1])) < k:
                 store.share(store, first)

@@ -43,6 +43,8 @@ def logarithms_of_norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
         The sequences as numbers.
     """
     kernel: Any = leaf.kernel
+    if not kernel.logarithmic and not kernel._may_overflow:
+        return None
     own = sequences.diagonal(kernel.native_form())
     if not kernel.logarithmic:
         if not np.isfinite(own).all():
