@@ -33,7 +33,7 @@ std::vector<PairScratch> scratch_of_threads(int threads, const std::function<boo
   if (interrupted)
     for (std::size_t w = 0; w < scratch.size(); ++w)
       scratch[w].leave = [&interrupted, &stopped, w] {
-        if (w == 0 && interrupted()) stopped = true;
+        if (w == 0 && !stopped.load(std::memory_order_relaxed) && interrupted()) stopped = true;
         return stopped.load(std::memory_order_relaxed);
       };
   return scratch;

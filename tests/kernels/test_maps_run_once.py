@@ -21,6 +21,7 @@ from mercer.kernels import (
     Linear,
     OverFeatureSpace,
     Polynomial,
+    TfIdf,
     normalize,
 )
 
@@ -56,6 +57,11 @@ def neighbours(x):
     return [([float(ord(a))], b) for a, b in pairwise(x)]
 
 
+def terms(x):
+    calls[x] += 1
+    return list(x)
+
+
 class Model:
     def fisher_scores(self, A):
         return letters(A)
@@ -85,6 +91,8 @@ KERNELS = {
     "scores, then two leaves": Fisher(Model(), kernel=RBF(0.1) + Laplacian(0.1)),
     "scores, then Python": Fisher(Model(), kernel=DistanceKernel(lengths_apart)),
     "Gaussian over scores": OverFeatureSpace(normalize(Fisher(Model())), 1.0),
+    "terms of documents": TfIdf(analyzer=terms),
+    "norms of documents": OverFeatureSpace(normalize(TfIdf(analyzer=terms, normalize=False)), 0.5),
     "equal parts": normalize(Convolution(windows)),
     "a kernel of parts": Convolution(codes, RBF(0.5)),
     "a rule for parts": normalize(Convolution(codes, RBF())),
