@@ -129,6 +129,15 @@ def test_one_matrix_and_its_relatives(kernel):
     assert calls == Counter(X)
 
 
+@every
+def test_values_and_diagonal_on_one_set(kernel):
+    kernel(X)
+    assert calls == Counter(X)
+    calls.clear()
+    kernel.diag(X)
+    assert max(calls.values(), default=0) <= 1  # and not at all for functions of the distance
+
+
 def test_a_map_of_one_column():
     table = pd.DataFrame({"text": X, "x": np.arange(len(X)) / len(X)})
     kernel = FromFeatureMap(letters, RBF()).on_columns("text") + Linear().on_columns("x")
