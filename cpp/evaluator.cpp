@@ -12,6 +12,8 @@ namespace mercer {
 namespace {
 /// Rows of a tile that a caller's function fills in one call.
 constexpr int callback_block = 1024;
+/// Multiply-adds of a value from which on a row of them is a task by itself.
+constexpr double costly = 1e5;
 
 /// Rows of a tile.
 template <class T>
@@ -76,6 +78,10 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
       if (!sources_[l].pair || q->width != std::get<SequenceStore>(*b_->stores[l]).width ||
           sources_[l].pair->takes_points() != (q->width > 0))
         throw std::invalid_argument("sequences do not fit their kernel");
+      if (sources_[l].pair->prepares())
+        for (const auto* both : {q, &std::get<SequenceStore>(*b_->stores[l])})
+          if (static_cast<Index>(both->prepared.size()) != both->n)
+            throw std::invalid_argument("sequences were not prepared for their kernel");
     }
     if (sources_[l].call) native_ = false;
     if (sources_[l].matrix) symmetric_ = false;
@@ -112,6 +118,8 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
   for (std::size_t l = 0; l < leaves; ++l)
     if (!by_postings(l) && !std::holds_alternative<SequenceStore>(*b_->stores[l])) chunk_ = chunk;
   terms_ = find_terms();
+  // Rows of costly values come one by one: interrupts are heard and threads change between them.
+  if (native_ && !joint() && cost() > costly) block_ = 1;
 }
 
 template <class T>
@@ -131,8 +139,7 @@ double Evaluator<T>::cost() const {
       c += 2.0 * static_cast<double>(p->start.back()) /
            static_cast<double>(std::max<Index>(p->n, 1));
     else if (auto* q = std::get_if<SequenceStore>(store.get()))
-      c += sources_[l].pair->cost(std::get<SequenceStore>(*a_->stores[l]).mean_length(),
-                                  q->mean_length());
+      c += sources_[l].pair->cost(std::get<SequenceStore>(*a_->stores[l]), *q);
     else
       c += native_ ? 1 : 100;
   }

@@ -168,6 +168,9 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
     if (worker == 0 && interrupted && interrupted()) stopped.store(true);
     return stopped.load(std::memory_order_relaxed);
   };
+  for (std::size_t w = 0; w < scratch.size(); ++w)
+    for (Query<T>& q : scratch[w].query)
+      q.pair.leave = [&, w] { return leave(static_cast<int>(w)); };
   parallel_for(threads, tasks, [&](Index task, int worker) {
     if (leave(worker)) return;
     ProductScratch<T>& w = scratch[worker];
@@ -192,6 +195,7 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
                         w.acc.data() + b * block_ * acc_cols, acc_cols);
       }
     }
+    if (stopped.load(std::memory_order_relaxed)) return;
     for (Index r = first; r < last; ++r)
       for (std::size_t s = 0; s < segments.size(); ++s) {
         const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;

@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "bindings/arrays.hpp"
+#include "bindings/programs.hpp"
 #include "objects.hpp"
+#include "thread_pool.hpp"
 
 namespace mercer {
 
@@ -89,9 +91,16 @@ class ObjectsBuilder {
     add(pack_sparse<T, U, I>(value.data(), column.data(), start.data(), n, d, exact), n);
   }
 
-  void tokens(Array1<std::int32_t> token, Array1<Index> start, std::optional<Array1<double>> norm) {
-    add(sequence_store(token.data(), token.shape(0), start, 0, norm),
-        static_cast<Index>(start.shape(0)) - 1);
+  /// Sequences of tokens, prepared for a kernel where one is given that does that.
+  void tokens(Array1<std::int32_t> token, Array1<Index> start, std::optional<Array1<double>> norm,
+              std::optional<nb::tuple> kernel) {
+    SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, norm);
+    if (kernel) {
+      const auto pair = parse_pair(*kernel);
+      nb::gil_scoped_release release;
+      prepare_sequences(*pair, s, resolve_jobs(0));
+    }
+    add(std::move(s), static_cast<Index>(start.shape(0)) - 1);
   }
 
   void points(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> value,

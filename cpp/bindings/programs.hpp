@@ -110,6 +110,32 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
       out[r * stride + k] = static_cast<T>(tile.data()[r * tile.stride(0) + k * tile.stride(1)]);
 }
 
+/// Rules as (symbols, start, emission, left and right of every rule A -> B C, A, its probability);
+/// rules of one right side follow each other.
+inline GrammarRules parse_rules(const nb::tuple& t) {
+  GrammarRules rules;
+  rules.symbols = nb::cast<Index>(t[1]);
+  rules.start = nb::cast<Index>(t[2]);
+  rules.emission = to_vector(nb::cast<Array1<double>>(t[3]));
+  rules.letters = rules.symbols > 0 ? static_cast<Index>(rules.emission.size()) / rules.symbols : 0;
+  const auto left = nb::cast<Array1<std::int32_t>>(t[4]),
+             right = nb::cast<Array1<std::int32_t>>(t[5]),
+             head = nb::cast<Array1<std::int32_t>>(t[6]);
+  const auto weight = nb::cast<Array1<double>>(t[7]);
+  const size_t n = head.shape(0);
+  if (left.shape(0) != n || right.shape(0) != n || weight.shape(0) != n)
+    throw nb::value_error("rules: wrong length");
+  for (size_t r = 0; r < n; ++r) {
+    const std::int32_t b = left.data()[r], c = right.data()[r];
+    const auto first = static_cast<Index>(rules.heads.size());
+    if (rules.sides.empty() || rules.sides.back().left != b || rules.sides.back().right != c)
+      rules.sides.push_back({b, c, first, first});
+    rules.heads.push_back({head.data()[r], weight.data()[r]});
+    ++rules.sides.back().last;
+  }
+  return rules;
+}
+
 /// ("subsequence", decay, weights) and the like; see sequences/kernels.hpp for what they mean.
 inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
   const auto name = nb::cast<std::string>(t[0]);
@@ -126,6 +152,8 @@ inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
     if (pair.size() != insert.size() * insert.size()) throw nb::value_error("pair: wrong size");
     return make_pair_model(letters, std::move(pair), std::move(insert), nb::cast<double>(t[3]));
   }
+  if (name == "grammar")
+    return make_grammar(parse_rules(t), nb::cast<double>(t[8]), nb::cast<double>(t[9]));
   throw nb::value_error(("unknown kernel on sequences " + name).c_str());
 }
 

@@ -2,6 +2,7 @@
 #include "bindings/builder.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/programs.hpp"
+#include "bindings/signals.hpp"
 #include "sequences/grams.hpp"
 #include "sequences/hidden_markov.hpp"
 #include "thread_pool.hpp"
@@ -14,14 +15,18 @@ template <class U>
 nb::object diagonal_of(nb::tuple kernel, const U* data, size_t total, const Array1<Index>& start,
                        Index width, int n_jobs) {
   const auto pair = parse_pair(kernel);
-  const SequenceStore s = sequence_store(data, total, start, width, std::nullopt);
+  SequenceStore s = sequence_store(data, total, start, width, std::nullopt);
   if (pair->takes_points() != (width > 0))
     throw nb::value_error("sequences do not fit their kernel");
   std::vector<double> d;
+  Signals signals;
   {
     nb::gil_scoped_release release;
-    d = pair_diagonal(*pair, s, resolve_jobs(n_jobs));
+    prepare_sequences(*pair, s, resolve_jobs(n_jobs));
+    d = pair_diagonal(*pair, s, resolve_jobs(n_jobs), [&] { return signals(); });
   }
+  signals.rethrow();
+  if (static_cast<Index>(d.size()) != s.n) raise_interrupt();
   return array_of(d);
 }
 
@@ -78,6 +83,45 @@ nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial
   return nb::make_tuple(log_probability, f, b, c);
 }
 
+SequenceStore prepared_tokens(const PairKernel& kernel, const Array1<std::int32_t>& token,
+                              const Array1<Index>& start, int threads) {
+  SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
+  nb::gil_scoped_release release;
+  prepare_sequences(kernel, s, threads);
+  return s;
+}
+
+nb::object grammar_slopes_of(nb::tuple kernel, Array1<std::int32_t> a, Array1<Index> start_a,
+                             Array1<std::int32_t> b, Array1<Index> start_b, int n_jobs) {
+  const auto pair =
+      make_grammar(parse_rules(kernel), nb::cast<double>(kernel[8]), nb::cast<double>(kernel[9]));
+  const int threads = resolve_jobs(n_jobs);
+  const SequenceStore x = prepared_tokens(*pair, a, start_a, threads);
+  const SequenceStore z = prepared_tokens(*pair, b, start_b, threads);
+  double* out;
+  auto result = fresh<double>({2, static_cast<size_t>(x.n), static_cast<size_t>(z.n)}, &out);
+  Signals signals;
+  bool complete = false;
+  {
+    nb::gil_scoped_release release;
+    complete = grammar_slopes(*pair, x, z, threads, [&] { return signals(); }, out);
+  }
+  signals.rethrow();
+  if (!complete) raise_interrupt();
+  return nb::cast(result);
+}
+
+nb::object grammar_probabilities_of(nb::tuple kernel, Array1<std::int32_t> token,
+                                    Array1<Index> start) {
+  const GrammarRules rules = parse_rules(kernel);
+  const auto pair = make_grammar(rules, 1.0, 0.0);
+  const SequenceStore s = prepared_tokens(*pair, token, start, resolve_jobs(0));
+  std::vector<double> out;
+  for (const auto& chart : s.prepared)
+    out.push_back(static_cast<const GrammarChart&>(*chart).probability);
+  return array_of(out);
+}
+
 }  // namespace
 
 void bind_sequences(nb::module_& m) {
@@ -114,6 +158,10 @@ void bind_sequences(nb::module_& m) {
           },
           "token"_a.noconvert(), "start"_a.noconvert())
       .def_prop_ro("columns", &GramTable::columns);
+  m.def("grammar_slopes", &grammar_slopes_of, "kernel"_a, "token_a"_a.noconvert(),
+        "start_a"_a.noconvert(), "token_b"_a.noconvert(), "start_b"_a.noconvert(), "n_jobs"_a = 0);
+  m.def("grammar_probabilities", &grammar_probabilities_of, "kernel"_a, "token"_a.noconvert(),
+        "start"_a.noconvert());
   m.def("hidden_markov_gradients", &hidden_markov_gradients_of, "symbols"_a.noconvert(),
         "start"_a.noconvert(), "initial"_a.noconvert(), "transition"_a.noconvert(),
         "emission"_a.noconvert(), "n_jobs"_a = 0);

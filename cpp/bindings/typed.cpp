@@ -36,7 +36,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
            "column"_a.noconvert(), "start"_a.noconvert(), "d"_a, "exact"_a = false)
       .def("index", &Builder::index, "id"_a)
       .def("tokens", &Builder::tokens, "token"_a.noconvert(), "start"_a.noconvert(),
-           "norm"_a = nb::none())
+           "norm"_a = nb::none(), "kernel"_a = nb::none())
       .def("points", &Builder::points, "value"_a.noconvert(), "start"_a.noconvert(),
            "norm"_a = nb::none())
       .def("share", &Builder::share, "other"_a, "leaf"_a)

@@ -54,6 +54,11 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
       Buffer<T> tile;
     };
     std::vector<Scratch> scratch(static_cast<size_t>(threads));
+    for (size_t w = 0; w < scratch.size(); ++w)
+      scratch[w].query.pair.leave = [&, w] {
+        if (w == 0 && signals()) interrupted = true;
+        return interrupted.load(std::memory_order_relaxed);
+      };
     if (m > 0)
       parallel_for(threads, blocks, [&](Index b, int worker) {
         Scratch& w = scratch[worker];

@@ -319,4 +319,46 @@ void runs(const mercer::RunsTask& t) {
   }
 }
 
+// ---------------------------------------------------------------- joint derivations
+
+/// Columns [at, at + V vectors) of row j.
+template <int V>
+inline void triangle_row(const mercer::TriangleTask& t, Index j, Index at) {
+  double* out = t.out + j * t.stride + at;
+  VecD sum[V];
+  for (int v = 0; v < V; ++v) sum[v] = VecD::load(out + v * VecD::width);
+  for (Index k = t.left_start[j]; k < t.left_start[j + 1]; ++k) {
+    const Index l = t.end[k];
+    if (l >= at + V * VecD::width - 1 || l == t.n) break;  // the entries of row l lie beyond l
+    const Index last = t.right_start[l + 1];
+    const double factor = t.left[j * t.stride + l];
+    if (t.right_start[l] == last || t.end[last - 1] < at || factor == 0) continue;
+    const VecD c = VecD::set(factor);
+    const double* right = t.right + l * t.stride + at;
+    for (int v = 0; v < V; ++v) sum[v] = fma(c, VecD::load(right + v * VecD::width), sum[v]);
+  }
+  for (int v = 0; v < V; ++v) sum[v].store(out + v * VecD::width);
+}
+
+inline void triangle(const mercer::TriangleTask& t) {
+  for (Index j = 0; j < t.n; ++j) {
+    if (t.left_start[j] == t.left_start[j + 1]) continue;
+    Index at = (j + 2) / VecD::width * VecD::width;  // the shortest product ends at j + 2
+    for (; at + 4 * VecD::width <= t.stride; at += 4 * VecD::width) triangle_row<4>(t, j, at);
+    switch ((t.stride - at) / VecD::width) {
+      case 3:
+        triangle_row<3>(t, j, at);
+        break;
+      case 2:
+        triangle_row<2>(t, j, at);
+        break;
+      case 1:
+        triangle_row<1>(t, j, at);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 }  // namespace

@@ -76,12 +76,29 @@ struct RunsTask {
   std::int64_t* counts;  ///< longest
 };
 
+/// Adds the product of two upper triangular matrices to a third: out(j, e) += sum over l of
+/// left(j, l) right(l, e). Only entries that lists name are read or may be other than 0: the l of
+/// row j of `left` are end[left_start[j] .. left_start[j + 1]), ascending, and likewise for
+/// `right`, whose rows with an entry hold zeros everywhere else.
+struct TriangleTask {
+  const double* left;
+  const double* right;
+  double* out;
+  std::int64_t n;       ///< rows
+  std::int64_t stride;  ///< of all three, a multiple of `step`, more than n
+  const std::int64_t* left_start;
+  const std::int64_t* right_start;
+  const std::int32_t* end;
+};
+
 struct PairOps {
   int lanes = 0;  ///< sequences in a group
+  int step = 0;   ///< the stride of a TriangleTask is a multiple of it
   void (*subsequence)(const SubsequenceTask& task) = nullptr;
   void (*alignment)(const AlignmentTask& task) = nullptr;
   void (*pair_model)(const PairModelTask& task) = nullptr;
   void (*runs)(const RunsTask& task) = nullptr;
+  void (*triangle)(const TriangleTask& task) = nullptr;
 };
 
 }  // namespace mercer

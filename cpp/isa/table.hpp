@@ -60,6 +60,8 @@ inline mercer::PairOps make_pair_ops() {
   o.alignment = alignment;
   o.pair_model = pair_model;
   o.runs = runs;
+  o.step = VecD::width;
+  o.triangle = triangle;
   return o;
 }
 

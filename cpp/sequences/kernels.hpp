@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "sequences/grammar.hpp"
 #include "sequences/pair_kernel.hpp"
 
 namespace mercer {
@@ -26,5 +27,16 @@ std::shared_ptr<const PairKernel> make_global_alignment(double gamma, Index band
 /// factor `ends` that every alignment has.
 std::shared_ptr<const PairKernel> make_pair_model(Index letters, std::vector<double> pair,
                                                   std::vector<double> insert, double ends);
+
+/// Probability that a stochastic grammar derives two sequences together: at every nonterminal the
+/// two go their own ways with probability `independence`, and a letter that both have from one rule
+/// is replaced in either with probability `mutation`. Prepares its sequences, as GrammarChart.
+std::shared_ptr<const PairKernel> make_grammar(GrammarRules rules, double independence,
+                                               double mutation);
+
+/// Derivatives of the values of a grammar by independence and mutation, 2 x a.n x b.n; false when
+/// `interrupted`, which is asked now and then from the calling thread, said so.
+bool grammar_slopes(const PairKernel& kernel, const SequenceStore& a, const SequenceStore& b,
+                    int threads, const std::function<bool()>& interrupted, double* out);
 
 }  // namespace mercer

@@ -2,6 +2,8 @@
 //
 // A value depends on its two sequences alone, and both orders of a pair give the same bits.
 #pragma once
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +18,11 @@ struct PairScratch {
   std::vector<Index> order, length;
   std::vector<std::int64_t> counts;
   std::vector<std::uint64_t> bits;
+  /// Asked now and then where a single value takes long, if given; true: the caller has no more use
+  /// for the values, which may be left as they are.
+  std::function<bool()> leave;
+
+  bool leaves() const { return leave && leave(); }
 };
 
 class PairKernel {
@@ -29,15 +36,34 @@ class PairKernel {
   virtual bool logarithmic() const { return false; }
   /// Rough cost of a value in multiply-adds, for sequences of these lengths.
   virtual double cost(double length_a, double length_b) const = 0;
+  /// The same for a pair of these sequences, on average.
+  virtual double cost(const SequenceStore& a, const SequenceStore& b) const {
+    return cost(a.mean_length(), b.mean_length());
+  }
+  /// Whether sequences are prepared one by one before they are compared.
+  virtual bool prepares() const { return false; }
+  virtual std::shared_ptr<const PreparedSequence> prepare(const std::int32_t*, Index) const {
+    return nullptr;
+  }
   /// Whether the kernel takes series of points instead of tokens.
   virtual bool takes_points() const { return false; }
 };
+
+/// Prepares all sequences, if the kernel does that.
+void prepare_sequences(const PairKernel& kernel, SequenceStore& s, int threads);
 
 /// Values k(a_i, b_j), after normalisation where the stores hold norms.
 void pair_values(const PairKernel& kernel, const SequenceStore& a, Index i, const SequenceStore& b,
                  Index begin, Index count, double* out, PairScratch& scratch);
 
-/// k(b_j, b_j), or its logarithm for a logarithmic kernel, of all sequences.
-std::vector<double> pair_diagonal(const PairKernel& kernel, const SequenceStore& b, int threads);
+/// Scratch for every thread. All leave once `interrupted`, which the calling thread alone asks, is
+/// true; `stopped` tells.
+std::vector<PairScratch> scratch_of_threads(int threads, const std::function<bool()>& interrupted,
+                                            std::atomic<bool>& stopped);
+
+/// k(b_j, b_j), or its logarithm for a logarithmic kernel, of all sequences; none when
+/// `interrupted`, which is asked now and then from the calling thread, is true.
+std::vector<double> pair_diagonal(const PairKernel& kernel, const SequenceStore& b, int threads,
+                                  const std::function<bool()>& interrupted = nullptr);
 
 }  // namespace mercer

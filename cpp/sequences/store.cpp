@@ -23,6 +23,8 @@ SequenceStore take_sequences(const SequenceStore& s, const Index* index, Index c
     out.norm.resize(static_cast<std::size_t>(count));
     for (Index i = 0; i < count; ++i) out.norm[i] = s.norm[index[i]];
   }
+  if (!s.prepared.empty())
+    for (Index i = 0; i < count; ++i) out.prepared.push_back(s.prepared[index[i]]);
   return out;
 }
 

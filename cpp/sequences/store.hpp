@@ -2,11 +2,17 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "memory.hpp"
 
 namespace mercer {
+
+/// What a kernel makes of one sequence before it is compared with others.
+struct PreparedSequence {
+  virtual ~PreparedSequence() = default;
+};
 
 struct SequenceStore {
   Index n = 0;
@@ -16,6 +22,8 @@ struct SequenceStore {
   Buffer<double> value;
   /// Half the logarithm of k(x, x), where kernel values are to be normalised; otherwise empty.
   std::vector<double> norm;
+  /// For kernels that prepare their sequences, one for each; otherwise empty.
+  std::vector<std::shared_ptr<const PreparedSequence>> prepared;
 
   Index length(Index i) const { return start[i + 1] - start[i]; }
   const std::int32_t* tokens(Index i) const { return token.data() + start[i]; }

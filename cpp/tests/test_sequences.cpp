@@ -54,7 +54,8 @@ SequenceStore stored(const std::vector<Sequence>& sequences) {
 /// Values of all pairs against a definition, in both orders.
 template <class F>
 void check_kernel(const PairKernel& kernel, const std::vector<Sequence>& x, F definition) {
-  const SequenceStore s = stored(x);
+  SequenceStore s = stored(x);
+  prepare_sequences(kernel, s, 2);
   PairScratch scratch;
   std::vector<double> row(x.size()), matrix(x.size() * x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -97,7 +98,100 @@ double substrings(const Sequence& s, const Sequence& t, double decay, std::size_
   return sum;
 }
 
+/// Two nonterminals: 0 -> 0 0 | 1 0 | 1 1 | a | c, 1 -> 1 1 | 0 1 | a | b.
+GrammarRules ambiguous_rules() {
+  GrammarRules rules;
+  rules.symbols = 2;
+  rules.letters = 3;
+  rules.emission = {0.3, 0.0, 0.2, 0.25, 0.35, 0.0};
+  rules.heads = {{0, 0.1}, {0, 0.2}, {0, 0.2}, {1, 0.15}, {1, 0.25}};
+  rules.sides = {{0, 0, 0, 1}, {1, 0, 1, 2}, {1, 1, 2, 4}, {0, 1, 4, 5}};
+  return rules;
+}
+
+/// Probability that a nonterminal derives a sequence, over all splits.
+double derived(const GrammarRules& rules, Index symbol, const Sequence& s) {
+  double sum = s.size() == 1 ? rules.emission[symbol * rules.letters + s[0]] : 0.0;
+  for (const auto& side : rules.sides)
+    for (Index h = side.first; h < side.last; ++h)
+      for (std::size_t m = 1; rules.heads[h].symbol == symbol && m < s.size(); ++m)
+        sum += rules.heads[h].weight *
+               derived(rules, side.left, Sequence(s.begin(), s.begin() + m)) *
+               derived(rules, side.right, Sequence(s.begin() + m, s.end()));
+  return sum;
+}
+
+/// The same for two sequences together, by the recursion over all pairs of substrings.
+double derived_together(const GrammarRules& rules, Index symbol, const Sequence& s,
+                        const Sequence& t, double independence, double mutation) {
+  double sum = 0;
+  if (s.size() == 1 && t.size() == 1) {
+    const double* emission = rules.emission.data() + symbol * rules.letters;
+    const double kept = (1 - mutation) * (1 - mutation);
+    const double total = emission[0] + emission[1] + emission[2];
+    sum = kept * (s == t ? emission[s[0]] : 0.0) +
+          (1 - kept) * emission[s[0]] * emission[t[0]] / total;
+  }
+  for (const auto& side : rules.sides)
+    for (Index h = side.first; h < side.last; ++h)
+      for (std::size_t m = 1; rules.heads[h].symbol == symbol && m < s.size(); ++m)
+        for (std::size_t n = 1; n < t.size(); ++n)
+          sum += rules.heads[h].weight *
+                 derived_together(rules, side.left, Sequence(s.begin(), s.begin() + m),
+                                  Sequence(t.begin(), t.begin() + n), independence, mutation) *
+                 derived_together(rules, side.right, Sequence(s.begin() + m, s.end()),
+                                  Sequence(t.begin() + n, t.end()), independence, mutation);
+  return independence * derived(rules, symbol, s) * derived(rules, symbol, t) +
+         (1 - independence) * sum;
+}
+
 }  // namespace
+
+TEST(sequences_grammar) {
+  const auto x = draw(6, 12, 4, 3);
+  GrammarRules rules = ambiguous_rules();
+  on_every_isa([&] {
+    for (Index start : {0, 1})
+      for (double independence : {0.0, 0.3, 1.0}) {
+        rules.start = start;
+        const auto kernel = make_grammar(rules, independence, 0.2);
+        check_kernel(*kernel, x, [&](const Sequence& s, const Sequence& t) {
+          return derived_together(rules, start, s, t, independence, 0.2);
+        });
+      }
+  });
+}
+
+TEST(sequences_grammar_charts_hold_what_derives_the_whole) {
+  const GrammarRules rules = ambiguous_rules();
+  const Sequence x{1, 0, 1, 1, 2};  // b a b b c, of which only the whole ends in c
+  const GrammarChart chart(rules, x.data(), 5);
+  CHECK_NEAR(chart.probability, derived(rules, 0, x), 1e-15);
+  CHECK(chart.nodes[static_cast<std::size_t>(chart.root)].inside == chart.probability);
+  CHECK(chart.end.size() == chart.nodes.size());
+  for (Index i = 0; i < 4; ++i)  // nothing but a suffix ends in c, and 1 derives none
+    for (Index k = chart.start[5 + i]; k < chart.start[5 + i + 1]; ++k) CHECK(chart.end[k] < 5);
+  const GrammarChart none(rules, x.data(), 1);  // 0 derives no b
+  CHECK(none.root == -1 && none.nodes.empty() && none.probability == 0);
+  bool refused = false;
+  const std::int32_t unknown = 3;
+  try {
+    GrammarChart(rules, &unknown, 1);
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
+TEST(sequences_that_are_prepared_are_left_when_the_caller_says_so) {
+  SequenceStore s = stored(draw(7, 6, 9, 3));
+  const auto kernel = make_grammar(ambiguous_rules(), 0.3, 0.2);
+  prepare_sequences(*kernel, s, 1);
+  int asked = 0;
+  CHECK(pair_diagonal(*kernel, s, 1, [&] { return ++asked > 2; }).empty());
+  CHECK(asked == 3);
+  CHECK(pair_diagonal(*kernel, s, 1).size() == 6);
+}
 
 TEST(sequences_subsequence) {
   on_every_isa([] {
@@ -157,7 +251,10 @@ TEST(sequences_take) {
   auto objects = std::make_shared<Objects<double>>();
   const auto x = draw(4, 9, 6, 3);
   objects->n = 9;
-  objects->stores.push_back(std::make_shared<const Store<double>>(stored(x)));
+  SequenceStore all = stored(x);
+  prepare_sequences(*make_grammar(ambiguous_rules(), 0.3, 0.2), all, 2);
+  const auto prepared = all.prepared;
+  objects->stores.push_back(std::make_shared<const Store<double>>(std::move(all)));
   const std::vector<Index> index{8, 0, 0, 5};
   const auto some = objects->take(index.data(), 4);
   const auto& s = std::get<SequenceStore>(*some->stores[0]);
@@ -165,6 +262,7 @@ TEST(sequences_take) {
   for (Index i = 0; i < 4; ++i) {
     const Sequence& expected = x[static_cast<std::size_t>(index[i])];
     CHECK(Sequence(s.tokens(i), s.tokens(i) + s.length(i)) == expected);
+    CHECK(s.prepared[i] == prepared[static_cast<std::size_t>(index[i])]);
   }
 }
 

@@ -18,6 +18,17 @@ def token_diagonal(
 def point_diagonal(
     kernel: tuple[Any, ...], value: NDArray[np.float64], start: NDArray[np.int64], n_jobs: int = 0
 ) -> NDArray[np.float64]: ...
+def grammar_slopes(
+    kernel: tuple[Any, ...],
+    token_a: NDArray[np.int32],
+    start_a: NDArray[np.int64],
+    token_b: NDArray[np.int32],
+    start_b: NDArray[np.int64],
+    n_jobs: int = 0,
+) -> NDArray[np.float64]: ...
+def grammar_probabilities(
+    kernel: tuple[Any, ...], token: NDArray[np.int32], start: NDArray[np.int64]
+) -> NDArray[np.float64]: ...
 
 class GramTable:
     def __init__(self, patterns: Sequence[Sequence[int]], min_depth: int, span: int) -> None: ...
@@ -45,6 +56,7 @@ class _Objects:
         token: NDArray[np.int32],
         start: NDArray[np.int64],
         norm: NDArray[np.float64] | None = None,
+        kernel: tuple[Any, ...] | None = None,
     ) -> None: ...
     def points(
         self,

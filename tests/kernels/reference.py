@@ -236,7 +236,9 @@ class Interpreter:
     @contextmanager
     def through(self, mapping):
         outer = self.X, self.Z
-        self.X, self.Z = (dense(mapping(A)) for A in outer)
+        images = [mapping(A) for A in outer]
+        vectors = all(isinstance(A, np.ndarray) or sp.issparse(A) for A in images)
+        self.X, self.Z = map(dense, images) if vectors else images
         yield
         self.X, self.Z = outer
 

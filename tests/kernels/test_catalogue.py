@@ -137,6 +137,10 @@ def numeric_parameters(kernel, prefix=""):
         value = getattr(kernel, name)
         if isinstance(value, mk.Kernel):
             names += numeric_parameters(value, f"{prefix}{name}__")
+        elif isinstance(value, tuple):
+            for i, part in enumerate(value):
+                if isinstance(part, mk.Kernel):
+                    names += numeric_parameters(part, f"{prefix}{name}__{i}__")
         elif name not in kernel._fixed and is_variable(value):
             names.append(prefix + name)
     return names

@@ -1,4 +1,4 @@
-"""What the leaves of a program look at: columns of the objects, or their images under a map."""
+"""What the leaves of a program make of the objects: features, tokens, images under a map."""
 
 from __future__ import annotations
 
@@ -7,36 +7,14 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from mercer.kernels.objects import Objects
-from mercer.kernels.tables import select
+from mercer.kernels.objects import ANY
 from mercer.kernels.vocabulary import Vocabulary
 
-from .program import Leaf, Program, Scalars
+from .program import Program
+from .views import Views
 
 # Rows with fewer non-zero entries than this share are stored compressed.
 SPARSE_DENSITY = 0.25
-
-
-def view(X: Any, part: Leaf | Scalars, takes: Objects) -> Any:
-    """Return what a part of a program looks at.
-
-    Parameters
-    ----------
-    X : objects
-        Validated objects.
-    part : Leaf or Scalars
-        The part.
-    takes : Objects
-        What the part takes where no map gives it vectors.
-
-    Returns
-    -------
-    objects
-        The columns of `X`, or their images under the map.
-    """
-    if part.mapping is None:
-        return select(X, part.columns, takes)
-    return part.mapping(select(X, part.columns, part.mapping.takes))
 
 
 @dataclass
@@ -58,12 +36,12 @@ class Images:
     vocabularies: dict[int, Vocabulary] = field(default_factory=dict)
     compressed: dict[int, bool] = field(default_factory=dict)
 
-    def of_those_that_stay(self, X: Any) -> dict[int, Any]:
+    def of_those_that_stay(self, views: Views) -> dict[int, Any]:
         """Return the images of the objects from which the columns are taken."""
         for k, leaf in enumerate(self.program.leaves):
             if leaf.mapped or leaf.kind == "sequence":
                 self.vocabularies[k] = Vocabulary()
-        found = self.of(X)
+        found = self.of(views)
         for vocabulary in self.vocabularies.values():
             vocabulary.fix()
         for k, rows in found.items():
@@ -72,18 +50,14 @@ class Images:
                 found[k] = self._stored(k, rows)
         return found
 
-    def of(self, X: Any) -> dict[int, Any]:
+    def of(self, views: Views) -> dict[int, Any]:
         """Return the images of objects, by leaf."""
         found: dict[int, Any] = {}
-        seen: list[tuple[Leaf, Any]] = []  # a map is applied once, however many leaves it has
         for k, leaf in enumerate(self.program.leaves):
             if leaf.kind in ("matrix", "python") or not (leaf.mapping or leaf.kernel):
                 continue
             kernel: Any = leaf.kernel
-            if leaf.mapping is None:
-                objects = view(X, leaf, kernel.takes)
-            else:
-                objects = _once(X, leaf, seen)
+            objects = views.of(leaf, kernel.takes if leaf.mapping is None else ANY)
             if leaf.kind == "sequence":
                 found[k] = kernel.encode(objects, self.vocabularies[k])
             elif leaf.mapped:
@@ -99,17 +73,6 @@ class Images:
         if self.compressed[k]:
             return sp.csr_array(rows)
         return rows.toarray() if sp.issparse(rows) else rows
-
-
-def _once(X: Any, leaf: Leaf, seen: list[tuple[Leaf, Any]]) -> Any:
-    """Return the images under the map of a leaf, which another leaf may have had before."""
-    for other, images in seen:
-        if (other.columns, other.mapping) == (leaf.columns, leaf.mapping):
-            return images
-    assert leaf.mapping is not None
-    images = view(X, leaf, leaf.mapping.takes)
-    seen.append((leaf, images))
-    return images
 
 
 def _is_dense(rows: Any) -> bool:

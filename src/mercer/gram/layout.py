@@ -18,9 +18,11 @@ from mercer.kernels import objects as kernel_objects
 from mercer.kernels.objects import VECTORS
 from mercer.kernels.tables import is_table, select
 
-from .images import SPARSE_DENSITY, Images, view
+from .images import SPARSE_DENSITY, Images
+from .norms import logarithms_of_norms, numbers
 from .precision import SPARSE_ERROR, coarseness_of_single
-from .program import Leaf, Program, Scalars, compile_kernel
+from .program import Leaf, Program, compile_kernel
+from .views import Views
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
@@ -30,8 +32,6 @@ SMALL = 1000
 SAMPLE = 64
 # Dense arrays of fewer columns are not stored compressed.
 SPARSE_COLUMNS = 64
-# Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
-LARGEST_LOG = 700.0
 # Integers up to this are exact, and so are their sums.
 EXACT = {"float32": 2.0**24, "float64": 2.0**53}
 
@@ -69,7 +69,7 @@ class Layout:
 
     def prepare(
         self,
-        X: Any,
+        views: Views,
         ids: np.ndarray | None = None,
         found: dict[int, Any] | None = None,
         known: tuple[Layout, Any] | None = None,
@@ -78,20 +78,21 @@ class Layout:
 
         Parameters
         ----------
-        X : objects
-            Validated objects.
+        views : Views
+            Of validated objects.
         ids : ndarray of int64, optional
             Positions that stand for the objects in matrix and Python leaves.
         found : dict, optional
-            The images of `X` by leaf, where they are known already.
+            What the leaves make of the objects, where it is known already.
         known : (Layout, native objects), optional
             Another layout of the same objects; what it has in common with this one is shared.
         """
+        X = views.X
         if ids is None:
             ids = np.arange(kernel_objects.count(X), dtype=np.int64)
         store: Any = _STORES[self.dtype](len(ids))
         if found is None:
-            found = self.images.of(X)
+            found = self.images.of(views)
         seen: list[tuple[Any, ...]] = []  # what the leaves look at
         for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
             point = None if centre is None else centre.tobytes()
@@ -104,7 +105,8 @@ class Layout:
                 store.index(ids)
                 continue
             if leaf.kind == "sequence":
-                found[k].add_to(store, _norms(leaf, found[k]))
+                norm, kernel = logarithms_of_norms(leaf, found[k]), leaf.kernel
+                found[k].add_to(store, norm, kernel.native_form())  # type: ignore[union-attr]
                 continue
             if (first := seen.index(seen[-1])) < k:
                 store.share(store, first)
@@ -118,7 +120,7 @@ class Layout:
             else:
                 store.dense(_floats(rows), centre)
         for scalars in self.program.scalars:
-            store.aux(_numbers(scalars, X))
+            store.aux(numbers(scalars, views))
         return store
 
     def _shares(self, leaf: Leaf, other: Layout) -> bool:
@@ -154,7 +156,7 @@ class Layout:
         return kept
 
     def evaluator(
-        self, a: Any, b: Any, X: Any, Z: Any, statistics: dict[Leaf, Any] | None = None
+        self, a: Any, b: Any, X: Views, Z: Views, statistics: dict[Leaf, Any] | None = None
     ) -> Any:
         """Return the native evaluator of prepared objects `a` (from `X`) and `b` (from `Z`)."""
         sources = [_source(leaf, X, Z) for leaf in self.program.leaves]
@@ -167,30 +169,30 @@ class Layout:
 
 
 def choose_layout(
-    kernel: Any, X: Any, dtype: str, known: tuple[Layout, Any] | None = None
+    kernel: Any, views: Views, dtype: str, known: tuple[Layout, Any] | None = None
 ) -> tuple[Layout, Any]:
-    """Return the layout for objects `X` and their native form.
+    """Return the layout for objects and their native form.
 
     Parameters
     ----------
     kernel : Kernel
         A bound kernel.
-    X : objects
-        Validated objects that stay.
+    views : Views
+        Of validated objects that stay.
     dtype : {"auto", "float32", "float64"}
         "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64
         for small problems and everywhere else.
     known : (Layout, native objects), optional
         What was chosen for another kernel on the same objects.
     """
-    program = compile_kernel(kernel)
+    X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (
         kernel_objects.count(X) <= SMALL
         or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
     images = Images(program)
-    found = images.of_those_that_stay(X)
+    found = images.of_those_that_stay(views)
     sparse = sp.issparse(X)
     single = Layout(program, "float32", sparse, [None] * len(program.leaves), images)
     if dtype != "float64":
@@ -200,30 +202,30 @@ def choose_layout(
             ]
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres, images)
-                store = compressed.prepare(X, known=known)
-                if _coarseness(compressed, store, X, found) <= 1.0:
+                store = compressed.prepare(views, known=known)
+                if _coarseness(compressed, store, views, found) <= 1.0:
                     return compressed, store
-        store = single.prepare(X, found=found, known=known)
+        store = single.prepare(views, found=found, known=known)
         if dtype == "float32" and not sparse:
             return single, store
-        coarseness = _coarseness(single, store, X, found)
+        coarseness = _coarseness(single, store, views, found)
         if dtype == "float32":
             _warn_of_errors(program, coarseness)
         if dtype == "float32" or coarseness <= 1.0:
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves), images)
-    return double, double.prepare(X, found=found, known=known)
+    return double, double.prepare(views, found=found, known=known)
 
 
-def _coarseness(layout: Layout, store: Any, X: Any, images: dict[int, Any]) -> float:
+def _coarseness(layout: Layout, store: Any, views: Views, images: dict[int, Any]) -> float:
     """Return the error of kernel values in single precision, as a multiple of the allowed one."""
     if _exact(layout.program, images):
         return 0.0
     leaves = range(len(layout.program.leaves))
 
     def extremes(k: int) -> tuple[float, float]:
-        numbers = _numbers(layout.program.scalars[k], X)
-        return float(numbers.min()), float(numbers.max())
+        found = numbers(layout.program.scalars[k], views)
+        return float(found.min()), float(found.max())
 
     return coarseness_of_single(
         layout.program,
@@ -231,7 +233,7 @@ def _coarseness(layout: Layout, store: Any, X: Any, images: dict[int, Any]) -> f
         [store.is_sparse(k) for k in leaves],
         [store.columns(k) for k in leaves],
         extremes,
-        lambda: _largest_value(layout, X),
+        lambda: _largest_value(layout, views),
     )
 
 
@@ -269,10 +271,10 @@ def _exact_sums(rows: Any, dtype: str) -> bool:
     return bool(squares.max() < EXACT[dtype])
 
 
-def _largest_value(layout: Layout, X: Any) -> float:
+def _largest_value(layout: Layout, views: Views) -> float:
     """Return the largest absolute value of the kernel among a sample of the objects."""
-    step = max(1, kernel_objects.count(X) // SAMPLE)
-    few = kernel_objects.take(X, slice(None, None, step))
+    step = max(1, kernel_objects.count(views.X) // SAMPLE)
+    few = views.take(slice(None, None, step))
     double = replace(layout, dtype="float64", centres=[None] * len(layout.centres))
     objects = double.prepare(few)
     return float(np.abs(double.evaluator(objects, objects, few, few).tile()).max())
@@ -334,63 +336,10 @@ def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
     )
 
 
-def _numbers(scalars: Scalars, X: Any) -> np.ndarray:
-    """Return u(x) for every object."""
-    X = view(X, scalars, scalars.kernel.takes)
-    return (
-        scalars.kernel.diag(X) if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, X)
-    )
-
-
-def _norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
-    """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
-
-    Without normalisation, refuse values that no number can hold; those of pairs are between them,
-    |k(x, z)|^2 being at most k(x, x) k(z, z).
-    """
-    kernel: Any = leaf.kernel
-    own = sequences.diagonal(kernel.native_form())
-    if not kernel.logarithmic:
-        if not np.isfinite(own).all():
-            i = int(np.argmin(np.isfinite(own)))
-            raise OverflowError(
-                f"k(x, x) of object {i} under {kernel!r} is too large for a number; use a smaller "
-                "decay, or shorter sequences."
-            )
-        return None
-    logs = own
-    if leaf.normalized:
-        return 0.5 * logs
-    finite = logs[np.isfinite(logs)]
-    if finite.size and np.abs(finite).max() > LARGEST_LOG:
-        i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
-        raise OverflowError(
-            f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
-            "computer holds; use normalize(kernel), which needs no such number."
-        )
-    return None
-
-
-def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
-    diagonal = kernel.diag(X)
-    from mercer.kernels.diagonal import check_nonnegative  # which uses this package
-
-    check_nonnegative(diagonal, kernel)
-    if not np.isfinite(diagonal).all():
-        i = int(np.argmin(np.isfinite(diagonal)))
-        raise OverflowError(
-            f"k(x, x) of object {i} under {kernel!r} is too large for a number, so it cannot be "
-            "normalised; use a smaller decay, degree or gamma, or scale the data."
-        )
-    scale = np.zeros_like(diagonal)
-    np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)
-    return scale
-
-
-def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
+def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
     """Return what the native leaf takes its values from."""
     if leaf.kind == "matrix":
-        return ("matrix", X)
+        return ("matrix", X.X)
     if leaf.coordinates is not None:
         return ("coordinates", leaf.coordinates.source(leaf.combination, leaf.order))
     if leaf.kind == "sequence":
@@ -398,8 +347,8 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel
-    A = view(X, leaf, kernel.takes)
-    B = A if Z is X else view(Z, leaf, kernel.takes)
+    A = X.of(leaf, kernel.takes)
+    B = A if Z is X else Z.of(leaf, kernel.takes)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))

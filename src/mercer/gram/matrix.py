@@ -10,7 +10,9 @@ import numpy as np
 from mercer.kernels import objects as kernel_objects
 
 from .layout import Layout, choose_layout
+from .pairs import Pairs, as_index
 from .program import Leaf
+from .views import Views, views_of
 
 
 def native_jobs(n_jobs: int | None) -> int:
@@ -29,7 +31,7 @@ class Gram:
     ----------
     kernel : Kernel
         A bound kernel.
-    X : objects
+    X : objects or Views
         Validated objects.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of the kernel values; see `mercer.gram.layout.choose_layout`.
@@ -44,6 +46,9 @@ class Gram:
         Number of objects.
     dtype : str
         The precision chosen.
+    views : Views
+        The objects, with the images that user's functions made of them; they are made once, also
+        for the matrices that :meth:`take`, :meth:`with_kernel` and :meth:`in_precision` return.
 
     Examples
     --------
@@ -56,6 +61,7 @@ class Gram:
     """
 
     kernel: Any
+    _all: Views
     _layout: Layout
     _objects: Any
     _evaluator: Any
@@ -64,16 +70,16 @@ class Gram:
     _index: np.ndarray | None  # of the objects of a view
 
     def __init__(self, kernel: Any, X: Any, dtype: str = "auto", cache_size: float = 0.0) -> None:
-        self._all = X
+        self._all = views_of(X)
         self._wanted, self._cache_size = dtype, float(cache_size)
         self._set(kernel)
 
     def _set(self, kernel: Any, like: Gram | None = None) -> None:
         """Prepare the objects for a kernel; what another Gram has prepared is shared."""
-        X = self._all
+        views = self._all
         known = None if like is None else (like._layout, like._objects)
         self.kernel = kernel
-        self._layout, self._objects = choose_layout(kernel, X, self._wanted, known)
+        self._layout, self._objects = choose_layout(kernel, views, self._wanted, known)
         self._statistics = None
         if self._cache_size > 0:
             stores = None
@@ -82,7 +88,7 @@ class Gram:
             self._statistics = self._layout.statistics(self.n, self._cache_size, stores)
             self._objects.number()
         self._evaluator = self._layout.evaluator(
-            self._objects, self._objects, X, X, self._statistics
+            self._objects, self._objects, views, views, self._statistics
         )
         self._whole, self._index = self, None
 
@@ -172,15 +178,23 @@ class Gram:
         Gram
             The matrix.
         """
-        return self if dtype == self.dtype else Gram(self.kernel, self.X, dtype, self._cache_size)
+        if dtype == self.dtype:
+            return self
+        objects = self.X if self.kernel.pairwise else self.views
+        return Gram(self.kernel, objects, dtype, self._cache_size)
 
     @property
     def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
         """The objects."""
         if self._index is None:
-            return self._all
-        chosen = kernel_objects.take(self._all, self._index)
+            return self._all.X
+        chosen = kernel_objects.take(self._all.X, self._index)
         return chosen[:, self._index] if self.kernel.pairwise else chosen
+
+    @property
+    def views(self) -> Views:
+        """The objects, with what is known of them."""
+        return self._all if self._index is None else self._all.take(self._index)
 
     @property
     def n(self) -> int:
@@ -208,7 +222,7 @@ class Gram:
 
     def tile(self, rows: Any = None, cols: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """Return the block of the matrix at these rows and columns (default: all)."""
-        block = self._evaluator.tile(_index(rows), native_jobs(n_jobs))
+        block = self._evaluator.tile(as_index(rows), native_jobs(n_jobs))
         return block if cols is None else block[:, np.asarray(cols)]
 
     def matmul(
@@ -227,7 +241,9 @@ class Gram:
         """
         if rows is None and cols is None:
             return _product(self._evaluator, V, self.n, n_jobs)
-        a, b = (self._objects if i is None else self._objects.take(_index(i)) for i in (rows, cols))
+        a, b = (
+            self._objects if i is None else self._objects.take(as_index(i)) for i in (rows, cols)
+        )
         block = self._layout.evaluator(a, b, self._all, self._all, self._statistics)
         return _product(block, V, int(b.n), n_jobs)
 
@@ -239,7 +255,7 @@ class Prepared:
     ----------
     kernel : Kernel
         A bound kernel.
-    Z : objects
+    Z : objects or Views
         Validated objects; for a precomputed kernel the integer positions of their columns.
     dtype : {"auto", "float32", "float64"}, default="float64"
         Precision of the kernel values.
@@ -249,12 +265,17 @@ class Prepared:
         self.kernel = kernel
         if kernel.pairwise:
             self._ids: np.ndarray | None = np.ascontiguousarray(Z, dtype=np.int64)
-            self._layout: Layout = choose_layout(kernel, np.zeros((1, 1)), "float64")[0]
-            self._objects = self._layout.prepare(None, self._ids)
-        else:
-            self._ids = None
-            self._layout, self._objects = choose_layout(kernel, Z, dtype)
-        self.Z = Z
+            square = Views(np.zeros((1, 1)))
+            self._layout: Layout = choose_layout(kernel, square, "float64")[0]
+            self._views = Views(None)
+            self._objects = self._layout.prepare(self._views, self._ids)
+            return
+        self._ids = None
+        views = views_of(Z)
+        self._layout, self._objects = choose_layout(kernel, views, dtype)
+        # Python kernels look at the images again, native ones at the packed rows only.
+        again = any(leaf.kind == "python" for leaf in self._layout.program.leaves)
+        self._views = views if again else Views(views.X)
 
     @property
     def dtype(self) -> str:
@@ -262,13 +283,26 @@ class Prepared:
         return self._layout.dtype
 
     def _against(self, X: Any) -> Any:
-        rows = self._layout.prepare(X)
-        if self._ids is not None and self._ids.size and self._ids.max() >= X.shape[1]:
+        return self.pairs(X).evaluator()
+
+    def pairs(self, X: Any = None) -> Pairs:
+        """Return the pairs of objects with the prepared ones, from which blocks are taken.
+
+        Parameters
+        ----------
+        X : objects or Views, optional
+            Validated objects, by default the prepared ones themselves.
+        """
+        if X is None:
+            return Pairs(self._layout, self._objects, self._objects, self._views, self._views)
+        views = views_of(X)
+        rows = self._layout.prepare(views)
+        if self._ids is not None and self._ids.size and self._ids.max() >= views.X.shape[1]:
             raise ValueError(
-                f"the kernel matrix has {X.shape[1]} columns, but the model uses column "
+                f"the kernel matrix has {views.X.shape[1]} columns, but the model uses column "
                 f"{int(self._ids.max())}: pass the values against all training objects."
             )
-        return self._layout.evaluator(rows, self._objects, X, self.Z)
+        return Pairs(self._layout, rows, self._objects, views, self._views)
 
     def tile(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the matrix of values between `X` and the prepared objects."""
@@ -351,12 +385,6 @@ def evaluate(
 
 def _segments(groups: list[tuple[int, np.ndarray]]) -> list[tuple[int, np.ndarray]]:
     return [(int(first), np.ascontiguousarray(V, dtype=np.float64)) for first, V in groups]
-
-
-def _index(rows: Any) -> np.ndarray | None:
-    if rows is None:
-        return None
-    return np.ascontiguousarray(rows, dtype=np.int64)
 
 
 def _product(evaluator: Any, V: np.ndarray, n: int, n_jobs: int | None) -> np.ndarray:

@@ -18,14 +18,14 @@ Columns = tuple[int, ...] | None
 
 
 class Mapping(Protocol):
-    """A map of objects to vectors; see `Builder.through`."""
+    """A map of objects to vectors, or to what else a leaf looks at; see `Builder.through`."""
 
     @property
     def takes(self) -> Objects:
         """The objects it is defined on."""
 
     def __call__(self, X: Any) -> Any:
-        """Return a finite float array or CSR matrix whose row i depends on object i only."""
+        """Return images, of which number i depends on object i only."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ class Composed:
 
     def __call__(self, X: Any) -> Any:
         """Return the images of the objects `X`."""
-        Y = self.first(X)
+        return self.follow(self.first(X))
+
+    def follow(self, Y: Any) -> Any:
+        """Return what becomes of the images `Y` under the first map."""
         return Y[:, list(self.then)] if isinstance(self.then, tuple) else self.then(Y)
 
 
@@ -172,7 +175,7 @@ class Builder:
 
     @contextmanager
     def through(self, mapping: Mapping) -> Iterator[None]:
-        """Let the leaves inside look at the images of the objects under a map to vectors.
+        """Let the leaves inside look at the images of the objects under a map.
 
         This is for a kernel over the images, whatever its program. A kernel whose features get
         their columns from the data, such as the substrings that occur, uses `mapped`.
@@ -181,8 +184,9 @@ class Builder:
         ----------
         mapping : Mapping
             Takes all objects at once and returns a finite float array or CSR matrix with one row
-            for each; row i may depend on object i only. Two leaves are one where their maps are
-            equal.
+            for each; row i may depend on object i only. For `python` and `mapped` leaves it may
+            return any collection that has a shape and takes indices. It is called once for each
+            set of objects. Two leaves are one where their maps are equal.
         """
         outer = self._mapping
         self._mapping = mapping if outer is None else Composed(outer, mapping)

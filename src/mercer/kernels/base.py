@@ -19,6 +19,7 @@ from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
+    from mercer.gram.views import Views
 
 _TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
 
@@ -203,8 +204,7 @@ class Kernel(Parametrised):
         from mercer.gram import evaluate
 
         if Z is None:
-            kernel, X = self._bound_to(X)
-            return evaluate(kernel, X)
+            return evaluate(*self._bound_and_views(X))
         self._check_changes()
         self._require_bound("on two sets of objects")
         Z = self.validate(Z)
@@ -223,12 +223,9 @@ class Kernel(Parametrised):
         ndarray of shape (n_X,), float64
             The values.
         """
-        from .diagonal import Diagonal
+        from .diagonal import diagonal
 
-        kernel, X = self._bound_to(X)
-        program = Diagonal(X)
-        kernel.compile(program)  # type: ignore[arg-type]
-        return program.result()
+        return diagonal(*self._bound_and_views(X))
 
     def gradient(self, X: Any, Z: Any = None) -> dict[str, np.ndarray]:
         """Return the derivatives of the values with respect to the parameters.
@@ -535,10 +532,20 @@ class Kernel(Parametrised):
 
     def _bound_to(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel, bound to `X` if it has to be, and the validated `X`."""
+        kernel, views = self._bound_and_views(X)
+        return kernel, views.X
+
+    def _bound_and_views(self, X: Any) -> tuple[Kernel, Views]:
+        """Return the same, with the images of `X` that binding has made."""
+        from mercer.gram.views import sharing, views_of
+
         self._check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)
-        return (self if self.is_bound else self._bound_to_valid(X, None, names)), X
+        if self.is_bound:
+            return self, views_of(X)
+        with sharing(X) as views:
+            return self._bound_to_valid(X, None, names), views
 
     def _require_bound(self, purpose: str) -> None:
         if not self.is_bound:

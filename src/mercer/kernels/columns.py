@@ -95,9 +95,12 @@ class OnColumns(Kernel):
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         index = positions(self.columns, X.shape[1], names)
-        selected = select(X, index, self.kernel.takes)
         chosen = None if names is None else [names[i] for i in index]
-        return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
+        from mercer.gram.views import sharing, views_of
+
+        selected = select(X, index, self.kernel.takes)
+        with sharing(views_of(X).choose(tuple(index), selected)):
+            return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as rows that have the columns; see :meth:`Kernel.validate`."""

@@ -16,13 +16,13 @@ from mercer.gram.coordinates import combined
 
 from .objects import VECTORS, count, stored_alike, take
 from .rows import dense_column, squared_norms
-from .tables import select
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
-    from mercer.gram.program import Mapping
+    from mercer.gram.program import Columns, Mapping
     from mercer.gram.table import Table
+    from mercer.gram.views import Views
 
     from .base import Kernel
 
@@ -30,19 +30,51 @@ _SAMPLE = 64  # objects of norm 0 that are compared with others
 _ROUNDING = 1e-12  # of a value, beside the largest k(x, x)
 
 
+def diagonal(
+    kernel: Kernel, views: Views, columns: Columns = None, mapping: Mapping | None = None
+) -> np.ndarray:
+    """Return k(x, x) of a bound kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    views : Views
+        Of validated objects.
+    columns : tuple of int, optional
+        The columns of the objects that the kernel looks at.
+    mapping : Mapping, optional
+        The map whose images it looks at.
+    """
+    from .base import Kernel
+
+    if type(kernel).diag is not Kernel.diag:  # a kernel that knows a shorter way
+        return kernel.diag(views.seen(columns, mapping, kernel.takes))
+    program = Diagonal(views, columns, mapping)
+    kernel.compile(program)  # type: ignore[arg-type]
+    return program.result()
+
+
 class Diagonal:
     """A program builder that evaluates instead of recording; see `mercer.gram.program`.
 
     Parameters
     ----------
-    X : objects
-        Validated objects.
+    views : Views
+        Of validated objects.
+    columns : tuple of int, optional
+        The columns of the objects that are looked at.
+    mapping : Mapping, optional
+        The map whose images are looked at.
     """
 
-    def __init__(self, X: Any) -> None:
-        self._X = X
-        self._columns: tuple[int, ...] | None = None
-        self._n = count(X)
+    def __init__(
+        self, views: Views, columns: Columns = None, mapping: Mapping | None = None
+    ) -> None:
+        self._views = views
+        self._columns = columns
+        self._mapping = mapping
+        self._n = count(views.X)
         self._stack: list[np.ndarray] = []
 
     def result(self) -> np.ndarray:
@@ -53,22 +85,30 @@ class Diagonal:
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the objects to some columns, within those already chosen."""
-        outer = self._columns
-        self._columns = tuple(int(c) if outer is None else outer[int(c)] for c in index)
+        from mercer.gram.program import Composed
+
+        chosen = tuple(int(c) for c in index)
+        columns, mapping = self._columns, self._mapping
+        if mapping is not None:
+            self._mapping = Composed(mapping, chosen)
+        else:
+            self._columns = chosen if columns is None else tuple(columns[c] for c in chosen)
         try:
             yield
         finally:
-            self._columns = outer
+            self._columns, self._mapping = columns, mapping
 
     @contextmanager
     def through(self, mapping: Mapping) -> Iterator[None]:
         """Replace the objects by their images under a map."""
-        outer = self._X, self._columns
-        self._X, self._columns = mapping(select(*outer, mapping.takes)), None
+        from mercer.gram.program import Composed
+
+        outer = self._mapping
+        self._mapping = mapping if outer is None else Composed(outer, mapping)
         try:
             yield
         finally:
-            self._X, self._columns = outer
+            self._mapping = outer
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
@@ -105,12 +145,13 @@ class Diagonal:
 
     def matrix(self) -> None:
         """Push the diagonal of a precomputed matrix."""
-        if self._X.shape[0] != self._X.shape[1]:
+        X = self._views.X
+        if X.shape[0] != X.shape[1]:
             raise ValueError(
                 "the values k(x, x) cannot be read from a precomputed matrix that is not square; "
-                f"got shape {self._X.shape}."
+                f"got shape {X.shape}."
             )
-        self._stack.append(np.diagonal(self._X).astype(np.float64))
+        self._stack.append(np.diagonal(X).astype(np.float64))
 
     def python(self, kernel: Kernel) -> None:
         """Push the diagonal of a kernel written in Python."""
@@ -181,7 +222,8 @@ class Diagonal:
 
     def add_diagonal(self, kernel: Kernel) -> None:
         """Add twice k(x, x)."""
-        self._stack[-1] = self._stack[-1] + 2.0 * kernel.diag(self._objects(kernel))
+        own = diagonal(kernel, self._views, self._columns, self._mapping)
+        self._stack[-1] = self._stack[-1] + 2.0 * own
 
     def tanh(self) -> None:
         """Replace the top by its hyperbolic tangent."""
@@ -202,10 +244,10 @@ class Diagonal:
         return sequences.diagonal(kernel.native_form())
 
     def _rows(self) -> Any:
-        return select(self._X, self._columns, VECTORS)
+        return self._views.seen(self._columns, self._mapping, VECTORS)
 
     def _objects(self, kernel: Kernel) -> Any:
-        return select(self._X, self._columns, kernel.takes)
+        return self._views.seen(self._columns, self._mapping, kernel.takes)
 
 
 def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:

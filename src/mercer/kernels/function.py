@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .algebra.operands import require_kernel
 from .base import Kernel
 from .definiteness import PSD, UNKNOWN, Definiteness, through_a_map
-from .mapping import FeaturesOf
+from .mapping import FeaturesOf, ValidFor
 from .objects import Objects, as_objects, count
 from .parameters import show
 from .rows import canonical_rows
@@ -192,7 +192,9 @@ class FromFeatureMap(Kernel):
         self._check()
         if self.kernel is None or self.kernel.is_bound:
             return self._with(kernel=deepcopy(self.kernel))
-        images = self._images(as_objects(X, type(self).__name__))
+        from mercer.gram.views import views_of
+
+        images = views_of(as_objects(X, type(self).__name__)).images(self._map)
         return self._with(kernel=self.kernel._bound(images, weight, None))
 
     def validate(self, X: Any, against: Any = None) -> Any:
@@ -222,8 +224,12 @@ class FromFeatureMap(Kernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel of the images; see :meth:`Kernel.compile`."""
-        with builder.through(FeaturesOf(self)):
-            (Linear() if self.kernel is None else self.kernel).compile(builder)
+        with builder.through(self._map):
+            if self.kernel is None:
+                Linear().compile(builder)
+                return
+            with builder.through(ValidFor(self.kernel)):
+                self.kernel.compile(builder)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.kernel is None:
@@ -231,6 +237,11 @@ class FromFeatureMap(Kernel):
         A = self.features(X)
         inner = self.kernel._gradient(A, A if X is Z else self.features(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
+
+    @property
+    def _map(self) -> FeaturesOf:
+        """The function as a map, which is the same whatever the kernel of the images."""
+        return FeaturesOf(self._with(kernel=None))
 
     def _images(self, A: Any) -> Any:
         features = self.phi(A)

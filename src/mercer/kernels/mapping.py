@@ -36,6 +36,28 @@ class FeaturesOf:
         return self.kernel.features(X)
 
 
+@dataclass(frozen=True)
+class ValidFor:
+    """The check that images are what the kernel on them takes, as a map.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel on the images.
+    """
+
+    kernel: Any
+
+    @property
+    def takes(self) -> Objects:
+        """The objects of the kernel."""
+        return self.kernel.takes
+
+    def __call__(self, X: Any) -> Any:
+        """Return the images as the kernel takes them."""
+        return self.kernel.validate(X)
+
+
 def log_polar(X: Any) -> np.ndarray:
     """Return points of the plane by the logarithm of their radius and their angle.
 

@@ -47,7 +47,8 @@ class Parametrised:
         Parameters
         ----------
         deep : bool, default=True
-            Whether to list the parameters of nested kernels and models too, as ``part__name``.
+            Whether to list the parameters of nested kernels and models too, as ``part__name``,
+            and those in a sequence as ``parts__0__name``.
 
         Returns
         -------
@@ -58,12 +59,22 @@ class Parametrised:
         for name in self._names:
             value = getattr(self, name)
             params[name] = value
-            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+            if not deep:
+                continue
+            if _has_parameters(value):
                 params.update((f"{name}__{key}", v) for key, v in value.get_params().items())
+            elif isinstance(value, list | tuple):
+                for i, part in enumerate(value):
+                    if _has_parameters(part):
+                        params[f"{name}__{i}"] = part
+                        inner = part.get_params().items()
+                        params.update((f"{name}__{i}__{key}", v) for key, v in inner)
         return params
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``part__name`` reaches into a nested kernel.
+
+        ``parts__0__name`` reaches into the first kernel of a sequence, ``parts__0`` replaces it.
 
         The values are looked at when the kernel is used next, as scikit-learn's estimators do:
         parameters that go together may be set one after the other, and a grid search scores an
@@ -98,6 +109,10 @@ class Parametrised:
             setattr(self, name, value)
         for name, values in nested.items():
             part = getattr(self, name)
+            if isinstance(part, list | tuple):
+                setattr(self, name, self._with_entries(name, part, values))
+                self._unchecked = True
+                continue
             if not hasattr(part, "set_params"):
                 raise ValueError(
                     f"the parameter {name!r} of {type(self).__name__} has no parameters itself."
@@ -124,6 +139,30 @@ class Parametrised:
             for part in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(part, Parametrised):
                     yield part
+
+    def _with_entries(self, name: str, parts: Any, values: dict[str, Any]) -> Any:
+        """Return a sequence of kernels with some replaced, after setting parameters of others."""
+        entries = list(parts)
+        inner: dict[int, dict[str, Any]] = {}
+        for key, value in values.items():
+            position, _, rest = key.partition("__")
+            if not position.isdecimal() or int(position) >= len(entries):
+                raise ValueError(
+                    f"the parameter {name!r} of {type(self).__name__} has no entry {position!r}; "
+                    f"it has {len(entries)}, counted from 0."
+                )
+            if rest:
+                inner.setdefault(int(position), {})[rest] = value
+            else:
+                entries[int(position)] = value
+        for i, changes in inner.items():
+            if not hasattr(entries[i], "set_params"):
+                raise ValueError(
+                    f"entry {i} of the parameter {name!r} of {type(self).__name__} has no "
+                    "parameters itself."
+                )
+            entries[i].set_params(**changes)
+        return type(parts)(entries)
 
     def _with(self, **changes: Any) -> Self:
         """Return a copy with some parameters replaced, without running the constructor.
@@ -210,6 +249,10 @@ def integer(value: Any, name: str, *, minimum: int) -> int:
     if value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
     return int(value)
+
+
+def _has_parameters(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 def _same(a: object, b: object) -> bool:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.gram import Gram, refuse_asymmetric_sample
+from mercer.gram.views import sharing
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count, take, taken_by
 from mercer.machines import conclusion
@@ -100,12 +101,14 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         X, y, weight = _selected(kernel, X, kept, y, weight)
         scheme, s = self._pose(y, weight, count(X), fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
-        kernel = kernel._bound_to_valid(X, weight, getattr(self, "feature_names_in_", None))
+        with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
+            names = getattr(self, "feature_names_in_", None)
+            kernel = kernel._bound_to_valid(X, weight, names)
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
-        gram = Gram(kernel, X, dtype=self._kernel_dtype(formulation))
+        gram = Gram(kernel, views, dtype=self._kernel_dtype(formulation))
         refuse_asymmetric_sample(gram, kept)
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
@@ -290,7 +293,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
         gram = Gram(kernel, X, dtype="float64")
-        exact = TrainingKernel(gram, X, n_jobs=self.n_jobs)
+        exact = TrainingKernel(gram, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
         largest = largest_square(gram)

@@ -71,7 +71,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             fitting.gram,
             fitting.X,
             settings_for(self),
-            TrainingKernel(fitting.gram, fitting.X, n_jobs=self.n_jobs),
+            TrainingKernel(fitting.gram, n_jobs=self.n_jobs),
             self.random_state,
         )
 

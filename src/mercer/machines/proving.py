@@ -186,7 +186,7 @@ def _rounding(fitting: Fitting) -> float:
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
     if values is None:
-        kernel = TrainingKernel(fitting.gram, fitting.X, precision, n_jobs)
+        kernel = TrainingKernel(fitting.gram, precision, n_jobs)
         values = fitting.scheme.training_values(matrix, kernel)
     return fitting.formulation.measures(fitting.tasks, fitting.outcomes, values, fitting.largest)
 

@@ -264,18 +264,14 @@ class TrainingKernel:
     ----------
     gram : Gram
         The kernel matrix of the training rows.
-    X : objects
-        The training rows.
     dtype : str, optional
         Precision of the kernel values, by default that of `gram`.
     n_jobs : int, optional
         Threads.
     """
 
-    def __init__(
-        self, gram: Gram, X: Any, dtype: str | None = None, n_jobs: int | None = None
-    ) -> None:
-        self.gram, self.X, self.n_jobs = gram, X, n_jobs
+    def __init__(self, gram: Gram, dtype: str | None = None, n_jobs: int | None = None) -> None:
+        self.gram, self.n_jobs = gram, n_jobs
         self.dtype = gram.dtype if dtype is None else dtype
 
     def product(self, columns: Rows, V: Array, rows: Rows | None = None) -> Array:
@@ -306,8 +302,8 @@ class TrainingKernel:
     def prepared(self, columns: Rows) -> Prepared:
         """Return training rows in the form in which others are compared with them."""
         kernel = self.gram.kernel
-        objects = columns if kernel.pairwise else take(self.X, columns)
+        objects = columns if kernel.pairwise else self.gram.views.take(columns)
         return Prepared(kernel, objects, self.dtype)
 
     def _rows(self, rows: Rows | None) -> Any:
-        return self.X if rows is None else take(self.X, rows)
+        return self.gram.views if rows is None else self.gram.views.take(rows)

@@ -1,6 +1,7 @@
 """Stochastic grammars by enumeration of everything that two derivations can share."""
 
-from itertools import combinations
+from functools import cache
+from itertools import combinations, product
 
 
 def derived(rules, symbol, x):
@@ -52,3 +53,32 @@ def grammar(x, z, rules, start, independence, mutation):
         p * from_frontier(rules, c, x, mutation) * from_frontier(rules, c, z, mutation)
         for c, p in shared(rules, start, independence, most)
     )
+
+
+def joint(x, z, rules, start, independence, mutation):
+    """Return the same by the recursion over pairs of substrings: those that A derives together."""
+
+    @cache
+    def inside(A, s):
+        pairs = [(side, p) for side, p in rules[A].items() if isinstance(side, tuple)]
+        cuts = range(1, len(s))
+        split = sum(p * inside(B, s[:m]) * inside(C, s[m:]) for (B, C), p in pairs for m in cuts)
+        return split + (rules[A].get(s[0], 0.0) if len(s) == 1 else 0.0)
+
+    @cache
+    def together(A, s, t):
+        pairs = [(side, p) for side, p in rules[A].items() if isinstance(side, tuple)]
+        cuts = list(product(range(1, len(s)), range(1, len(t))))
+        shared = sum(
+            p * together(B, s[:m], t[:n]) * together(C, s[m:], t[n:])
+            for (B, C), p in pairs
+            for m, n in cuts
+        )
+        apart = inside(A, s) * inside(A, t)
+        if apart and len(s) == len(t) == 1:  # a copied letter, which may be replaced in both
+            kept = (1 - mutation) ** 2
+            emitted = sum(p for side, p in rules[A].items() if not isinstance(side, tuple))
+            shared += kept * (s == t) * rules[A].get(s, 0.0) + (1 - kept) * apart / emitted
+        return independence * apart + (1 - independence) * shared
+
+    return together(start, x, z) if x and z else 0.0

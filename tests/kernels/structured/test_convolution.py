@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from mercer import SVC
 from mercer.gram import Gram
@@ -205,6 +205,42 @@ def test_copies():
     assert copy.kernel[0] is not kernel.kernel[0]
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert Convolution(windows, RBF(1.0)).set_params(kernel__gamma=3.0).kernel.gamma == 3.0
+
+
+def test_parameters_of_several_kernels():
+    kernel = Convolution(halves, (RBF(2.0), SetIntersection() + 1.0))
+    assert kernel.get_params()["kernel__0__gamma"] == 2.0
+    assert kernel.get_params()["kernel__1__right__value"] == 1.0
+    kernel.set_params(kernel__0__gamma=3.0, kernel__1=SetIntersection())
+    assert kernel == Convolution(halves, (RBF(3.0), SetIntersection()))
+    assert isinstance(kernel.kernel, tuple)
+    for name, message in (
+        ("kernel__2", "no entry '2'; it has 2, counted from 0"),
+        ("kernel__gamma", "no entry 'gamma'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kernel.set_params(**{name: RBF(1.0)})
+    with pytest.raises(ValueError, match=r"entry 1 of the parameter 'kernel'.* has no"):
+        Convolution(halves, (RBF(3.0), None)).set_params(kernel__1__gamma=1.0)
+    with pytest.raises(TypeError, match="kernel of Convolution must be a kernel"):
+        kernel.set_params(kernel__0=3.0)
+
+
+def test_a_search_over_the_parameters_of_several_kernels():
+    X, y = ["ab", "ba", "aab", "bba", "abc", "bca"], [1, 0, 1, 0, 1, 0]
+    kernel = Convolution(halves, (RBF(1.0), SetIntersection() + 1.0))
+    search = GridSearchCV(SVC(kernel=kernel), {"kernel__kernel__0__gamma": [0.1, 9.0]}, cv=2)
+    assert search.fit(X, y).best_estimator_.kernel_.kernel[0].gamma in (0.1, 9.0)
+
+
+def test_derivatives_of_objects_without_parts():
+    kernel = Convolution(halves, (RBF(2.0), SetIntersection()))
+    for X, Z in ((["", "ab"], ["b"]), ([""], ["ab", "b"]), (["ab"], [""])):
+        gradient = kernel.gradient(X, Z)
+        assert list(gradient) == ["kernel__0__gamma"]
+        assert gradient["kernel__0__gamma"].shape == (len(X), len(Z))
+        assert not gradient["kernel__0__gamma"][0].any() or X[0]
+    assert kernel.gradient([""]) == {}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """The kernel of a stochastic grammar against enumeration of shared derivations."""
 
 import pickle
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -10,11 +12,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from mercer import SVC
+from mercer.gram import Gram, Prepared
 from mercer.kernels import Grammar, Spectrum, normalize
 
 from .agreement import agrees
 from .enumeration import all_strings
-from .grammar_definitions import derived, grammar
+from .grammar_definitions import derived, grammar, joint
 
 BRACKETS = {
     "S": {("L", "R"): 0.5, ("L", "T"): 0.25, ("S", "S"): 0.25},
@@ -50,6 +53,103 @@ def test_longer_strings_agree_too():
     )
     Y = ["()()", "(())", "()", "(("]
     agrees(Grammar(BRACKETS), Y, lambda x, z: grammar(x, z, BRACKETS, "S", 0.1, 0.1))
+
+
+@pytest.mark.spec("CS-3.42")
+@settings(max_examples=8, deadline=None)
+@given(
+    st.lists(st.text("ab", min_size=3, max_size=7), min_size=2, max_size=4),
+    chances,
+    st.sampled_from([0.0, 0.2]),
+)
+def test_the_recursion_over_pairs_of_substrings(X, independence, mutation):
+    agrees(
+        Grammar(TWO, "S", independence, mutation),
+        X,
+        lambda x, z: joint(x, z, TWO, "S", independence, mutation),
+    )
+
+
+def balanced(rng, n):
+    """Return n pairs of brackets that match."""
+    if n == 0:
+        return ""
+    k = rng.integers(n)
+    return "(" + balanced(rng, k) + ")" + balanced(rng, n - 1 - k)
+
+
+@pytest.mark.spec("CS-3.42")
+def test_brackets_of_many_lengths():
+    rng = np.random.default_rng(1)
+    X = [balanced(rng, n) for n in (1, 2, 4, 5)] + ["(()", "())("]
+    kernel = Grammar(BRACKETS, independence=0.3, mutation=0.0)
+    agrees(kernel, X, lambda x, z: joint(x, z, BRACKETS, "S", 0.3, 0.0))
+
+
+def test_both_orders_of_a_pair_and_every_subset_have_the_same_bits():
+    rng = np.random.default_rng(2)
+    X = ["".join(rng.choice(list("ab"), size=n)) for n in (9, 4, 9, 12, 1, 9, 17)]
+    kernel = Grammar(TWO, independence=0.3)
+    K = kernel(X)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(kernel(X, X), K)
+    np.testing.assert_array_equal(kernel(X[::-1], X[2:4]), K[::-1, 2:4])
+    np.testing.assert_array_equal(Gram(kernel, X).tile(n_jobs=1), K)
+    np.testing.assert_array_equal(Gram(kernel, X).take([6, 0]).tile(), K[np.ix_([6, 0], [6, 0])])
+    np.testing.assert_array_equal(Prepared(kernel, X[3:]).matmul(X, np.eye(4)), K[:, 3:])
+
+
+def test_derivatives_of_longer_strings():
+    X, Z = ["abaabbab", "bba", "()"[:0]], ["babab", "aabbabba"]
+    for name in ("independence", "mutation"):
+        gradient = Grammar(TWO, "S", 0.3, 0.2).gradient(X, Z)[name]
+        h = 1e-6
+        at = {"independence": 0.3, "mutation": 0.2}
+        up, down = (Grammar(TWO, "S", **{**at, name: at[name] + d})(X, Z) for d in (h, -h))
+        np.testing.assert_allclose(gradient, (up - down) / (2 * h), rtol=1e-6, atol=1e-18)
+        assert gradient[0, 1] != 0
+        assert not gradient[2].any()
+
+
+def test_each_sequence_is_prepared_once(monkeypatch):
+    """The charts are made where the sequences are packed, not where they are compared."""
+    calls = []
+    original = Grammar.encode
+    monkeypatch.setattr(
+        Grammar, "encode", lambda self, X, v: calls.append(len(X)) or original(self, X, v)
+    )
+    X = ["ab", "a", "bab", "b", "abba", "aab"]
+    model = SVC(kernel=Grammar(TWO, independence=0.3)).fit(X, [0, 1, 0, 1, 0, 1])
+    assert calls == [6]
+    model.predict(["bb"])
+    model.predict(["aa"])
+    assert calls == [6, len(model.support_), 1, 1]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm that interrupts")
+@pytest.mark.parametrize("what", ["values", "products", "derivatives", "diagonal"])
+def test_an_interrupt_is_heard_within_one_value(what):
+    """A value of these strings takes seconds; the alarm comes before the first one is there."""
+    rng = np.random.default_rng(3)
+    X = ["".join(rng.choice(list("ab"), size=70)) for _ in range(3)]
+    kernel = Grammar(TWO)
+    prepared = Prepared(kernel, X)
+    work = {
+        "values": lambda: prepared.tile(X),
+        "products": lambda: prepared.matmul(X, np.ones((3, 1))),
+        "derivatives": lambda: kernel.gradient(X),
+        "diagonal": lambda: kernel.diag(X),
+    }[what]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    start = time.process_time()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.process_time() - start < 1.5
 
 
 @pytest.mark.spec("CS-3.42")
@@ -105,14 +205,7 @@ def test_any_tokens_and_bytes():
 
 def test_a_machine_learns_the_structure():
     rng = np.random.default_rng(0)
-
-    def balanced(n):
-        if n == 0:
-            return ""
-        k = rng.integers(n)
-        return "(" + balanced(k) + ")" + balanced(n - 1 - k)
-
-    X = [balanced(rng.integers(1, 4)) for _ in range(50)]
+    X = [balanced(rng, rng.integers(1, 4)) for _ in range(50)]
     y = ["((" in x for x in X]  # nested, or in a row
     kernel = normalize(Grammar(BRACKETS, independence=0.5))
     model = SVC(kernel=kernel, C=10.0).fit(X, y)

@@ -14,11 +14,13 @@ from .. import (
     Fisher,
     Grammar,
     HiddenMarkov,
+    Laplacian,
     Linear,
     Marginalized,
     Mismatch,
     OverFeatureSpace,
     PairHMM,
+    Polynomial,
     SetIntersection,
     Spectrum,
     Subsequence,
@@ -86,6 +88,12 @@ def splits(x: str) -> list[tuple[str, frozenset[str]]]:
 def letters(x: str) -> list[list[float]]:
     """Return the letters of a string as points of a line."""
     return [[ord(c) - 97.0] for c in x]
+
+
+def moves(x: str) -> list[tuple[tuple[float], tuple[float], str]]:
+    """Return where the letters of a string stand, the step to the next one, and that one."""
+    codes = [ord(c) - 97.0 for c in x]
+    return [((0.5 * i,), (codes[i + 1] - codes[i],), x[i + 1]) for i in range(len(x) - 1)]
 
 
 def weighted_letters(x: str) -> dict[str, float]:
@@ -157,6 +165,8 @@ EXAMPLES = [
     Example(Convolution(letters, RBF(0.3)), "strings"),
     Example(Convolution(letters, RBF(0.3), average=True), "short strings"),
     Example(Convolution(splits, (None, SetIntersection() + 1.0)), "short strings"),
+    Example(Convolution(moves, (RBF(0.3), Polynomial(2, 0.5, 1.0), None)), "short strings"),
+    Example(normalize(Convolution(moves, (RBF(0.3), Laplacian(0.4), None), True)), "strings"),
     Example(normalize(Convolution(windows)), "words"),
     # generative models
     Example(Fisher(MODEL), "short strings"),

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import reduce
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..algebra.operands import require_kernel
+from ..algebra.operands import nested, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..objects import Objects, as_objects, count, stored_alike, take
+from ..objects import Objects, as_objects, stored_alike, take
 from ..parameters import truth
-from .hashables import is_hashable
+from .parts import OBJECTS, Parts, TakenApart, hashable, summed
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
     from ..vocabulary import Vocabulary
 
-_PARTS = 1 << 10  # parts a side that are compared at a time, unless one object has more
+_PARTS = 1 << 9  # parts a side that are compared at a time, unless one object has more
+_PAIRS = 1 << 18  # pairs of parts that are compared at a time, where one side has few
+_FEW_PARTS = 1 << 6  # the same for k(x, x), where most pairs are not needed
 
 
 class Convolution(Kernel):
@@ -56,8 +59,12 @@ class Convolution(Kernel):
     ``average=True`` or ``normalize`` where objects have different numbers of parts. Not with parts
     so large that only an object itself has them: the matrix becomes diagonal.
 
-    With identities only, the parts are counted once for each object and compared natively. Other
-    kernels are evaluated on all pairs of parts, in blocks.
+    The function is called once for each object, when a machine is fitted and when it predicts. With
+    identities only, the parts are counted and compared natively. Other kernels prepare all parts
+    once and are evaluated natively on blocks of them, those of many objects at a time.
+
+    The kernels of a sequence have their parameters under ``kernel__0__name``, ``kernel__1__name``
+    and so on, in `get_params`, `set_params` and `gradient`.
 
     Examples
     --------
@@ -69,7 +76,7 @@ class Convolution(Kernel):
     array([[1.367879, 0.      ]])
     """
 
-    _objects: ClassVar[Objects] = Objects("any objects that its function takes apart")
+    _objects: ClassVar[Objects] = OBJECTS
 
     def __init__(
         self,
@@ -113,7 +120,7 @@ class Convolution(Kernel):
             return self._with()
         taken = self._taken_apart(X)
         if weight is not None:
-            weight = np.repeat(np.asarray(weight, dtype=np.float64), np.diff(taken.start))
+            weight = np.repeat(np.asarray(weight, dtype=np.float64), taken.numbers)
         weight = taken.weight if weight is None else weight * taken.weight
         bound = tuple(
             k if k is None or k.is_bound else k.bind(component, weight)
@@ -126,23 +133,24 @@ class Convolution(Kernel):
         return as_objects(X, type(self).__name__)
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of counted parts, or the kernel itself."""
+        """Push the dot product of counted parts, or the kernel itself, over objects taken apart."""
         self._require_bound("on pairs of objects")
-        if any(k is not None for k in self._components):
-            builder.python(self)
-        else:
-            builder.mapped(self, "dot")
+        with builder.through(self._map):
+            if any(k is not None for k in self._components):
+                builder.python(self)
+            else:
+                builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return the weights of the parts of each object; see :meth:`Kernel.map_objects`."""
         taken = self._taken_apart(X)
-        parts = list(zip(*taken.components, strict=True))
+        pairs = zip(zip(*taken.components, strict=True), taken.weight.tolist(), strict=True)
         bags = []
-        for first, last in pairwise(taken.start):
+        for number in taken.numbers.tolist():
             bag: dict[Hashable, float] = {}
-            for part, weight in zip(parts[first:last], taken.weight[first:last], strict=True):
-                key = tuple(_hashable(component) for component in part)
-                bag[key] = bag.get(key, 0.0) + float(weight)
+            for part, weight in islice(pairs, number):
+                key = tuple(hashable(component) for component in part)
+                bag[key] = bag.get(key, 0.0) + weight
             bags.append(bag)
         return vocabulary.counts(bags)
 
@@ -150,98 +158,87 @@ class Convolution(Kernel):
         """Return the sums over pairs of decompositions; see :meth:`Kernel.tile`."""
         left = self._taken_apart(A)
         right = left if B is A else self._taken_apart(B)
-        values = np.zeros((left.n, right.n))
-        if not (len(left.weight) and len(right.weight)):
-            return values
-        kernels = [
-            _PartKernel(k, a, b)
-            for k, a, b in zip(self._components, left.components, right.components, strict=True)
-        ]
-        for columns in right.chunks():
-            z = right.of(columns)
-            against = [kernel.against(z) for kernel in kernels]
-            for rows in left.chunks():
-                x = left.of(rows)
-                product = np.outer(left.weight[x], right.weight[z])
-                for tile in against:
-                    product *= tile(x)
-                values[np.ix_(rows, columns)] = _summed(
-                    product, left.start[rows] - x.start, right.start[columns] - z.start
-                )
+        values = np.zeros((len(left), len(right)))
+        for rows, columns, factors in self._blocks(left, right):
+            values[np.ix_(rows, columns)] = summed(
+                _product(factors), left.numbers[rows], right.numbers[columns]
+            )
         return values
 
+    def tile_diagonal(self, A: Any) -> np.ndarray:
+        """Return the sums over pairs of decompositions of one object; see the base class."""
+        taken = self._taken_apart(A)
+        values = np.zeros(len(taken))
+        for some in taken.chunks(_FEW_PARTS):
+            values[some] = np.diagonal(self.tile(taken[some], taken[some]))
+        return values
+
+    def _blocks(self, left: Parts, right: Parts) -> Iterator[tuple[Any, Any, list[Any]]]:
+        """Yield positions of objects, with weights and values of every component's kernel.
+
+        The weights (None if all are 1) and values are those of all pairs of decompositions of these
+        objects.
+        """
+        if not (len(left.whole.weight) and len(right.whole.weight)):
+            return
+        kernels = [left.compared(k, d, right) for d, k in enumerate(self._components)]
+        unweighted = bool((left.whole.weight == 1).all() and (right.whole.weight == 1).all())
+        for rows in left.chunks(_PARTS):
+            x = left.places(rows)
+            u = left.whole.weight[x]
+            for columns in right.chunks(max(_PARTS, _PAIRS // len(u))):
+                z = right.places(columns)
+                v = right.whole.weight[z]
+                weights = None if unweighted else np.outer(u, v)
+                yield rows, columns, [weights, *(kernel(x, z) for kernel in kernels)]
+
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        kernel = self.kernel
-        if not isinstance(kernel, Kernel):
-            return {}
         left = self._taken_apart(X)
         right = left if X is Z else self._taken_apart(Z)
-        if not (len(left.weight) and len(right.weight)):
-            return self._no_slopes(left, right)
-        b = kernel.validate(right.components[0])
-        a, b = stored_alike(kernel.validate(left.components[0], b), b)
         slopes: dict[str, np.ndarray] = {}
-        for columns in right.chunks():
-            z = right.of(columns)
-            for rows in left.chunks():
-                x = left.of(rows)
-                weight = np.outer(left.weight[x], right.weight[z])
-                for name, values in kernel._gradient(take(a, x), take(b, z)).items():
-                    shape = (*values.shape[:-2], left.n, right.n)
-                    whole = slopes.setdefault(f"kernel__{name}", np.zeros(shape))
-                    whole[..., rows[:, None], columns] = _summed(
-                        weight * values, left.start[rows] - x.start, right.start[columns] - z.start
-                    )
+        for d, kernel in enumerate(self._components):
+            if kernel is not None:
+                slopes |= self._slopes(kernel, d, left, right)
         return slopes
 
-    def _no_slopes(self, left: _Taken, right: _Taken) -> dict[str, np.ndarray]:
-        """Return zeros for the parameters, whose names any part tells, if there is one."""
-        parts = left if len(left.weight) else right
-        kernel: Any = self.kernel
-        if not len(parts.weight):
-            return {}
-        one = kernel.validate(take(parts.components[0], slice(1)))
-        return {
-            f"kernel__{name}": np.zeros((*values.shape[:-2], left.n, right.n))
-            for name, values in kernel._gradient(one, one).items()
-        }
-
-    def _taken_apart(self, X: Any) -> _Taken:
-        """Return the decompositions of all objects, one after the other."""
-        found = [self._decompositions(X[i], i) for i in range(count(X))]
-        start = np.cumsum([0] + [len(weight) for _, weight in found])
-        weight = np.concatenate([weight for _, weight in found])
-        if not isinstance(self.kernel, Sequence):
-            return _Taken([_joined([parts for parts, _ in found])], weight, start)
-        components = zip(*(part for parts, _ in found for part in parts), strict=True)
-        empty: list[list[Any]] = [[] for _ in self.kernel]
-        return _Taken([list(component) for component in components] or empty, weight, start)
-
-    def _decompositions(self, x: Any, i: int) -> tuple[Any, np.ndarray]:
-        """Return the decompositions of one object and their weights."""
-        try:
-            parts = self.parts(x)
-        except Exception as error:
-            error.add_note(f"This happened while Convolution took object {i} apart: {x!r:.80}.")
-            raise
-        if isinstance(parts, Mapping):
-            weight = np.array(list(parts.values()), dtype=np.float64)
-            parts = list(parts)
-        else:
-            if not isinstance(parts, np.ndarray):
-                parts = _listed(parts, i)
-            weight = np.ones(len(parts))
-        if not np.isfinite(weight).all():
-            raise ValueError(f"the decompositions of object {i} have a weight that is not finite.")
-        if isinstance(self.kernel, Sequence):
-            n = len(self.kernel)
-            if not all(isinstance(part, tuple | list) and len(part) == n for part in parts):
-                raise ValueError(
-                    f"the decompositions of object {i} must be tuples of {n} parts, one for each "
-                    "kernel."
+    def _slopes(self, kernel: Kernel, d: int, left: Parts, right: Parts) -> dict[str, np.ndarray]:
+        """Return the derivatives by the parameters of one component's kernel."""
+        prefix = f"kernel__{d}" if isinstance(self.kernel, Sequence) else "kernel"
+        shape = len(left), len(right)
+        if not (len(left.weight) and len(right.weight)):
+            # All are 0; any part, if there is one, tells their names.
+            parts = left if len(left.weight) else right
+            if not len(parts.weight):
+                return {}
+            one = kernel.validate(take(parts.components[d], slice(1)))
+            names = kernel._gradient(one, one).items()
+            return nested(prefix, {n: np.zeros((*v.shape[:-2], *shape)) for n, v in names})
+        b = kernel.validate(right.whole.components[d])
+        a, b = stored_alike(kernel.validate(left.whole.components[d], b), b)
+        slopes: dict[str, np.ndarray] = {}
+        for rows, columns, factors in self._blocks(left, right):
+            others = _product(factors[: d + 1] + factors[d + 2 :])
+            x, z = left.places(rows), right.places(columns)
+            for name, values in kernel._gradient(take(a, x), take(b, z)).items():
+                whole = slopes.setdefault(name, np.zeros((*values.shape[:-2], *shape)))
+                whole[..., rows[:, None], columns] = summed(
+                    others * values, left.numbers[rows], right.numbers[columns]
                 )
-        total = weight.sum()
-        return parts, weight / total if self.average and total else weight
+        return nested(prefix, slopes)
+
+    def _taken_apart(self, X: Any) -> Parts:
+        """Return the decompositions of objects, which may have been taken apart already."""
+        if isinstance(X, Parts):
+            return X
+        from mercer.gram.views import views_of
+
+        return views_of(X).images(self._map)
+
+    @property
+    def _map(self) -> TakenApart:
+        """The function as a map, which is the same whatever the kernels on the parts."""
+        n = len(self.kernel) if isinstance(self.kernel, Sequence) else None
+        return TakenApart(self.parts, n, bool(self.average))
 
     @property
     def _components(self) -> Sequence[Kernel | None]:
@@ -251,93 +248,7 @@ class Convolution(Kernel):
         return []  # the kernels on parts do not take the same objects
 
 
-class _Taken(NamedTuple):
-    """Decompositions of several objects: those of object i are start[i] to start[i + 1]."""
-
-    components: list[Any]
-    weight: np.ndarray
-    start: np.ndarray
-
-    @property
-    def n(self) -> int:
-        """Number of objects."""
-        return len(self.start) - 1
-
-    def chunks(self) -> Iterator[np.ndarray]:
-        """Yield objects that have parts, some at a time."""
-        chunk: list[int] = []
-        parts = 0
-        for i, number in enumerate(np.diff(self.start)):
-            if chunk and parts + number > _PARTS:
-                yield np.array(chunk)
-                chunk, parts = [], 0
-            if number:
-                chunk.append(i)
-                parts += number
-        if chunk:
-            yield np.array(chunk)
-
-    def of(self, chunk: np.ndarray) -> slice:
-        """Return where the parts of a chunk are; between them lie none of other objects."""
-        return slice(int(self.start[chunk[0]]), int(self.start[chunk[-1] + 1]))
-
-
-class _PartKernel:
-    """One component's kernel on the parts of two sets of objects."""
-
-    def __init__(self, kernel: Kernel | None, left: Any, right: Any) -> None:
-        self._kernel = kernel
-        if kernel is None:
-            codes: dict[Hashable, int] = {}
-            left, right = (
-                np.array([codes.setdefault(_hashable(part), len(codes)) for part in parts])
-                for parts in (left, right)
-            )
-        else:
-            right = kernel.validate(right)
-            left, right = stored_alike(kernel.validate(left, right), right)
-        self._left, self._right = left, right
-
-    def against(self, z: slice) -> Callable[[slice], np.ndarray]:
-        """Return the function that compares left parts with the right ones at `z`."""
-        if self._kernel is None:
-            return lambda x: self._left[x, None] == self._right[z]
-        from mercer.gram import Prepared
-
-        prepared = Prepared(self._kernel, take(self._right, z))
-        return lambda x: prepared.tile(take(self._left, x))
-
-
-def _summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the sums of blocks, which begin at `rows` and `columns`.
-
-    In both orders, of which the mean is taken, so that k(x, z) and k(z, x) have the same bits.
-    """
-    along = np.add.reduceat(np.add.reduceat(values, columns, axis=-1), rows, axis=-2)
-    across = np.add.reduceat(np.add.reduceat(values, rows, axis=-2), columns, axis=-1)
-    return 0.5 * (along + across)
-
-
-def _joined(parts: list[Any]) -> Any:
-    """Return the parts of all objects in one array, if they are arrays of rows, or in one list."""
-    if all(isinstance(p, np.ndarray) and p.ndim == 2 for p in parts):
-        return np.concatenate(parts)
-    return [part for each in parts for part in each]
-
-
-def _listed(parts: Any, i: int) -> list[Any]:
-    try:
-        return list(parts)
-    except TypeError:
-        raise TypeError(
-            f"parts must return a list of parts; for object {i} it returned {parts!r}."
-        ) from None
-
-
-def _hashable(part: Any) -> Hashable:
-    if not is_hashable(part):
-        raise TypeError(
-            f"the part {part!r} is not hashable, so equal parts cannot be found; return str, "
-            "numbers or tuples, or give a kernel on the parts."
-        )
-    return part
+def _product(factors: list[np.ndarray | None]) -> Any:
+    """Return the product of arrays, None standing for ones; of nothing else it is 1."""
+    given = [factor for factor in factors if factor is not None]
+    return reduce(np.multiply, given) if given else 1.0

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,19 +11,18 @@ import scipy.sparse as sp
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..objects import Objects, as_items, as_vectors
-from ..parameters import integer, is_number, positive, show, truth
+from ..parameters import integer, positive, show, truth
 from ..rows import squared_norms
 from ..vocabulary import Vocabulary
+from .bags import DOCUMENTS, Bags, TermsOf, count_terms
 from .brief import Brief
-from .hashables import distinct, is_hashable
+from .hashables import distinct
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 FREQUENCIES = ("count", "log", "binary")
 RULES = ("log", "smooth", "none")
-
-_WORD = re.compile(r"\w\w+")
 
 
 class TfIdf(Kernel):
@@ -91,10 +87,7 @@ class TfIdf(Kernel):
            [0.   , 0.   , 1.   ]])
     """
 
-    _objects: ClassVar[Objects] = Objects(
-        "documents: strings, lists of tokens, mappings to counts, or rows of counts",
-        accepts_sparse=True,
-    )
+    _objects: ClassVar[Objects] = DOCUMENTS
 
     _fixed: ClassVar[tuple[str, ...]] = ("idf", "min_df")
 
@@ -175,13 +168,15 @@ class TfIdf(Kernel):
             return self._with()
         X = self.validate(X)
         terms = self.vocabulary
-        if _is_matrix(X):
-            counts = sp.csr_array(X)
-        else:
-            bags = self._bags(X)
+        from mercer.gram.views import views_of
+
+        bags = views_of(X).images(self._map)
+        if isinstance(bags, Bags):
             if terms is None:
                 terms = distinct(bags)
-            counts = _count(bags, terms)
+            counts = count_terms(bags, terms)
+        else:
+            counts = sp.csr_array(bags)
         total = float(counts.shape[0] if weight is None else np.sum(weight))
         containing = _document_frequency(counts, weight)
         kept = self._kept(containing, float(self.min_df) * (total if self.min_df < 1 else 1.0))
@@ -240,14 +235,16 @@ class TfIdf(Kernel):
     def compile(self, builder: Builder) -> None:
         """Push the dot product of the weighted terms; see :meth:`Kernel.compile`."""
         self._require_bound("on documents")
-        builder.mapped(self, "dot")
+        with builder.through(self._map):
+            builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
         """Return the weighted terms of documents; see :meth:`Kernel.map_objects`."""
-        if _is_matrix(X):
-            counts = sp.csr_array(X, dtype=np.float64)
+        bags = X if isinstance(X, Bags) else self._map(X)
+        if isinstance(bags, Bags):
+            counts = count_terms(bags, self.vocabulary or ())
         else:
-            counts = _count(self._bags(X), self.vocabulary or ())
+            counts = sp.csr_array(bags, dtype=np.float64)
         return _weighted(counts, self.tf, np.asarray(self.idf, dtype=np.float64), self.normalize)
 
     def feature_map(self, X: Any) -> sp.csr_array:
@@ -261,29 +258,10 @@ class TfIdf(Kernel):
         """Return the terms; see :meth:`Kernel.feature_names`."""
         return None if self.vocabulary is None else [str(term) for term in self.vocabulary]
 
-    def _bags(self, X: Iterable[Any]) -> list[Counter[Any]]:
-        """Return how often every term occurs in each document."""
-        split = _words
-        if hasattr(self.analyzer, "build_analyzer"):
-            split = self.analyzer.build_analyzer()
-        elif self.analyzer is not None:
-            split = self.analyzer
-        stop_words = _stop_words(self.stop_words)
-        bags = []
-        for i, document in enumerate(X):
-            if isinstance(document, Mapping):
-                bag = _checked_counts(document, i)
-            else:
-                bag = _counted(split(document), i)
-            if stop_words:
-                bag = Counter({term: n for term, n in bag.items() if term not in stop_words})
-            if self.stemmer is not None:
-                stems: Counter[Any] = Counter()
-                for term, n in bag.items():
-                    stems[self.stemmer(term)] += n
-                bag = stems
-            bags.append(bag)
-        return bags
+    @property
+    def _map(self) -> TermsOf:
+        """What is done to single documents, which is the same whatever the weights."""
+        return TermsOf(self.analyzer, self.stop_words, self.stemmer)
 
     def __repr__(self) -> str:
         short = {
@@ -334,55 +312,6 @@ def mutual_information(counts: Any, y: Any) -> np.ndarray:
     independent = joint.sum(axis=1, keepdims=True) * share[:, None]
     ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
     return np.maximum((joint * np.log(ratio)).sum(axis=(0, 1)), 0.0)
-
-
-def _is_matrix(X: Any) -> bool:
-    return hasattr(X, "shape")
-
-
-def _checked_counts(document: Mapping[Any, Any], i: int) -> Counter[Any]:
-    """Return the counts of a mapping that are not 0."""
-    for term, number in document.items():
-        if isinstance(number, bool) or not is_number(number) or not 0 <= number < math.inf:
-            raise ValueError(
-                f"document {i} has the term {term!r} {number!r} times; counts are numbers of at "
-                "least 0."
-            )
-    return Counter({term: number for term, number in document.items() if number > 0})
-
-
-def _counted(tokens: Iterable[Any], i: int) -> Counter[Any]:
-    tokens = list(tokens)
-    try:
-        return Counter(tokens)
-    except TypeError:
-        token = next(token for token in tokens if not is_hashable(token))
-        raise TypeError(
-            f"document {i} has the token {token!r}, which is not hashable; tokens are str."
-        ) from None
-
-
-def _words(document: Any) -> Iterable[str]:
-    return _WORD.findall(document.lower()) if isinstance(document, str) else document
-
-
-def _stop_words(stop_words: Any) -> Collection[str]:
-    if stop_words is None:
-        return ()
-    if stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS
-    return stop_words if isinstance(stop_words, set | frozenset) else frozenset(stop_words)
-
-
-def _count(bags: Sequence[Mapping[str, float]], terms: Sequence[str]) -> sp.csr_array:
-    """Return bags of terms as rows of counts; other terms are left out."""
-    vocabulary = Vocabulary()
-    for term in terms:
-        vocabulary.column(term)
-    vocabulary.fix()
-    return vocabulary.counts(bags)
 
 
 def _document_frequency(counts: sp.csr_array, weight: np.ndarray | None) -> np.ndarray:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
 
 from ..base import Kernel
-from ..objects import count
+from ..mapping import FeaturesOf
+from ..objects import VECTORS, Objects, count
 from ..opposites import class_numbers, closest_opposite_distance
 from ..vectors import RBF, Linear
 from .brief import Brief
 from .generative import GenerativeKernel
+
+if TYPE_CHECKING:
+    from mercer.gram.program import Mapping
 
 METRICS = ("identity", "diagonal", "information")
 
@@ -125,7 +130,9 @@ class Fisher(GenerativeKernel):
         ready = super()._ready(X, weight)
         if not isinstance(self.metric, str) or self.metric == "identity":
             return ready
-        scores = ready._scores(X)
+        from mercer.gram.views import views_of
+
+        scores = views_of(X).images(ready._score_map)
         share = np.full(len(scores), 1.0 / len(scores)) if weight is None else weight / weight.sum()
         if self.metric == "diagonal":
             return ready._with(metric=share @ scores**2)
@@ -133,7 +140,23 @@ class Fisher(GenerativeKernel):
 
     def features(self, X: Any) -> np.ndarray:
         """Return the scores in the metric, one row for each object; see `OverFeatures.features`."""
-        scores = self._scores(X)
+        return self._in_metric(self._scores(X))
+
+    @property
+    def _map(self) -> Mapping:
+        if isinstance(self.metric, str):
+            return self._score_map
+        from mercer.gram.program import Composed
+
+        return Composed(self._score_map, _InMetric(self._with(kernel=None)))
+
+    @property
+    def _score_map(self) -> FeaturesOf:
+        """The scores as a map, which is the same whatever the metric."""
+        return FeaturesOf(self._with(metric="identity", kernel=None))
+
+    def _in_metric(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores as vectors whose dot product is that in the metric."""
         if isinstance(self.metric, str):
             return scores
         root = self._inverse_root()
@@ -163,6 +186,20 @@ class Fisher(GenerativeKernel):
         if known is None or known[0] is not self.metric:
             known = self.__dict__["_root"] = (self.metric, _inverse_root(self.metric))
         return known[1]
+
+
+@dataclass(frozen=True)
+class _InMetric:
+    """The metric as a map of scores."""
+
+    kernel: Fisher
+
+    @property
+    def takes(self) -> Objects:
+        return VECTORS
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        return self.kernel._in_metric(X)
 
 
 def _inverse_root(metric: Any) -> np.ndarray:

@@ -29,7 +29,7 @@ class Points(NamedTuple):
     value: np.ndarray
     start: np.ndarray
 
-    def add_to(self, store: Any, norm: np.ndarray | None) -> None:
+    def add_to(self, store: Any, norm: np.ndarray | None, form: tuple[Any, ...]) -> None:
         """Append the series to native objects."""
         store.points(self.value, self.start, norm)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer import _native
+
 from ..definiteness import PSD, Definiteness
 from ..parameters import real, show
+from ..vocabulary import Vocabulary
 from .grammar_rules import Symbol, Tables, check_rules, named, numbered_rules
-from .path_sums import times
 from .sequences import SequenceKernel, Tokens, known_letters
-
-_FEW = 8  # sequences that are compared with themselves at a time
-_CELLS = 1 << 20  # numbers a table may hold when several sequences are compared at a time
 
 
 class Grammar(SequenceKernel):
@@ -48,10 +46,14 @@ class Grammar(SequenceKernel):
         \sum_{A \to B C} p(A \to B C) \sum_{s = s' s''} \sum_{t = t' t''}
         J(B; s', t') \, J(C; s'', t'') \Big)
 
-    and :math:`\pi_A` is the probability of a copied letter, 0 unless both are one letter. That is
-    the inside recursion over pairs of substrings, and costs :math:`O(|s|^3 |t|^3)` for each pair
-    of nonterminals on a right side: it is for short sequences. Values fall quickly with the
-    length; ``normalize(Grammar(...))`` compares sequences of different lengths.
+    and :math:`\pi_A` is the probability of a copied letter, 0 unless both are one letter. J is 0
+    unless A derives both substrings. So each sequence is prepared once, as the chart of the
+    substrings that a nonterminal derives within a derivation of the whole, with the splits by which
+    it does; that costs :math:`O(r n^3)` for n letters and r right sides. A pair then costs, for
+    each right side, the product of the numbers of its splits in the two charts: at most
+    :math:`O(r |s|^3 |t|^3)`, which a grammar reaches under which every nonterminal derives every
+    substring, and far less where the grammar says what belongs together. Values fall quickly with
+    the length; ``normalize(Grammar(...))`` compares sequences of different lengths.
 
     Parameters
     ----------
@@ -70,10 +72,11 @@ class Grammar(SequenceKernel):
     -----
     Use it for short sequences with a nested structure that a grammar describes: brackets,
     expressions, RNA that folds back on itself. Take `independence` from 0.1 to 0.5, so that
-    sequences of different shape meet at all, and always ``normalize``. A value costs the cube of
-    both lengths: the matrix of a hundred sequences of ten letters takes seconds, of twenty letters
-    many minutes. Not where neighbours say enough, for which PairHMM and Mismatch do with far longer
-    sequences, and not without a grammar at hand: its rules and probabilities are given, not
+    sequences of different shape meet at all, and always ``normalize``. What a value costs depends
+    on the grammar: it takes microseconds for brackets of twenty letters, and milliseconds where
+    every part of twenty letters can be derived in every way, in which case forty letters take 64
+    times as long. Not where neighbours say enough, for which PairHMM and Mismatch do with far
+    longer sequences, and not without a grammar at hand: its rules and probabilities are given, not
     learned.
 
     References
@@ -101,6 +104,8 @@ class Grammar(SequenceKernel):
            [0.028, 0.02 , 1.   , 0.   ],
            [0.   , 0.   , 0.   , 0.   ]])
     """
+
+    _may_overflow: ClassVar[bool] = False  # values are probabilities
 
     def __init__(
         self,
@@ -155,91 +160,39 @@ class Grammar(SequenceKernel):
         >>> Grammar({"S": {("S", "S"): 0.25, "a": 0.5, "b": 0.25}}).probabilities(["a", "ab", ""])
         array([0.5    , 0.03125, 0.     ])
         """
+        tokens = self._letters(self.validate(X))
+        return _native.grammar_probabilities(self.native_form(), tokens.token, tokens.start)
+
+    def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
+        """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
+        return self._letters(X)
+
+    def native_form(self) -> tuple[Any, ...]:
+        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         tables = self._tables()
-        return np.array(
-            [
-                _inside(tables, x[None])[len(x)][tables.start, 0, 0] if len(x) else 0.0
-                for x in self._split(self.validate(X))
-            ]
+        rules = [(b, c, a, p) for (b, c), heads in tables.binary.items() for a, p in heads if p > 0]
+        left, right, heads = (np.array([r[k] for r in rules], dtype=np.int32) for k in range(3))
+        return (
+            "grammar",
+            len(tables.emission),
+            tables.start,
+            np.ascontiguousarray(tables.emission.ravel()),
+            left,
+            right,
+            heads,
+            np.array([r[3] for r in rules], dtype=np.float64),
+            float(self.independence),
+            float(self.mutation),
         )
 
-    def compile(self, builder: Any) -> None:
-        """Push the kernel itself; see :meth:`Kernel.compile`."""
-        builder.python(self)
-
-    def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the probabilities of pairs; see :meth:`Kernel.tile`."""
-        return self._joint(A, B, 0)[0]
-
-    def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return the probabilities of sequences with themselves; see the base class."""
-        tables, values = self._tables(), np.zeros(len(A))
-        for index, x in _by_length(self._split(A)):
-            for first in range(0, len(index), _FEW):
-                part = slice(first, first + _FEW)
-                pairs = self._pairs(tables, x[part], x[part], 0)[0]
-                values[index[part]] = np.diagonal(pairs)
-        return values
-
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        slopes = self._joint(X, Z, 2)[1:]
+        x = self._letters(X)
+        z = x if X is Z else self._letters(Z)
+        slopes = _native.grammar_slopes(self.native_form(), x.token, x.start, z.token, z.start)
         return {"independence": slopes[0], "mutation": slopes[1]}
-
-    def _joint(self, X: Any, Z: Any, n_slopes: int) -> np.ndarray:
-        """Return the values of all pairs, with the derivatives by the two parameters."""
-        tables = self._tables()
-        result = np.zeros((n_slopes + 1, len(X), len(Z)))
-        for rows, x in _by_length(self._split(X)):
-            for columns, z in _by_length(self._split(Z)):
-                # Pairs of substrings of one pair of sequences, and how many sequences fit.
-                cells = len(tables.emission) * (x.shape[1] * z.shape[1]) ** 2 // 4 + 1
-                some = max(1, _CELLS // (cells * len(columns)))
-                for first in range(0, len(rows), some):
-                    part = slice(first, first + some)
-                    values = self._pairs(tables, x[part], z, n_slopes)
-                    result[:, rows[part, None], columns] = values
-        return result
-
-    def _pairs(self, tables: Tables, x: np.ndarray, z: np.ndarray, n_slopes: int) -> np.ndarray:
-        """Return the values of sequences x of one length with sequences z of another."""
-        iota = _parameter(self.independence, 0, n_slopes)
-        shared = _parameter(1.0 - float(self.independence), 0, n_slopes, slope=-1.0)
-        own, other = _inside(tables, x), _inside(tables, z)
-        # By nonterminal and the lengths of two substrings; without those that are all 0.
-        joint: dict[tuple[int, int, int], np.ndarray] = {}
-        whole = np.zeros((n_slopes + 1, len(x), 1, len(z), 1))
-        for p in range(1, x.shape[1] + 1):
-            for q in range(1, z.shape[1] + 1):
-                apart = own[p][:, :, :, None, None] * other[q][:, None, None]
-                cell = np.zeros((n_slopes + 1, *apart.shape))
-                if p == q == 1:
-                    cell += self._copied(tables, x, z, apart, n_slopes)
-                for (b, c), heads in tables.binary.items():
-                    splits = _sum_of_splits(joint, p, q, b, c, cell[:, 0])
-                    for a, weight in heads:
-                        cell[:, a] += weight * splits
-                cell = times(shared, cell) + times(iota, _constant(apart, n_slopes))
-                joint |= {(a, p, q): cell[:, a] for a in range(len(apart)) if cell[:, a].any()}
-        return joint.get((tables.start, x.shape[1], z.shape[1]), whole)[:, :, 0, :, 0]
-
-    def _copied(
-        self, tables: Tables, x: np.ndarray, z: np.ndarray, apart: np.ndarray, n_slopes: int
-    ) -> np.ndarray:
-        """Return the probabilities of letters that both sequences have from one rule."""
-        total = tables.emission.sum(axis=1)[:, None, None, None, None]
-        drawn = np.divide(apart, total, out=np.zeros_like(apart), where=total > 0)
-        equal = x[:, :, None, None] == z[None, None]
-        kept = tables.emission[:, x][..., None, None] * equal
-        left = 1.0 - float(self.mutation)
-        keep = _parameter(left * left, 1, n_slopes, slope=-2.0 * left)
-        return times(keep, _constant(kept - drawn, n_slopes)) + _constant(drawn, n_slopes)
 
     def _letters(self, X: list) -> Tokens:
         return known_letters(X, self._tables().alphabet, "Grammar", "add rules that emit it")
-
-    def _split(self, X: list) -> list[np.ndarray]:
-        tokens = self._letters(X)
-        return np.split(tokens.token, tokens.start[1:-1])
 
     def _tables(self) -> Tables:
         """Return the rules as numbers, computed once."""
@@ -248,67 +201,3 @@ class Grammar(SequenceKernel):
             known = (self.rules, self.start, numbered_rules(self.rules, self.start))
             self.__dict__["_numbers"] = known
         return known[2]
-
-
-def _inside(tables: Tables, x: np.ndarray) -> list[np.ndarray]:
-    """Return the probabilities that nonterminals derive substrings, by their length.
-
-    Entry p has the shape (nonterminals, sequences, first positions); entry 0 is empty.
-    """
-    n, length = x.shape
-    found = [np.zeros((len(tables.emission), n, 0)), tables.emission[:, x]]
-    for p in range(2, length + 1):
-        places = length - p + 1
-        cell = np.zeros((len(tables.emission), n, places))
-        for (b, c), heads in tables.binary.items():
-            splits = sum(
-                found[m][b, :, :places] * found[p - m][c, :, m : m + places] for m in range(1, p)
-            )
-            for a, weight in heads:
-                cell[a] += weight * splits
-        found.append(cell)
-    return found
-
-
-def _sum_of_splits(
-    joint: dict[tuple[int, int, int], np.ndarray], p: int, q: int, b: int, c: int, like: np.ndarray
-) -> np.ndarray:
-    """Return, for all pairs of substrings of lengths p and q, the sum over their splits in two.
-
-    A split (m, n) and its mirror image (n, m) are added first, so that the sum has the same bits
-    when the two sequences change places.
-    """
-    total = np.zeros_like(like)
-    rows, columns = like.shape[2], like.shape[4]
-    for m, n in combinations_with_replacement(range(1, max(p, q)), 2):
-        both = [
-            times(
-                joint[b, i, j][:, :, :rows, :, :columns],
-                joint[c, p - i, q - j][:, :, i : i + rows, :, j : j + columns],
-            )
-            for i, j in dict.fromkeys([(m, n), (n, m)])
-            if (b, i, j) in joint and (c, p - i, q - j) in joint
-        ]
-        if both:
-            total += both[0] + both[1] if len(both) == 2 else both[0]
-    return total
-
-
-def _by_length(sequences: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the sequences that are not empty, those of one length in one array, with indices."""
-    lengths = np.array([len(x) for x in sequences])
-    groups = [np.flatnonzero(lengths == n) for n in np.unique(lengths[lengths > 0])]
-    return [(index, np.stack([sequences[i] for i in index])) for index in groups]
-
-
-def _parameter(value: float, position: int, n_slopes: int, slope: float = 1.0) -> np.ndarray:
-    """Return a function of one of the parameters, with its derivatives."""
-    number = np.zeros(n_slopes + 1)
-    number[0] = value
-    number[1:][position : position + 1] = slope
-    return number[:, None, None, None, None, None]
-
-
-def _constant(values: np.ndarray, n_slopes: int) -> np.ndarray:
-    """Return numbers that do not depend on the parameters, with their derivatives."""
-    return np.concatenate([values[None], np.zeros((n_slopes, *values.shape))])

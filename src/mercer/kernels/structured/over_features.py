@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..algebra.operands import require_kernel
 from ..base import Kernel
 from ..definiteness import Definiteness, on_subset_of_columns
+from ..mapping import FeaturesOf
 from ..vectors import Linear
 
 if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.gram.program import Builder, Mapping
 
 
 class OverFeatures(Kernel):
@@ -72,7 +70,10 @@ class OverFeatures(Kernel):
         ready = self._ready(X, weight)
         if ready.kernel is None or ready.kernel.is_bound:
             return ready
-        return ready._with(kernel=ready.kernel._bound(ready.features(X), weight, None))
+        from mercer.gram.views import views_of
+
+        features = views_of(X).images(ready._map)
+        return ready._with(kernel=ready.kernel._bound(features, weight, None))
 
     def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
         """Return a copy whose features depend on no more data."""
@@ -81,24 +82,18 @@ class OverFeatures(Kernel):
     def compile(self, builder: Builder) -> None:
         """Push the kernel on vectors, with leaves on the features; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of objects")
-        self._vector_kernel.compile(_OnFeatures(builder, self))  # type: ignore[arg-type]
+        with builder.through(self._map):
+            self._vector_kernel.compile(builder)
 
-    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features; see :meth:`Kernel.map_objects`."""
-        return self.features(X)
+    @property
+    def _map(self) -> Mapping:
+        """The map, which is the same whatever the kernel on vectors."""
+        return FeaturesOf(self._with(kernel=None))
 
     def feature_map(self, X: Any) -> Any:
         """Return the features of the kernel on vectors; see :meth:`Kernel.feature_map`."""
         self._require_bound("as explicit features")
         return self._vector_kernel.feature_map(self.features(self.validate(X)))
-
-    def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the values of a kernel on vectors that is written in Python."""
-        return self._vector_kernel.tile(self.features(A), self.features(B))
-
-    def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return k(x, x) of a kernel on vectors that is written in Python."""
-        return self._vector_kernel.tile_diagonal(self.features(A))
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.kernel is None:
@@ -114,30 +109,3 @@ class OverFeatures(Kernel):
 
     def _parts(self) -> list[Kernel]:
         return []  # the kernel on vectors does not take the same objects
-
-
-class _OnFeatures:
-    """A program builder for the inner kernel, which turns what it says of vectors to objects."""
-
-    def __init__(self, builder: Any, owner: OverFeatures) -> None:
-        self._builder = builder
-        self._owner = owner
-
-    def leaf(self, statistic: str) -> None:
-        self._builder.mapped(self._owner._with(kernel=None), statistic)
-
-    def columns(self, index: Sequence[int]) -> NoReturn:
-        raise ValueError(
-            f"the kernel of {type(self._owner).__name__} must look at all features; it selects "
-            f"{list(index)}."
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        instruction = getattr(self._builder, name)
-
-        def turned(*arguments: Any) -> Any:
-            return instruction(
-                *(self._owner._with(kernel=a) if isinstance(a, Kernel) else a for a in arguments)
-            )
-
-        return turned

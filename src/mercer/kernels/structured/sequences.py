@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,9 @@ class Tokens(NamedTuple):
     token: np.ndarray
     start: np.ndarray
 
-    def add_to(self, store: Any, norm: np.ndarray | None) -> None:
-        """Append the sequences to native objects."""
-        store.tokens(self.token, self.start, norm)
+    def add_to(self, store: Any, norm: np.ndarray | None, form: tuple[Any, ...]) -> None:
+        """Append the sequences to native objects, prepared for a native kernel."""
+        store.tokens(self.token, self.start, norm, form)
 
     def diagonal(self, form: tuple[Any, ...]) -> np.ndarray:
         """Return k(x, x), or its logarithm, of a native kernel."""
@@ -59,6 +59,7 @@ class SequenceKernel(Kernel):
     """
 
     _objects = SEQUENCES
+    _may_overflow: ClassVar[bool] = True  # whether k(x, x) may be too large for a number
 
     def validate(self, X: Any, against: Any = None) -> list:
         """Return `X` as a list of sequences of one kind; see :meth:`Kernel.validate`."""
