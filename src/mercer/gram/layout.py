@@ -19,6 +19,7 @@ from mercer.kernels.objects import VECTORS
 from mercer.kernels.tables import is_table, select
 
 from .images import SPARSE_DENSITY, Images, view
+from .norms import inverse_norms, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Leaf, Program, Scalars, compile_kernel
 
@@ -30,8 +31,6 @@ SMALL = 1000
 SAMPLE = 64
 # Dense arrays of fewer columns are not stored compressed.
 SPARSE_COLUMNS = 64
-# Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
-LARGEST_LOG = 700.0
 # Integers up to this are exact, and so are their sums.
 EXACT = {"float32": 2.0**24, "float64": 2.0**53}
 
@@ -104,7 +103,7 @@ class Layout:
                 store.index(ids)
                 continue
             if leaf.kind == "sequence":
-                found[k].add_to(store, _norms(leaf, found[k]))
+                found[k].add_to(store, sequence_norms(leaf, found[k], X))
                 continue
             if (first := seen.index(seen[-1])) < k:
                 store.share(store, first)
@@ -338,53 +337,8 @@ def _numbers(scalars: Scalars, X: Any) -> np.ndarray:
     """Return u(x) for every object."""
     X = view(X, scalars, scalars.kernel.takes)
     return (
-        scalars.kernel.diag(X) if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, X)
+        scalars.kernel.diag(X) if scalars.kind == "diagonal" else inverse_norms(scalars.kernel, X)
     )
-
-
-def _norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
-    """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
-
-    Without normalisation, refuse values that no number can hold; those of pairs are between them,
-    |k(x, z)|^2 being at most k(x, x) k(z, z).
-    """
-    kernel: Any = leaf.kernel
-    own = sequences.diagonal(kernel.native_form())
-    if not kernel.logarithmic:
-        if not np.isfinite(own).all():
-            i = int(np.argmin(np.isfinite(own)))
-            raise OverflowError(
-                f"k(x, x) of object {i} under {kernel!r} is too large for a number; use a smaller "
-                "decay, or shorter sequences."
-            )
-        return None
-    logs = own
-    if leaf.normalized:
-        return 0.5 * logs
-    finite = logs[np.isfinite(logs)]
-    if finite.size and np.abs(finite).max() > LARGEST_LOG:
-        i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
-        raise OverflowError(
-            f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
-            "computer holds; use normalize(kernel), which needs no such number."
-        )
-    return None
-
-
-def _inverse_norms(kernel: Any, X: Any) -> np.ndarray:
-    diagonal = kernel.diag(X)
-    from mercer.kernels.diagonal import check_nonnegative  # which uses this package
-
-    check_nonnegative(diagonal, kernel)
-    if not np.isfinite(diagonal).all():
-        i = int(np.argmin(np.isfinite(diagonal)))
-        raise OverflowError(
-            f"k(x, x) of object {i} under {kernel!r} is too large for a number, so it cannot be "
-            "normalised; use a smaller decay, degree or gamma, or scale the data."
-        )
-    scale = np.zeros_like(diagonal)
-    np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)
-    return scale
 
 
 def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
@@ -394,7 +348,8 @@ def _source(leaf: Leaf, X: Any, Z: Any) -> tuple[Any, ...]:
     if leaf.coordinates is not None:
         return ("coordinates", leaf.coordinates.source(leaf.combination, leaf.order))
     if leaf.kind == "sequence":
-        return ("sequence", leaf.kernel.native_form())  # type: ignore[union-attr]
+        sequences: Any = leaf.kernel
+        return ("sequence", sequences.native_form(leaf.normalized))
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel

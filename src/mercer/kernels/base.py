@@ -92,6 +92,11 @@ class Kernel(Parametrised):
         return False
 
     @property
+    def normalized_by_logarithms(self) -> bool:
+        """Whether a native evaluator gives logarithms to :func:`normalize`."""
+        return self.logarithmic
+
+    @property
     def translation_invariant(self) -> bool:
         """Whether k(x + a, z + a) = k(x, z) for all vectors a."""
         parts = self._parts()

@@ -36,9 +36,9 @@ class Normalized(Kernel):
     -----
     Use it wherever the size of objects should not count: long and short documents, sequences, sets.
     It makes C, and the weights of a sum, mean the same for all kernels. It needs k(x, x) of every
-    object once and a product per value; for alignments it works with logarithms and cannot
-    overflow. Not where the size carries the signal, and not on RBF and its like, which have length
-    1 already.
+    object once and a product per value; for alignments, Substring and Subsequence it works with
+    logarithms and cannot overflow. Not where the size carries the signal, and not on RBF and its
+    like, which have length 1 already.
 
     Examples
     --------
@@ -87,6 +87,7 @@ class Normalized(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.kernel.logarithmic:
             return self._gradient_by_logarithms(X, Z)
+        self._require_numbers(X, Z)
         inner = self.kernel._gradient(X, Z)
         if not inner:
             return {}
@@ -103,6 +104,18 @@ class Normalized(Kernel):
             * ((own[name] * rows)[..., :, None] + (other[name] * columns)[..., None, :])
             for name, matrix in inner.items()
         }
+
+    def _require_numbers(self, X: Any, Z: Any) -> None:
+        """Refuse sequences whose values are normalised by logarithms because they must be."""
+        if not self.kernel.normalized_by_logarithms:
+            return
+        try:
+            self.kernel._values(X, Z)
+        except OverflowError as error:
+            raise OverflowError(
+                f"the derivatives of {self!r} are computed from those of the kernel without "
+                f"normalisation, which are no numbers here: {error}"
+            ) from None
 
     def _gradient_by_logarithms(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         """Return the same derivatives where k, u and v may be beyond the range of numbers."""

@@ -28,6 +28,11 @@ class Tokens(NamedTuple):
     token: np.ndarray
     start: np.ndarray
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether there are tokens without a number."""
+        return bool(self.token.size and self.token.min() < 0)
+
     def add_to(self, store: Any, norm: np.ndarray | None) -> None:
         """Append the sequences to native objects."""
         store.tokens(self.token, self.start, norm)
@@ -72,8 +77,15 @@ class SequenceKernel(Kernel):
         """Return validated sequences as numbers; -1 for tokens that have no column."""
         return encoded(X, vocabulary)
 
-    def native_form(self) -> tuple[Any, ...]:
-        """Return the name and the parameters of the native evaluator of pairs."""
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
+        """Return the name and the parameters of the native evaluator of pairs.
+
+        Parameters
+        ----------
+        logarithms : bool, default=False
+            Whether logarithms of values are wanted, for normalisation. A kernel that is
+            `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no native evaluator of pairs.")
 
 

@@ -89,9 +89,14 @@ class Subsequence(SequenceKernel):
         """Positive semidefinite: a dot product."""
         return PSD
 
-    def native_form(self) -> tuple[Any, ...]:
+    @property
+    def normalized_by_logarithms(self) -> bool:
+        """True: with long sequences or a small decay, values leave the range of numbers."""
+        return True
+
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
-        return ("subsequence", float(self.decay), self._all_weights())
+        return ("subsequence", float(self.decay), self._all_weights(), logarithms)
 
     def _all_weights(self) -> np.ndarray:
         if self.weights is not None:

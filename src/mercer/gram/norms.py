@@ -1,0 +1,96 @@
+"""What kernel values are divided by when they are normalised, or the refusal of k(x, x)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.kernels.vocabulary import Vocabulary
+
+from .images import view
+from .program import Leaf
+
+# Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
+LARGEST_LOG = 700.0
+
+
+def sequence_norms(leaf: Leaf, sequences: Any, X: Any) -> np.ndarray | None:
+    """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
+
+    Without normalisation, refuse values that no number can hold; those of pairs are between them,
+    |k(x, z)|^2 being at most k(x, x) k(z, z).
+
+    Parameters
+    ----------
+    leaf : Leaf
+        Whose kernel has a native evaluator of pairs.
+    sequences : Tokens or Points
+        The sequences. Tokens that are unknown, because no sequence that stays has them, agree with
+        none here, yet do so in k(x, x).
+    X : objects
+        The objects from which they were made.
+    """
+    kernel: Any = leaf.kernel
+    if sequences.has_unknown:
+        sequences = kernel.encode(view(X, leaf, kernel.takes), Vocabulary())
+    own = sequences.diagonal(kernel.native_form(logarithms=True))
+    if leaf.normalized:
+        return 0.5 * own
+    if kernel.normalized_by_logarithms:
+        refuse_out_of_range(own, kernel)
+    elif not np.isfinite(own).all():
+        i = int(np.argmin(np.isfinite(own)))
+        raise OverflowError(
+            f"k(x, x) of object {i} under {kernel!r} is too large for a number; use smaller "
+            "weights, or shorter sequences."
+        )
+    return None
+
+
+def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
+    """Refuse k(x, x) that are no numbers, by their logarithms.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (n,)
+        The logarithms, -inf for 0.
+    kernel : Kernel
+        The kernel, for the error message.
+    """
+    finite = logs[np.isfinite(logs)]
+    if finite.size == 0 or np.abs(finite).max() <= LARGEST_LOG:
+        return
+    i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
+    advice = "use normalize(kernel), which needs no such number"
+    if hasattr(kernel, "decay"):
+        advice += f", or a {'smaller' if logs[i] > 0 else 'larger'} decay"
+    raise OverflowError(
+        f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
+        f"computer holds; {advice}."
+    )
+
+
+def inverse_norms(kernel: Any, X: Any) -> np.ndarray:
+    """Return 1 / sqrt(k(x, x)), 0 where it is 0; refuse what is negative or too large.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    X : objects
+        Validated objects.
+    """
+    diagonal = kernel.diag(X)
+    from mercer.kernels.diagonal import check_nonnegative  # which uses this package
+
+    check_nonnegative(diagonal, kernel)
+    if not np.isfinite(diagonal).all():
+        i = int(np.argmin(np.isfinite(diagonal)))
+        raise OverflowError(
+            f"k(x, x) of object {i} under {kernel!r} is too large for a number, so it cannot be "
+            "normalised; use a smaller decay, degree or gamma, or scale the data."
+        )
+    scale = np.zeros_like(diagonal)
+    np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)
+    return scale
