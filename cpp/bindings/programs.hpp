@@ -120,6 +120,7 @@ inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
   if (name == "substring")
     return make_substring(nb::cast<double>(t[1]), nb::cast<Index>(t[2]), nb::cast<Index>(t[3]),
                           nb::cast<bool>(t[4]));
+  if (name == "multiset") return make_multiset(nb::cast<bool>(t[1]), nb::cast<bool>(t[2]));
   if (name == "weighted_degree") return make_weighted_degree(numbers(1), nb::cast<Index>(t[2]));
   if (name == "global_alignment")
     return make_global_alignment(nb::cast<double>(t[1]), nb::cast<Index>(t[2]));

@@ -30,4 +30,9 @@ std::shared_ptr<const PairKernel> make_global_alignment(double gamma, Index band
 std::shared_ptr<const PairKernel> make_pair_model(Index letters, std::vector<double> pair,
                                                   std::vector<double> insert, double ends);
 
+/// Product over the common elements of two multisets of 1 + a b, or of 1 + min(a, b), with a and b
+/// their counts; or its logarithm. A multiset is a sequence of elements and counts in turns, by
+/// rising elements.
+std::shared_ptr<const PairKernel> make_multiset(bool products, bool logarithms);
+
 }  // namespace mercer

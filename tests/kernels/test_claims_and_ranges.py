@@ -20,8 +20,8 @@ from mercer.kernels import (
 @pytest.mark.parametrize(
     ("kernel", "objects"),
     [
-        (Polynomial(200, 1.0, 0.0), [[1e3], [-1e3]]),
-        (ExponentialDot(1.0), [[100.0], [101.0]]),
+        (Polynomial(200, 1.0, 0.0) + 1.0, [[1e3], [-1e3]]),
+        (ExponentialDot(1.0) + 1.0, [[100.0], [101.0]]),
     ],
     ids=str,
 )

@@ -83,13 +83,14 @@ def inverse_norms(kernel: Any, X: Any) -> np.ndarray:
     """
     diagonal = kernel.diag(X)
     from mercer.kernels.diagonal import check_nonnegative  # which uses this package
+    from mercer.kernels.overflow import advice
 
     check_nonnegative(diagonal, kernel)
     if not np.isfinite(diagonal).all():
         i = int(np.argmin(np.isfinite(diagonal)))
         raise OverflowError(
             f"k(x, x) of object {i} under {kernel!r} is too large for a number, so it cannot be "
-            "normalised; use a smaller decay, degree or gamma, or scale the data."
+            f"normalised; {advice(kernel)}."
         )
     scale = np.zeros_like(diagonal)
     np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)

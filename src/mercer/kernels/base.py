@@ -47,6 +47,7 @@ class Kernel(Parametrised):
     _objects: ClassVar[objects.Objects] = objects.ANY
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
+    _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
 
     # -- what is claimed ---------------------------------------------------------------------
 
@@ -200,12 +201,15 @@ class Kernel(Parametrised):
         """
         from mercer.gram import evaluate
 
+        from .overflow import refuse_overflow
+
         if Z is None:
             kernel, X = self._bound_to(X)
-            return evaluate(kernel, X)
+            return refuse_overflow(evaluate(kernel, X), kernel)
         self._require_bound("on two sets of objects")
         Z = self.validate(Z)
-        return evaluate(self, *objects.stored_alike(self.validate(X, Z), Z))
+        X, Z = objects.stored_alike(self.validate(X, Z), Z)
+        return refuse_overflow(evaluate(self, X, Z), self)
 
     def diag(self, X: Any) -> np.ndarray:
         """Return the values k(x, x), without evaluating the matrix.
@@ -457,6 +461,17 @@ class Kernel(Parametrised):
                 "respect to its parameters."
             )
         return {}
+
+    def _normalized_form(self) -> Kernel | None:
+        """Return a kernel that is equal to normalize(self) but needs no k(x, x), if there is one.
+
+        The values of this bound kernel may then be beyond the range of numbers.
+        """
+        return None
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        """Return the derivatives of that kernel by the parameters of this one, if it has them."""
+        return None
 
     def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         """Return the derivatives of k(x, x), from small tiles on the diagonal."""

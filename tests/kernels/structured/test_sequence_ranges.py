@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from mercer.gram import Gram
-from mercer.kernels import Spectrum, Subsequence, Substring, normalize
+from mercer.kernels import (
+    Grammar,
+    Mismatch,
+    PairHMM,
+    Spectrum,
+    Subsequence,
+    Substring,
+    WeightedDegree,
+    normalize,
+)
 from mercer.machines import SVC
 
 
@@ -186,3 +195,38 @@ def test_tokens_that_were_not_seen_count_in_the_norm_of_new_sequences():
     kernel = normalize(Subsequence(1, 0.5))
     seen, new = [["a", "b"]], [["a", "c", "c"]]
     np.testing.assert_allclose(kernel(new, seen), [[1 / np.sqrt(2 * 5)]], rtol=1e-14)
+
+
+GRAMMAR = Grammar({"S": {("S", "S"): 0.25, "a": 0.5, "b": 0.25}})
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Spectrum(2),
+        Subsequence(2),
+        Substring(),
+        WeightedDegree(2),
+        Mismatch(2, 1),
+        Mismatch(2, 1, alphabet="ab"),
+        PairHMM(),
+        GRAMMAR,
+    ],
+    ids=str,
+)
+def test_text_is_not_compared_with_bytes(kernel):
+    text = ["ab", "ba", "aab", "bb"]
+    codes = [x.encode() for x in text]
+    words = "sequences of type bytes cannot be compared with sequences of type str"
+    with pytest.raises(TypeError, match=words):
+        kernel.bind(text)(codes, text)
+    with pytest.raises(TypeError, match=words):
+        SVC(kernel=kernel).fit(text, [0, 1, 0, 1]).predict(codes)
+
+
+def test_bytes_and_tokens_have_alphabets_of_their_own():
+    of_text = Mismatch(2, 1, alphabet="ab")(["aab"], ["bb"])
+    np.testing.assert_array_equal(Mismatch(2, 1, alphabet=b"ab")([b"aab"], [b"bb"]), of_text)
+    lists = Mismatch(2, 1, alphabet="ab")([["a", "a", "b"]], [["b", "b"]])
+    np.testing.assert_array_equal(lists, of_text)
+    assert Mismatch(2, 1).bind([b"", b""])([b""], [b""])[0, 0] == 0.0

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
 from ..objects import count, take
-from .operands import require_kernel
+from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -70,6 +70,10 @@ class Normalized(Kernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel and its normalisation; see :meth:`Kernel.compile`."""
+        form = self.kernel._normalized_form()
+        if form is not None:
+            form.compile(builder)
+            return
         self.kernel.compile(builder)
         builder.normalize(self.kernel)
 
@@ -87,6 +91,9 @@ class Normalized(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.kernel.logarithmic:
             return self._gradient_by_logarithms(X, Z)
+        stated = self.kernel._normalized_gradient(X, Z)
+        if stated is not None:
+            return nested("kernel", stated, 1.0)
         self._require_numbers(X, Z)
         inner = self.kernel._gradient(X, Z)
         if not inner:

@@ -135,12 +135,7 @@ def encoded(X: list, vocabulary: Vocabulary) -> Tokens:
         Numbers the tokens.
     """
     kind = _kind(X[0])
-    known = vocabulary.memory.setdefault("kind", kind)
-    if known is not kind:
-        raise TypeError(
-            f"sequences of type {_NAMES[kind]} cannot be compared with sequences of type "
-            f"{_NAMES[known]}."
-        )
+    _require_alike(kind, vocabulary.memory.setdefault("kind", kind))
     if kind is str:
         text = "".join(X).encode("utf-32-le", "surrogatepass")
         token = np.frombuffer(text, dtype="<i4").astype(np.int32, copy=False)
@@ -182,6 +177,9 @@ def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
             vocabulary.column(letter)
         vocabulary.fix()
         return encoded(X, vocabulary)
+    if list(alphabet) != [""]:  # that of sequences without letters
+        for letter in alphabet:
+            _require_alike(_kind(X[0]), _kind_of_letter(letter))
     tokens = encoded(X, Vocabulary())
     codes = np.array([_code(letter) for letter in alphabet])
     if np.any(codes == _NO_LETTER) and list(alphabet) != [""]:
@@ -246,6 +244,21 @@ def _kind(x: Any) -> type | None:
     if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim == 1):
         return list
     return None
+
+
+def _kind_of_letter(letter: Any) -> type:
+    """Return the kind of the sequences that a letter occurs in."""
+    if isinstance(letter, str):
+        return str
+    return bytes if isinstance(letter, Integral) else list
+
+
+def _require_alike(kind: Any, known: Any) -> None:
+    if known is not kind:
+        raise TypeError(
+            f"sequences of type {_NAMES[kind]} cannot be compared with sequences of type "
+            f"{_NAMES[known]}."
+        )
 
 
 def _code(letter: Any) -> int:

@@ -71,6 +71,8 @@ class Subsequence(SequenceKernel):
     array([[0.4444]])
     """
 
+    _grows_with = ("decay",)
+
     def __init__(
         self, n: int = 2, decay: float = 0.5, weights: Sequence[float] | None = None
     ) -> None:

@@ -55,6 +55,8 @@ class Substring(SequenceKernel):
     array([[21.]])
     """
 
+    _grows_with = ("decay",)
+
     def __init__(
         self, decay: float = 1.0, min_length: int = 1, max_length: int | None = None
     ) -> None:

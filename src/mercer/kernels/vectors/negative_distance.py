@@ -42,6 +42,8 @@ class NegativeDistance(RadialKernel):
     array([[-5.]])
     """
 
+    _grows_with = ("power",)
+
     def __init__(self, power: float = 1.0) -> None:
         self.power = power
         self._check()
