@@ -136,13 +136,17 @@ inline GrammarRules parse_rules(const nb::tuple& t) {
   return rules;
 }
 
-/// ("subsequence", decay, weights) and the like; see sequences/kernels.hpp for what they mean.
+/// ("subsequence", decay, weights, logarithms) and the like; see sequences/kernels.hpp for what
+/// they mean.
 inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
   const auto name = nb::cast<std::string>(t[0]);
   const auto numbers = [&](int k) { return to_vector(nb::cast<Array1<double>>(t[k])); };
-  if (name == "subsequence") return make_subsequence(nb::cast<double>(t[1]), numbers(2));
+  if (name == "subsequence")
+    return make_subsequence(nb::cast<double>(t[1]), numbers(2), nb::cast<bool>(t[3]));
   if (name == "substring")
-    return make_substring(nb::cast<double>(t[1]), nb::cast<Index>(t[2]), nb::cast<Index>(t[3]));
+    return make_substring(nb::cast<double>(t[1]), nb::cast<Index>(t[2]), nb::cast<Index>(t[3]),
+                          nb::cast<bool>(t[4]));
+  if (name == "multiset") return make_multiset(nb::cast<bool>(t[1]), nb::cast<bool>(t[2]));
   if (name == "weighted_degree") return make_weighted_degree(numbers(1), nb::cast<Index>(t[2]));
   if (name == "global_alignment")
     return make_global_alignment(nb::cast<double>(t[1]), nb::cast<Index>(t[2]));

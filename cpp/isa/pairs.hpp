@@ -29,6 +29,18 @@ struct SubsequenceTask {
   std::int64_t used;     ///< lanes that hold a sequence
 };
 
+/// Exponents of numbers that leave the range of double count steps of so many powers of two.
+inline constexpr int wide_step = 512;
+
+/// The same for numbers that leave the range of double: those of the task are digits, to be
+/// multiplied with 2^(wide_step exponent). The digits are 0 or from 2^-256 up to 2^256.
+struct WideSubsequenceTask {
+  SubsequenceTask task;  ///< with twice the work
+  double decay_exponent;
+  const double* weight_exponent;
+  double* out_exponent;
+};
+
 /// Alignments of two series. With k(i, j) = w g / (2 - w g), g = exp(-gamma |s_i - t_j|^2) and
 /// w = max(0, 1 - |i - j| / band), or 1 without a band,
 ///   M(i, j) = k(i, j) ((M(i-1, j) + M(i, j-1)) + M(i-1, j-1)),   M(0, 0) = 1,
@@ -95,6 +107,7 @@ struct PairOps {
   int lanes = 0;  ///< sequences in a group
   int step = 0;   ///< the stride of a TriangleTask is a multiple of it
   void (*subsequence)(const SubsequenceTask& task) = nullptr;
+  void (*wide_subsequence)(const WideSubsequenceTask& task) = nullptr;
   void (*alignment)(const AlignmentTask& task) = nullptr;
   void (*pair_model)(const PairModelTask& task) = nullptr;
   void (*runs)(const RunsTask& task) = nullptr;

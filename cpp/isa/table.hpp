@@ -7,6 +7,7 @@
 #include "pair_loops.hpp"
 #include "profiles.hpp"
 #include "smo.hpp"
+#include "wide_loops.hpp"
 
 namespace {
 
@@ -57,6 +58,7 @@ inline mercer::PairOps make_pair_ops() {
   mercer::PairOps o;
   o.lanes = group_lanes;
   o.subsequence = subsequence;
+  o.wide_subsequence = wide_subsequence;
   o.alignment = alignment;
   o.pair_model = pair_model;
   o.runs = runs;

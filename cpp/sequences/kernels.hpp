@@ -8,12 +8,15 @@
 
 namespace mercer {
 
-/// Sum over p of weights[p - 1] times the kernel of gap-weighted subsequences of length p.
-std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights);
+/// Sum over p of weights[p - 1] times the kernel of gap-weighted subsequences of length p, or its
+/// logarithm.
+std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights,
+                                                   bool logarithms = false);
 
 /// Sum over all contiguous substrings u of weights(|u|) times the product of their counts, where
-/// weights(l) = decay^(2 l) for min_length <= l <= max_length.
-std::shared_ptr<const PairKernel> make_substring(double decay, Index min_length, Index max_length);
+/// weights(l) = decay^(2 l) for min_length <= l <= max_length; or its logarithm.
+std::shared_ptr<const PairKernel> make_substring(double decay, Index min_length, Index max_length,
+                                                 bool logarithms = false);
 
 /// Equal substrings at equal positions, or at positions that differ by at most `shift`:
 /// weights[k - 1] for each of length k, divided by 1 + the distance of the positions.
@@ -38,5 +41,10 @@ std::shared_ptr<const PairKernel> make_grammar(GrammarRules rules, double indepe
 /// `interrupted`, which is asked now and then from the calling thread, said so.
 bool grammar_slopes(const PairKernel& kernel, const SequenceStore& a, const SequenceStore& b,
                     int threads, const std::function<bool()>& interrupted, double* out);
+
+/// Product over the common elements of two multisets of 1 + a b, or of 1 + min(a, b), with a and b
+/// their counts; or its logarithm. A multiset is a sequence of elements and counts in turns, by
+/// rising elements.
+std::shared_ptr<const PairKernel> make_multiset(bool products, bool logarithms);
 
 }  // namespace mercer

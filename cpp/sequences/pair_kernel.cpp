@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "isa/dispatch.hpp"
 #include "thread_pool.hpp"
 
 namespace mercer {
@@ -19,12 +20,18 @@ void pair_values(const PairKernel& kernel, const SequenceStore& a, Index i, cons
                  Index begin, Index count, double* out, PairScratch& scratch) {
   kernel.row(a, i, b, begin, count, out, scratch);
   if (!kernel.logarithmic()) return;
-  constexpr double none = -std::numeric_limits<double>::infinity();
-  for (Index k = 0; k < count; ++k) {
-    double log = out[k];
-    if (!b.norm.empty() && log != none) log -= a.norm[i] + b.norm[begin + k];
-    out[k] = std::exp(log);
+  if (b.norm.empty()) {
+    for (Index k = 0; k < count; ++k) out[k] = std::exp(out[k]);
+    return;
   }
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  for (Index k = 0; k < count; ++k)
+    if (out[k] != none) out[k] -= a.norm[i] + b.norm[begin + k];
+  current_isa().dual.exp_affine(out, out, count, 1.0, 0.0);
+  // The exponential of vectors ends at the smallest normal number instead of 0.
+  constexpr double smallest = 0x1p-1000;
+  for (Index k = 0; k < count; ++k)
+    if (out[k] < smallest) out[k] = 0.0;
 }
 
 std::vector<PairScratch> scratch_of_threads(int threads, const std::function<bool()>& interrupted,

@@ -1,58 +1,162 @@
 // Gap-weighted subsequences (Lodhi et al. 2002), all orders in one pass of O(n |s| |t|).
+//
+// Pairs of sequences so long, or weights so small or large, that numbers could leave the range of
+// double take a slower loop that carries exponents along. The two lengths decide.
 #include <cmath>
+#include <limits>
 
 #include "sequences/groups.hpp"
 #include "sequences/kernels.hpp"
+#include "sequences/wide.hpp"
 
 namespace mercer {
 namespace {
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Numbers whose logarithms are between -safe and safe are doubles, and so are sums of many.
+constexpr double safe = 600.0;
+
+/// Digits and exponent as WideSubsequenceTask has them.
+Wide in_steps(Wide x) {
+  x = x.normal();
+  const double steps = std::nearbyint(x.exponent / wide_step);
+  return {std::ldexp(x.digits, static_cast<int>(x.exponent - steps * wide_step)), steps};
+}
+
+/// A bound on the logarithm of the number of ways to choose up to p of m: (e m / p)^p, and 2^m.
+double log_choices(double m, double p) {
+  return std::min(p * (1.0 + std::log(m / p)), m * std::log(2.0));
+}
+
 class Subsequence final : public PairKernel {
  public:
   /// weights[p - 1] multiplies the kernel of subsequences of length p.
-  Subsequence(double decay, std::vector<double> weights)
-      : decay_(decay), weights_(std::move(weights)) {
-    // The tables leave out the factor decay^2 of every matched pair.
-    for (std::size_t p = 0; p < weights_.size(); ++p)
-      weights_[p] *= std::pow(decay_, 2.0 * static_cast<double>(p + 1));
+  Subsequence(double decay, const std::vector<double>& weights, bool logarithms)
+      : decay_(decay),
+        log_decay_(std::log(decay)),
+        wide_decay_(in_steps({decay, 0.0})),
+        logarithms_(logarithms) {
+    double lightest = infinite, heaviest = -infinite;
+    for (std::size_t p = 1; p <= weights.size(); ++p) {
+      // The tables leave out the factor decay^2 of every matched pair.
+      const double w = weights[p - 1];
+      const double plain = w * std::pow(decay, 2.0 * static_cast<double>(p));
+      weights_.push_back(std::isfinite(plain) ? plain : 0.0);  // otherwise never used
+      const Wide wide = Wide{w, 0.0} * wide_power(decay, static_cast<Index>(2 * p));
+      wide_weights_.push_back(w > 0 ? in_steps(wide).digits : 0.0);
+      weight_exponents_.push_back(w > 0 ? in_steps(wide).exponent : 0.0);
+      if (w > 0) lightest = std::min(lightest, wide.logarithm());
+      if (w > 0) heaviest = std::max(heaviest, wide.logarithm());
+      lightest_.push_back(lightest);
+      heaviest_.push_back(heaviest);
+    }
   }
 
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
            double* out, PairScratch& scratch) const override {
-    const PairOps& ops = current_isa().pairs;
     const Index m = a.length(i);
     if (m == 0) {
-      std::fill_n(out, count, 0.0);
+      std::fill_n(out, count, logarithms_ ? -infinite : 0.0);
       return;
     }
     scratch.query.require(m);
     // -1 stands for tokens that no column has; it must not meet one of its kind.
     for (Index k = 0; k < m; ++k)
       scratch.query[k] = a.tokens(i)[k] < 0 ? -3.0 : static_cast<double>(a.tokens(i)[k]);
-    const int order = static_cast<int>(weights_.size());
+    Index longest = 0;
+    for (Index j = begin; j < begin + count; ++j) longest = std::max(longest, b.length(j));
+    const Index limit = longest_in_range(m, longest);
     std::vector<Index>& columns = scratch.order;
-    for (bool query_outer : {false, true}) {
-      columns.clear();
-      for (Index j = begin; j < begin + count; ++j)
-        if (is_outer(a, i, b, j) == query_outer) columns.push_back(j);
-      for_groups(b, columns, scratch, [&](const Index* group, Index used, Index longest) {
-        scratch.group.require(std::max<Index>(longest, 1) * ops.lanes);
-        scratch.table.require(std::max<Index>(order * std::max(longest, m), 1) * ops.lanes);
-        scratch.extra.require(ops.lanes);
-        interleave_tokens(b, group, used, longest, scratch.group.data());
-        ops.subsequence({scratch.query.data(), m, scratch.group.data(), longest, query_outer, order,
-                         decay_, weights_.data(), scratch.table.data(), scratch.extra.data(),
-                         used});
-        for (Index k = 0; k < used; ++k) out[group[k] - begin] = scratch.extra[k];
-      });
-    }
+    for (bool wide : {false, true})
+      for (bool query_outer : {false, true}) {
+        if (wide && limit == longest) continue;
+        columns.clear();
+        for (Index j = begin; j < begin + count; ++j)
+          if ((b.length(j) > limit) == wide && is_outer(a, i, b, j) == query_outer)
+            columns.push_back(j);
+        for_groups(b, columns, scratch, [&](const Index* group, Index used, Index most) {
+          interleave(b, group, used, most, scratch);
+          if (wide)
+            run_wide(m, most, query_outer, used, scratch);
+          else
+            run(m, most, query_outer, used, scratch);
+          for (Index k = 0; k < used; ++k) out[group[k] - begin] = scratch.extra[k];
+        });
+      }
   }
+
+  bool logarithmic() const override { return logarithms_; }
 
   double cost(double length_a, double length_b) const override {
     return 2.0 * static_cast<double>(weights_.size()) * length_a * length_b;
   }
 
  private:
+  /// Whether the numbers of the recursion stay within the range of double, for any sequences of
+  /// these lengths: there are at most C(m, p) C(n, p) pairs of subsequences of length p, whose gaps
+  /// have at most m + n letters in all. What a decay below 1 makes too small for a double is
+  /// nothing next to the subsequences without gaps, which either sequence has with itself.
+  bool in_range(Index m, Index n) const {
+    const Index order = std::min({static_cast<Index>(weights_.size()), m, n});
+    if (order == 0) return true;
+    const auto p = static_cast<double>(order), s = static_cast<double>(m),
+               t = static_cast<double>(n);
+    const double gaps = std::max(log_decay_, 0.0) * (s + t);
+    const double heaviest = std::max(heaviest_[order - 1], 0.0);
+    return log_choices(s, p) + log_choices(t, p) + gaps + heaviest < safe &&
+           lightest_[order - 1] > -safe;
+  }
+
+  /// The largest n up to `longest` that is in range with m; what is in range is so for shorter
+  /// ones too.
+  Index longest_in_range(Index m, Index longest) const {
+    if (in_range(m, longest)) return longest;
+    Index good = 0, bad = longest;
+    while (bad - good > 1) {
+      const Index middle = good + (bad - good) / 2;
+      (in_range(m, middle) ? good : bad) = middle;
+    }
+    return good;
+  }
+
+  static void interleave(const SequenceStore& b, const Index* group, Index used, Index longest,
+                         PairScratch& scratch) {
+    scratch.group.require(std::max<Index>(longest, 1) * current_isa().pairs.lanes);
+    interleave_tokens(b, group, used, longest, scratch.group.data());
+  }
+
+  void run(Index m, Index n, bool query_outer, Index used, PairScratch& scratch) const {
+    const PairOps& ops = current_isa().pairs;
+    const int order = static_cast<int>(weights_.size());
+    scratch.table.require(std::max<Index>(order * std::max(n, m), 1) * ops.lanes);
+    scratch.extra.require(2 * ops.lanes);
+    ops.subsequence({scratch.query.data(), m, scratch.group.data(), n, query_outer, order, decay_,
+                     weights_.data(), scratch.table.data(), scratch.extra.data(), used});
+    if (!logarithms_) return;
+    double *values = scratch.extra.data(), *logs = values + ops.lanes;
+    current_isa().dual.log(values, logs, used);
+    for (Index k = 0; k < used; ++k) values[k] = values[k] > 0 ? logs[k] : -infinite;
+  }
+
+  void run_wide(Index m, Index n, bool query_outer, Index used, PairScratch& scratch) const {
+    const PairOps& ops = current_isa().pairs;
+    // Subsequences longer than the sequences add nothing.
+    const auto order = static_cast<int>(std::min({static_cast<Index>(weights_.size()), m, n}));
+    scratch.table.require(2 * order * std::max(n, m) * ops.lanes);
+    scratch.extra.require(2 * ops.lanes);
+    double *digits = scratch.extra.data(), *exponents = digits + ops.lanes;
+    ops.wide_subsequence(
+        {{scratch.query.data(), m, scratch.group.data(), n, query_outer, order, wide_decay_.digits,
+          wide_weights_.data(), scratch.table.data(), digits, used},
+         wide_decay_.exponent,
+         weight_exponents_.data(),
+         exponents});
+    for (Index k = 0; k < used; ++k) {
+      const Wide value{digits[k], exponents[k] * wide_step};
+      digits[k] = logarithms_ ? value.logarithm() : value.value();
+    }
+  }
+
   /// Which of two sequences the recursion goes through in its outer loop: the longer one, or where
   /// they are equally long the one that a look at which tokens agree tells. Both orders of a pair
   /// give the same answer, unless no such look tells them apart; then they give the same value.
@@ -69,14 +173,18 @@ class Subsequence final : public PairKernel {
     return true;
   }
 
-  double decay_;
-  std::vector<double> weights_;
+  double decay_, log_decay_;
+  Wide wide_decay_;  ///< in steps, as are the wide weights
+  bool logarithms_;
+  std::vector<double> weights_, wide_weights_, weight_exponents_;
+  std::vector<double> lightest_, heaviest_;  ///< logarithms of the weights above 0 up to a length
 };
 
 }  // namespace
 
-std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights) {
-  return std::make_shared<Subsequence>(decay, std::move(weights));
+std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights,
+                                                   bool logarithms) {
+  return std::make_shared<Subsequence>(decay, weights, logarithms);
 }
 
 }  // namespace mercer

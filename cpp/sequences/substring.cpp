@@ -6,9 +6,11 @@
 // l, so that both orders of a pair give the same bits; the value is sum_l weight(l) c(l). The use
 // of such automata for kernels is due to Vishwanathan and Smola (2003).
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sequences/kernels.hpp"
+#include "sequences/wide.hpp"
 
 namespace mercer {
 namespace {
@@ -134,8 +136,13 @@ class CommonSubstrings {
 
 class Substring final : public PairKernel {
  public:
-  Substring(double decay, Index min_length, Index max_length)
-      : square_(decay * decay), min_length_(min_length), max_length_(max_length) {}
+  Substring(double decay, Index min_length, Index max_length, bool logarithms)
+      : decay_(decay),
+        square_(decay * decay),
+        log_square_(2.0 * std::log(decay)),
+        min_length_(min_length),
+        max_length_(max_length),
+        logarithms_(logarithms) {}
 
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
            double* out, PairScratch&) const override {
@@ -143,29 +150,58 @@ class Substring final : public PairKernel {
     CommonSubstrings common(automaton, a.length(i));
     for (Index k = 0; k < count; ++k) {
       const auto& pairs = common.count(b.tokens(begin + k), b.length(begin + k));
-      const Index last = std::min(max_length_, static_cast<Index>(pairs.size()) - 1);
+      const Index most = std::min(max_length_, static_cast<Index>(pairs.size()) - 1);
+      Index last = 0;
+      while (last < most && pairs[last + 1] > 0) ++last;
+      if (!in_range(std::max(last, min_length_))) {
+        const Wide sum = wide_sum(pairs, last);
+        out[k] = logarithms_ ? sum.logarithm() : sum.value();
+        continue;
+      }
       double weight = 1.0, sum = 0.0;
-      for (Index l = 1; l <= last && pairs[l] > 0; ++l) {
+      for (Index l = 1; l <= last; ++l) {
         weight *= square_;
         if (l >= min_length_) sum += weight * static_cast<double>(pairs[l]);
       }
-      out[k] = sum;
+      out[k] = logarithms_ ? std::log(sum) : sum;
     }
   }
+
+  bool logarithmic() const override { return logarithms_; }
 
   double cost(double length_a, double length_b) const override {
     return 20.0 * (length_a + length_b);
   }
 
  private:
-  double square_;
+  /// Whether the weights of the shortest and the longest substrings are safe from overflow and
+  /// underflow. Below 1 the weights of long ones may vanish: there are at most as many pairs of
+  /// them as of the shorter ones.
+  bool in_range(Index longest) const {
+    constexpr double safe = 600.0;
+    return log_square_ * static_cast<double>(longest) < safe &&
+           log_square_ * static_cast<double>(min_length_) > -safe;
+  }
+
+  /// The same sum by Horner's rule from the longest substrings down, with an exponent.
+  Wide wide_sum(const std::vector<std::int64_t>& pairs, Index last) const {
+    const Wide square = wide_power(decay_, 2);
+    Wide sum;
+    for (Index l = last; l >= min_length_; --l)
+      sum = sum * square + Wide{static_cast<double>(pairs[l]), 0.0};
+    return sum * wide_power(decay_, 2 * min_length_);
+  }
+
+  double decay_, square_, log_square_;
   Index min_length_, max_length_;
+  bool logarithms_;
 };
 
 }  // namespace
 
-std::shared_ptr<const PairKernel> make_substring(double decay, Index min_length, Index max_length) {
-  return std::make_shared<Substring>(decay, min_length, max_length);
+std::shared_ptr<const PairKernel> make_substring(double decay, Index min_length, Index max_length,
+                                                 bool logarithms) {
+  return std::make_shared<Substring>(decay, min_length, max_length, logarithms);
 }
 
 }  // namespace mercer

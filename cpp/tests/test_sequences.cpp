@@ -211,6 +211,35 @@ TEST(sequences_subsequence) {
   });
 }
 
+TEST(sequences_beyond_the_range_of_double) {
+  // A weight so small or large that the loop with exponents runs changes the logarithm only.
+  on_every_isa([] {
+    const auto x = draw(5, 37, 9, 2);
+    const SequenceStore s = stored(x);
+    PairScratch scratch;
+    std::vector<double> plain(x.size()), wide(x.size());
+    for (double decay : {0.3, 1.7})
+      for (double weight : {0x1p-1000, 0x1p1000})
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const auto row = static_cast<Index>(i);
+          make_subsequence(decay, {0.0, 1.0, 0.5}, true)
+              ->row(s, row, s, 0, s.n, plain.data(), scratch);
+          make_subsequence(decay, {0.0, weight, 0.5 * weight}, true)
+              ->row(s, row, s, 0, s.n, wide.data(), scratch);
+          for (std::size_t j = 0; j < x.size(); ++j) {
+            if (std::isinf(plain[j]))
+              CHECK(wide[j] == plain[j]);
+            else
+              CHECK_NEAR(wide[j], plain[j] + std::log(weight), 1e-12);
+            double one = 0;
+            make_subsequence(decay, {0.0, weight, 0.5 * weight}, true)
+                ->row(s, row, s, static_cast<Index>(j), 1, &one, scratch);
+            CHECK(one == wide[j]);
+          }
+        }
+  });
+}
+
 TEST(sequences_substring) {
   const auto x = draw(2, 30, 12, 2);
   check_kernel(*make_substring(1.0, 1, 1000), x,

@@ -24,7 +24,9 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Polynomial,
+    SetPower,
     Sigmoid,
+    Spectrum,
     normalize,
 )
 from mercer.kernels.spectrum import stated_series
@@ -282,3 +284,10 @@ def test_the_stated_norm_of_the_laplacian_reproduces_it():
     f, g = np.exp(-gamma * np.abs(x - 0.3)), np.exp(-gamma * np.abs(x + 0.5))
     inner = (gamma**2 * f * g + np.gradient(f, h) * np.gradient(g, h)).sum() * h / (2 * gamma)
     assert inner == pytest.approx(np.exp(-gamma * 0.8), abs=1e-4)
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(3), SetPower()], ids=str)
+@pytest.mark.parametrize("transform", [fourier_transform, bochner_density])
+def test_kernels_on_other_objects_than_vectors_have_no_fourier_transform(kernel, transform):
+    with pytest.raises(TypeError, match=r"translation-invariant kernel on vectors.* is defined on"):
+        transform(kernel, [0.0, 1.0])

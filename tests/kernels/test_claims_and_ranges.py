@@ -13,8 +13,6 @@ from mercer.kernels import (
     Mismatch,
     Polynomial,
     Sigmoid,
-    Subsequence,
-    Substring,
     normalize,
 )
 
@@ -22,10 +20,8 @@ from mercer.kernels import (
 @pytest.mark.parametrize(
     ("kernel", "objects"),
     [
-        (Polynomial(200, 1.0, 0.0), [[1e3], [-1e3]]),
-        (ExponentialDot(1.0), [[100.0], [101.0]]),
-        (Substring(decay=1.2), ["ab" * 1200]),
-        (Subsequence(n=3, decay=1.5), ["ab" * 1500]),
+        (Polynomial(200, 1.0, 0.0) + 1.0, [[1e3], [-1e3]]),
+        (ExponentialDot(1.0) + 1.0, [[100.0], [101.0]]),
     ],
     ids=str,
 )
@@ -33,12 +29,6 @@ from mercer.kernels import (
 def test_a_norm_that_no_number_holds_is_refused(kernel, objects):
     with pytest.raises(OverflowError, match=r"object 0 under .* is too large for a number"):
         normalize(kernel)(objects)
-
-
-@pytest.mark.parametrize("kernel", [Substring(decay=1.2), Subsequence(n=3, decay=1.5)], ids=str)
-def test_a_value_of_sequences_that_no_number_holds_is_refused(kernel):
-    with pytest.raises(OverflowError, match=r"object 1 under .* is too large for a number"):
-        kernel(["ab", "ab" * 1500])
 
 
 def test_letters_that_occur_in_no_string_are_refused():

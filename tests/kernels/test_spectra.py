@@ -1,5 +1,7 @@
 """Fourier transforms of radial functions, and kernels made from spectra, series and periods."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev
@@ -359,3 +361,19 @@ def test_kernels_in_polar_coordinates_are_invariant_under_rotation_and_scaling()
     for bad, message in [(np.zeros((2, 2)), "origin"), (np.ones((2, 3)), "plane")]:
         with pytest.raises(ValueError, match=message):
             kernel(bad)
+
+
+@pytest.mark.parametrize(
+    ("density", "words"),
+    [
+        (lambda w: (w < 2.0) * 1.0, "jumps at the frequency 2, from 1 to 0.*cutoff=2;"),
+        (lambda w: np.where(w < 3.0, 1.0, 0.5 * np.exp(3.0 - w)), "jumps at the frequency 3, from"),
+        (lambda w: np.maximum(0.0, 1.0 - w), "ends at the frequency 1, and not smoothly.*cutoff=1"),
+    ],
+)
+def test_a_density_with_a_jump_or_a_sharp_end_is_refused_at_once(density, words):
+    X = np.linspace(-3.0, 3.0, 8).reshape(4, 2)
+    begin = perf_counter()
+    with pytest.raises(ValueError, match=words):
+        FromSpectrum(density).bind(X)
+    assert perf_counter() - begin < 2.0

@@ -19,7 +19,7 @@ from mercer.kernels.objects import VECTORS
 from mercer.kernels.tables import is_table, select
 
 from .images import SPARSE_DENSITY, Images
-from .norms import logarithms_of_norms, numbers
+from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Leaf, Program, compile_kernel
 from .views import Views
@@ -105,7 +105,7 @@ class Layout:
                 store.index(ids)
                 continue
             if leaf.kind == "sequence":
-                norm, kernel = logarithms_of_norms(leaf, found[k]), leaf.kernel
+                norm, kernel = sequence_norms(leaf, found[k], views), leaf.kernel
                 found[k].add_to(store, norm, kernel.native_form())  # type: ignore[union-attr]
                 continue
             if (first := seen.index(seen[-1])) < k:
@@ -343,7 +343,8 @@ def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
     if leaf.coordinates is not None:
         return ("coordinates", leaf.coordinates.source(leaf.combination, leaf.order))
     if leaf.kind == "sequence":
-        return ("sequence", leaf.kernel.native_form())  # type: ignore[union-attr]
+        sequences: Any = leaf.kernel
+        return ("sequence", sequences.native_form(leaf.normalized))
     if leaf.kind != "python":
         return (leaf.kind,)
     kernel: Any = leaf.kernel

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.kernels.vocabulary import Vocabulary
+
 from .program import Leaf, Scalars
 from .views import Views
 
@@ -29,7 +31,7 @@ def numbers(scalars: Scalars, views: Views) -> np.ndarray:
     return own if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, own)
 
 
-def logarithms_of_norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
+def sequence_norms(leaf: Leaf, sequences: Any, views: Views) -> np.ndarray | None:
     """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
 
     Without normalisation, refuse values that no number can hold; those of pairs are between them,
@@ -38,44 +40,65 @@ def logarithms_of_norms(leaf: Leaf, sequences: Any) -> np.ndarray | None:
     Parameters
     ----------
     leaf : Leaf
-        A leaf of sequences.
+        Whose kernel has a native evaluator of pairs.
     sequences : Tokens or Points
-        The sequences as numbers.
+        The sequences. Tokens that are unknown, because no sequence that stays has them, agree with
+        none here, yet do so in k(x, x).
+    views : Views
+        Of the objects from which they were made.
     """
     kernel: Any = leaf.kernel
-    if not kernel.logarithmic and not kernel._may_overflow:
+    if not (kernel.normalized_by_logarithms or kernel._may_overflow):
         return None
-    own = sequences.diagonal(kernel.native_form())
-    if not kernel.logarithmic:
-        if not np.isfinite(own).all():
-            i = int(np.argmin(np.isfinite(own)))
-            raise OverflowError(
-                f"k(x, x) of object {i} under {kernel!r} is too large for a number; use a smaller "
-                "decay, or shorter sequences."
-            )
-        return None
-    logs = own
+    if sequences.has_unknown:
+        sequences = kernel.encode(views.of(leaf, kernel.takes), Vocabulary())
+    own = sequences.diagonal(kernel.native_form(logarithms=True))
     if leaf.normalized:
-        return 0.5 * logs
-    finite = logs[np.isfinite(logs)]
-    if finite.size and np.abs(finite).max() > LARGEST_LOG:
-        i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
+        return 0.5 * own
+    if kernel.normalized_by_logarithms:
+        refuse_out_of_range(own, kernel)
+    elif not np.isfinite(own).all():
+        i = int(np.argmin(np.isfinite(own)))
         raise OverflowError(
-            f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
-            "computer holds; use normalize(kernel), which needs no such number."
+            f"k(x, x) of object {i} under {kernel!r} is too large for a number; use smaller "
+            "weights, or shorter sequences."
         )
     return None
 
 
+def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
+    """Refuse k(x, x) that are no numbers, by their logarithms.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (n,)
+        The logarithms, -inf for 0.
+    kernel : Kernel
+        The kernel, for the error message.
+    """
+    finite = logs[np.isfinite(logs)]
+    if finite.size == 0 or np.abs(finite).max() <= LARGEST_LOG:
+        return
+    i = int(np.argmax(np.where(np.isfinite(logs), np.abs(logs), 0.0)))
+    advice = "use normalize(kernel), which needs no such number"
+    if hasattr(kernel, "decay"):
+        advice += f", or a {'smaller' if logs[i] > 0 else 'larger'} decay"
+    raise OverflowError(
+        f"k(x, x) = exp({logs[i]:.0f}) of object {i} under {kernel!r} is no number that the "
+        f"computer holds; {advice}."
+    )
+
+
 def _inverse_norms(kernel: Any, diagonal: np.ndarray) -> np.ndarray:
     from mercer.kernels.diagonal import check_nonnegative  # which uses this package
+    from mercer.kernels.overflow import advice
 
     check_nonnegative(diagonal, kernel)
     if not np.isfinite(diagonal).all():
         i = int(np.argmin(np.isfinite(diagonal)))
         raise OverflowError(
             f"k(x, x) of object {i} under {kernel!r} is too large for a number, so it cannot be "
-            "normalised; use a smaller decay, degree or gamma, or scale the data."
+            f"normalised; {advice(kernel)}."
         )
     scale = np.zeros_like(diagonal)
     np.divide(1.0, np.sqrt(diagonal), out=scale, where=diagonal > 0)

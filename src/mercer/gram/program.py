@@ -322,7 +322,7 @@ class Builder:
 
     def normalize(self, kernel: Kernel) -> None:
         """Multiply the top by 1 / sqrt(k(a, a) k(b, b)), 0 where a diagonal entry is 0."""
-        if kernel.logarithmic and self._normalized_in_logarithms(kernel):
+        if kernel.normalized_by_logarithms and self._normalized_in_logarithms(kernel):
             return
         self._scalars("aux", Scalars("scale", kernel, self._columns, self._mapping))
 

@@ -74,6 +74,7 @@ def fourier_transform(
             f"a kernel is needed; got {type(kernel).__name__}. Wrap a function: FromFunction(f); "
             "for a function of the distance use radial_fourier."
         )
+    _require_vectors(kernel)
     kernel._require_bound("in the frequency domain")
     w = as_frequencies(omega, dimension)
     concentrated = point_masses(kernel)
@@ -119,6 +120,7 @@ def bochner_density(kernel: Kernel, omega: Any, dimension: int | None = None) ->
     >>> bochner_density(RBF(gamma=0.5), 0.0).round(6)  # that of the normal distribution
     array([0.398942])
     """
+    _require_vectors(kernel)
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     at_zero = float(kernel.diag(np.zeros((1, d)))[0])
@@ -271,6 +273,14 @@ def _profile(kernel: Kernel, dimension: int, axis: int = 0) -> Callable[[np.ndar
         return kernel(points, origin)[:, 0]
 
     return profile
+
+
+def _require_vectors(kernel: Kernel) -> None:
+    if kernel.takes.structured:
+        raise TypeError(
+            "a Fourier transform is that of a translation-invariant kernel on vectors, a function "
+            f"of x - z; {kernel!r} is defined on {kernel.domain}."
+        )
 
 
 def _numeric(kernel: Kernel, omega: np.ndarray) -> np.ndarray:

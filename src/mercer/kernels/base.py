@@ -48,6 +48,7 @@ class Kernel(Parametrised):
     _objects: ClassVar[objects.Objects] = objects.ANY
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
+    _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
 
     # -- what is claimed ---------------------------------------------------------------------
 
@@ -91,6 +92,11 @@ class Kernel(Parametrised):
     def logarithmic(self) -> bool:
         """Whether values may leave the range of numbers, so that logarithms are computed."""
         return False
+
+    @property
+    def normalized_by_logarithms(self) -> bool:
+        """Whether a native evaluator gives logarithms to :func:`normalize`."""
+        return self.logarithmic
 
     @property
     def translation_invariant(self) -> bool:
@@ -203,12 +209,16 @@ class Kernel(Parametrised):
         """
         from mercer.gram import evaluate
 
+        from .overflow import refuse_overflow
+
         if Z is None:
-            return evaluate(*self._bound_and_views(X))
+            kernel, views = self._bound_and_views(X)
+            return refuse_overflow(evaluate(kernel, views), kernel)
         self._check_changes()
         self._require_bound("on two sets of objects")
         Z = self.validate(Z)
-        return evaluate(self, *objects.stored_alike(self.validate(X, Z), Z))
+        X, Z = objects.stored_alike(self.validate(X, Z), Z)
+        return refuse_overflow(evaluate(self, X, Z), self)
 
     def diag(self, X: Any) -> np.ndarray:
         """Return the values k(x, x), without evaluating the matrix.
@@ -513,6 +523,17 @@ class Kernel(Parametrised):
                 "respect to its parameters."
             )
         return {}
+
+    def _normalized_form(self) -> Kernel | None:
+        """Return a kernel that is equal to normalize(self) but needs no k(x, x), if there is one.
+
+        The values of this bound kernel may then be beyond the range of numbers.
+        """
+        return None
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        """Return the derivatives of that kernel by the parameters of this one, if it has them."""
+        return None
 
     def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         """Return the derivatives of k(x, x), from small tiles on the diagonal."""

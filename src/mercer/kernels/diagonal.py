@@ -231,17 +231,17 @@ class Diagonal:
 
     def normalize(self, kernel: Kernel) -> None:
         """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""
-        if kernel.logarithmic:
-            positive = self._own_values(kernel) > -np.inf
+        if kernel.normalized_by_logarithms:
+            positive = self._own_values(kernel, logarithms=True) > -np.inf
         else:
             check_nonnegative(self._stack[-1], kernel)
             positive = self._stack[-1] > 0
         self._stack[-1] = positive.astype(np.float64)
 
-    def _own_values(self, kernel: Any) -> np.ndarray:
+    def _own_values(self, kernel: Any, logarithms: bool = False) -> np.ndarray:
         """Return k(x, x) of a native kernel on sequences, or its logarithm."""
         sequences = kernel.encode(self._objects(kernel), Vocabulary())
-        return sequences.diagonal(kernel.native_form())
+        return sequences.diagonal(kernel.native_form(logarithms))
 
     def _rows(self) -> Any:
         return self._views.seen(self._columns, self._mapping, VECTORS)

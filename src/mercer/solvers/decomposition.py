@@ -19,6 +19,7 @@ import numpy as np
 
 from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
+from mercer.kernels.overflow import advice
 
 from .feature_interior_point import solve_in_features
 from .problem import Problem, Settings, Solution
@@ -103,14 +104,26 @@ def _run(
     """Call the native solver."""
     evaluator, objects = gram.native
     begin = perf_counter()
-    found = evaluator.solve(
-        objects,
-        [p.native(s) for p, s in zip(problems, starts, strict=True)],
-        _native_settings(settings),
-        settings.callback,
-    )
+    natives = [p.native(s) for p, s in zip(problems, starts, strict=True)]
+    try:
+        found = evaluator.solve(objects, natives, _native_settings(settings), settings.callback)
+    except ValueError as error:
+        _blame_overflow(gram, error)
+        raise
     seconds = perf_counter() - begin
     return [_solution(d, seconds / len(problems), gram.dtype) for d in found]
+
+
+def _blame_overflow(gram: Gram, error: ValueError) -> None:
+    """Say which k(x, x) is no number and what to do, if that is why the core refused."""
+    own = gram.diag()
+    if np.isfinite(own).all():
+        return
+    i = int(np.argmin(np.isfinite(own)))
+    raise ValueError(
+        f"kernel values are not finite on these objects: k(x, x) of object {i} under "
+        f"{gram.kernel!r} overflows; {advice(gram.kernel)}."
+    ) from error
 
 
 def _insist(

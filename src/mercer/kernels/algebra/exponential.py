@@ -9,6 +9,7 @@ import numpy as np
 from ..base import Kernel
 from ..definiteness import Definiteness, of_exponential
 from .operands import nested, require_kernel
+from .over_feature_space import OverFeatureSpace
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -62,6 +63,14 @@ class Exp(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         inner = self.kernel._gradient(X, Z)
         return nested("kernel", inner, self._values(X, Z)) if inner else {}
+
+    def _normalized_form(self) -> Kernel:
+        # k(x, z) - k(x, x) / 2 - k(z, z) / 2 is minus half a squared distance.
+        return OverFeatureSpace(self.kernel, 0.5)
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        slopes = self._normalized_form()._gradient(X, Z)
+        return {name: slope for name, slope in slopes.items() if name != "gamma"}
 
     def __repr__(self) -> str:
         return f"exp({self.kernel!r})"

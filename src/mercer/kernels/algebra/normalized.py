@@ -12,7 +12,7 @@ from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
 from ..diagonal import check_norms
 from ..objects import count, take
-from .operands import require_kernel
+from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -40,9 +40,9 @@ class Normalized(Kernel):
     -----
     Use it wherever the size of objects should not count: long and short documents, sequences, sets.
     It makes C, and the weights of a sum, mean the same for all kernels. It needs k(x, x) of every
-    object once and a product per value; for alignments it works with logarithms and cannot
-    overflow. Not where the size carries the signal, and not on RBF and its like, which have length
-    1 already.
+    object once and a product per value; for alignments, Substring and Subsequence it works with
+    logarithms and cannot overflow. Not where the size carries the signal, and not on RBF and its
+    like, which have length 1 already.
 
     Examples
     --------
@@ -74,6 +74,10 @@ class Normalized(Kernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel and its normalisation; see :meth:`Kernel.compile`."""
+        form = self.kernel._normalized_form()
+        if form is not None:
+            form.compile(builder)
+            return
         self.kernel.compile(builder)
         builder.normalize(self.kernel)
 
@@ -97,6 +101,10 @@ class Normalized(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         if self.kernel.logarithmic:
             return self._gradient_by_logarithms(X, Z)
+        stated = self.kernel._normalized_gradient(X, Z)
+        if stated is not None:
+            return nested("kernel", stated, 1.0)
+        self._require_numbers(X, Z)
         inner = self.kernel._gradient(X, Z)
         if not inner:
             return {}
@@ -113,6 +121,18 @@ class Normalized(Kernel):
             * ((own[name] * rows)[..., :, None] + (other[name] * columns)[..., None, :])
             for name, matrix in inner.items()
         }
+
+    def _require_numbers(self, X: Any, Z: Any) -> None:
+        """Refuse sequences whose values are normalised by logarithms because they must be."""
+        if not self.kernel.normalized_by_logarithms:
+            return
+        try:
+            self.kernel._values(X, Z)
+        except OverflowError as error:
+            raise OverflowError(
+                f"the derivatives of {self!r} are computed from those of the kernel without "
+                f"normalisation, which are no numbers here: {error}"
+            ) from None
 
     def _gradient_by_logarithms(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         """Return the same derivatives where k, u and v may be beyond the range of numbers."""

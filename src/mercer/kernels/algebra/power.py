@@ -48,6 +48,7 @@ class Power(Kernel):
     """
 
     _binds_tighter_than = 2
+    _grows_with = ("exponent",)
 
     def __init__(self, kernel: Kernel, exponent: int = 2) -> None:
         self.kernel = kernel
@@ -92,6 +93,19 @@ class Power(Kernel):
             return {}
         n = int(self.exponent)
         return nested("kernel", inner, n * self.kernel._values(X, Z) ** (n - 1))
+
+    def _normalized_form(self) -> Kernel | None:
+        from .normalized import Normalized  # which may hold a power
+
+        psd = self.kernel.definiteness.is_psd  # so that k(x, x) >= 0
+        return Normalized(self.kernel) ** int(self.exponent) if psd else None
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        form = self._normalized_form()
+        if form is None:
+            return None
+        # Power(Normalized(k)) and Power(k) differ by one level of names.
+        return {name.removeprefix("kernel__"): g for name, g in form._gradient(X, Z).items()}
 
     def __repr__(self) -> str:
         return f"{self.kernel._inside(3)} ** {show(self.exponent)}"

@@ -29,6 +29,11 @@ class Points(NamedTuple):
     value: np.ndarray
     start: np.ndarray
 
+    @property
+    def has_unknown(self) -> bool:
+        """False: all points are known."""
+        return False
+
     def add_to(self, store: Any, norm: np.ndarray | None, form: tuple[Any, ...]) -> None:
         """Append the series to native objects."""
         store.points(self.value, self.start, norm)
@@ -157,7 +162,7 @@ class GlobalAlignment(Kernel):
             )
         return Points(np.ascontiguousarray(np.concatenate(X)), offsets(X))
 
-    def native_form(self) -> tuple[Any, ...]:
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         self._require_bound("on pairs of series")
         return ("global_alignment", float(self.gamma), 0 if self.band is None else int(self.band))

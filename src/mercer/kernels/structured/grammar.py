@@ -167,7 +167,7 @@ class Grammar(SequenceKernel):
         """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
         return self._letters(X)
 
-    def native_form(self) -> tuple[Any, ...]:
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         tables = self._tables()
         rules = [(b, c, a, p) for (b, c), heads in tables.binary.items() for a, p in heads if p > 0]

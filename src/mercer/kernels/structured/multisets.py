@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,16 +10,16 @@ import numpy as np
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
 from ..objects import Objects
-from ..rows import squared_norms
 from ..vocabulary import Vocabulary
 from .hashables import as_collections, counts
-from .sets import refuse_overflow
+from .sequences import Tokens
 from .subsets import chosen_parts, copies_name, part_names, register
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
 
 MODES = ("minimum", "product", "multisets", "subsets")
+_PRODUCTS = ("multisets", "subsets")
 
 
 class Multiset(Kernel):
@@ -56,7 +55,8 @@ class Multiset(Kernel):
     Use it for bags of things with counts: words of a document, atoms of a molecule, baskets.
     "minimum" is robust to single large counts and the one to start with; "product" is the dot
     product of counts. The last two count combinations and grow exponentially, so ``normalize``
-    them; "subsets" runs in Python. Not for ordered data, where Spectrum keeps the neighbours.
+    them, which works with logarithms and cannot overflow. Not for ordered data, where Spectrum
+    keeps the neighbours.
 
     Examples
     --------
@@ -87,27 +87,23 @@ class Multiset(Kernel):
         """Return `X` if it is a list of multisets; see :meth:`Kernel.validate`."""
         return as_collections(X, type(self).__name__)
 
+    @property
+    def normalized_by_logarithms(self) -> bool:
+        """Whether values are products, which may leave the range of numbers."""
+        return self.mode in _PRODUCTS
+
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of counts or copies, or its exponential."""
-        if self.mode == "subsets":
-            builder.python(self)
-            return
-        builder.mapped(self, "dot")
-        if self.mode == "multisets":
-            builder.exp()
+        """Push the dot product of counts or copies, or the product over common elements."""
+        if self.mode in _PRODUCTS:
+            builder.sequence(self)
+        else:
+            builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return counts, or one feature for every copy; see :meth:`Kernel.map_objects`.
-
-        The j-th copy of an element carries the square root of log(1 + j) - log(j) for
-        "multisets", so that those of the common copies sum to log(1 + min(a, b)).
-        """
+        """Return counts, or one feature for every copy; see :meth:`Kernel.map_objects`."""
         if self.mode == "product":
             return vocabulary.counts(counts(x) for x in X)
-        features = vocabulary.counts(self._copies(x) for x in X)
-        if self.mode == "multisets":
-            refuse_overflow(squared_norms(features), type(self).__name__)
-        return features
+        return vocabulary.counts(_copies(x) for x in X)
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return counts, copies or parts of multisets; see :meth:`Kernel.map_features`.
@@ -118,9 +114,7 @@ class Multiset(Kernel):
         """
         X = self.validate(X)
         if self.mode in ("minimum", "product"):
-            register(
-                (counts(x) if self.mode == "product" else self._copies(x) for x in X), vocabulary
-            )
+            register((counts(x) if self.mode == "product" else _copies(x) for x in X), vocabulary)
             features = self.map_objects(X, vocabulary)
             vocabulary.fix()
             return features
@@ -141,36 +135,19 @@ class Multiset(Kernel):
             return [[(v, float(number))] for v, number in counts(x).items()]
         return [[((v, j), 1.0) for j in range(1, n + 1)] for v, n in counts(x).items()]
 
-    def _copies(self, x: Any) -> dict[Hashable, float]:
-        return {
-            (v, j): 1.0 if self.mode == "minimum" else math.sqrt(math.log1p(1.0 / j))
-            for v, number in counts(x).items()
-            for j in range(1, number + 1)
-        }
+    def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
+        """Return elements and counts in turns, by rising numbers of the elements."""
+        rows = [
+            sorted((vocabulary.column(v), number) for v, number in counts(x).items()) for x in X
+        ]
+        token = np.array([n for row in rows for pair in row for n in pair], dtype=np.int32)
+        lengths = [2 * len(row) for row in rows]
+        return Tokens(token, np.cumsum([0, *lengths], dtype=np.int64))
 
-    def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the products over common elements; see :meth:`Kernel.tile`."""
-        rows = Vocabulary().counts([counts(x) for x in (*A, *B)]).tocsc()
-        values = np.ones((len(A), len(B)))
-        for v in range(rows.shape[1]):
-            entries = slice(rows.indptr[v], rows.indptr[v + 1])
-            index, number = rows.indices[entries], rows.data[entries]
-            left = index < len(A)
-            if left.any() and not left.all():
-                at = np.ix_(index[left], index[~left] - len(A))
-                with np.errstate(over="ignore"):  # refused below
-                    values[at] *= 1.0 + np.outer(number[left], number[~left])
-        return _finite(values)
-
-    def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return the products of 1 + a^2; see :meth:`Kernel.tile_diagonal`."""
-        return _finite(np.array([math.prod(1.0 + n * n for n in counts(x).values()) for x in A]))
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
+        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
+        return ("multiset", self.mode == "subsets", logarithms)
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "Multiset: a product over common elements is larger than a float can hold; use "
-            "mode='minimum' or mode='product'."
-        )
-    return values
+def _copies(x: Any) -> dict[Hashable, float]:
+    return {(v, j): 1.0 for v, number in counts(x).items() for j in range(number)}

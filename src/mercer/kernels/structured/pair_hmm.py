@@ -162,7 +162,7 @@ class PairHMM(SequenceKernel):
         alphabet: Any = self.alphabet
         return known_letters(X, alphabet, "PairHMM", "give an alphabet with all letters")
 
-    def native_form(self) -> tuple[Any, ...]:
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         self._require_bound("on pairs of sequences")
         pairs, letters = self.probabilities()

@@ -28,6 +28,11 @@ class Tokens(NamedTuple):
     token: np.ndarray
     start: np.ndarray
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether there are tokens without a number."""
+        return bool(self.token.size and self.token.min() < 0)
+
     def add_to(self, store: Any, norm: np.ndarray | None, form: tuple[Any, ...]) -> None:
         """Append the sequences to native objects, prepared for a native kernel."""
         store.tokens(self.token, self.start, norm, form)
@@ -73,8 +78,15 @@ class SequenceKernel(Kernel):
         """Return validated sequences as numbers; -1 for tokens that have no column."""
         return encoded(X, vocabulary)
 
-    def native_form(self) -> tuple[Any, ...]:
-        """Return the name and the parameters of the native evaluator of pairs."""
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
+        """Return the name and the parameters of the native evaluator of pairs.
+
+        Parameters
+        ----------
+        logarithms : bool, default=False
+            Whether logarithms of values are wanted, for normalisation. A kernel that is
+            `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no native evaluator of pairs.")
 
 
@@ -125,12 +137,7 @@ def encoded(X: list, vocabulary: Vocabulary) -> Tokens:
         Numbers the tokens.
     """
     kind = _kind(X[0])
-    known = vocabulary.memory.setdefault("kind", kind)
-    if known is not kind:
-        raise TypeError(
-            f"sequences of type {_NAMES[kind]} cannot be compared with sequences of type "
-            f"{_NAMES[known]}."
-        )
+    _require_alike(kind, vocabulary.memory.setdefault("kind", kind))
     if kind is str:
         text = "".join(X).encode("utf-32-le", "surrogatepass")
         token = np.frombuffer(text, dtype="<i4").astype(np.int32, copy=False)
@@ -172,6 +179,9 @@ def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
             vocabulary.column(letter)
         vocabulary.fix()
         return encoded(X, vocabulary)
+    if list(alphabet) != [""]:  # that of sequences without letters
+        for letter in alphabet:
+            _require_alike(_kind(X[0]), _kind_of_letter(letter))
     tokens = encoded(X, Vocabulary())
     codes = np.array([_code(letter) for letter in alphabet])
     if np.any(codes == _NO_LETTER) and list(alphabet) != [""]:
@@ -236,6 +246,21 @@ def _kind(x: Any) -> type | None:
     if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim == 1):
         return list
     return None
+
+
+def _kind_of_letter(letter: Any) -> type:
+    """Return the kind of the sequences that a letter occurs in."""
+    if isinstance(letter, str):
+        return str
+    return bytes if isinstance(letter, Integral) else list
+
+
+def _require_alike(kind: Any, known: Any) -> None:
+    if known is not kind:
+        raise TypeError(
+            f"sequences of type {_NAMES[kind]} cannot be compared with sequences of type "
+            f"{_NAMES[known]}."
+        )
 
 
 def _code(letter: Any) -> int:

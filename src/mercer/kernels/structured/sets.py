@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..algebra.over_feature_space import OverFeatureSpace
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
 from ..objects import Objects
@@ -127,8 +128,8 @@ class SetPower(SetKernel):
     Use it for small sets where combinations of elements matter and not single ones: every common
     subset is a feature. Take a base barely above 1, such as 1.1, or ``normalize``: with base 2 each
     further common element doubles the value, and sets of twenty elements see themselves only. Not
-    for large sets: near a thousand common elements the values exceed the range of numbers, and are
-    refused.
+    for large sets without ``normalize``: near a thousand common elements the values exceed the
+    range of numbers, and are refused.
 
     Examples
     --------
@@ -187,6 +188,14 @@ class SetPower(SetKernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         exponent = SetIntersection(self.weights)._values(X, Z)
         return {"base": exponent * self._values(X, Z) / float(self.base)}
+
+    def _normalized_form(self) -> OverFeatureSpace:
+        # log b times the measure of the intersection, less half of those of both sets
+        return OverFeatureSpace(SetIntersection(self.weights), 0.5 * math.log(self.base))
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        slope = self._normalized_form()._gradient(X, Z)["gamma"]
+        return {"base": 0.5 * slope / float(self.base)}
 
 
 class Jaccard(SetKernel):
@@ -317,7 +326,7 @@ def is_positive(weights: Mapping[Hashable, float] | None) -> bool:
 def refuse_overflow(exponents: np.ndarray, owner: str) -> None:
     """Refuse objects whose value with themselves, exp(exponent), is too large for a float."""
     if exponents.size and exponents.max() > _LARGEST_EXPONENT:
-        raise ValueError(
+        raise OverflowError(
             f"{owner}: the value of object {int(np.argmax(exponents))} with itself is larger than "
-            "a float can hold; use a smaller base or smaller weights, or SetIntersection()."
+            "a float can hold; use normalize(kernel), a smaller base or smaller weights."
         )

@@ -71,6 +71,8 @@ class Subsequence(SequenceKernel):
     array([[0.4444]])
     """
 
+    _grows_with = ("decay",)
+
     def __init__(
         self, n: int = 2, decay: float = 0.5, weights: Sequence[float] | None = None
     ) -> None:
@@ -89,9 +91,14 @@ class Subsequence(SequenceKernel):
         """Positive semidefinite: a dot product."""
         return PSD
 
-    def native_form(self) -> tuple[Any, ...]:
+    @property
+    def normalized_by_logarithms(self) -> bool:
+        """True: with long sequences or a small decay, values leave the range of numbers."""
+        return True
+
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
-        return ("subsequence", float(self.decay), self._all_weights())
+        return ("subsequence", float(self.decay), self._all_weights(), logarithms)
 
     def _all_weights(self) -> np.ndarray:
         if self.weights is not None:

@@ -55,6 +55,8 @@ class Substring(SequenceKernel):
     array([[21.]])
     """
 
+    _grows_with = ("decay",)
+
     def __init__(
         self, decay: float = 1.0, min_length: int = 1, max_length: int | None = None
     ) -> None:
@@ -74,10 +76,15 @@ class Substring(SequenceKernel):
         """Positive semidefinite; the empty sequence has no features."""
         return PSD
 
-    def native_form(self) -> tuple[Any, ...]:
+    @property
+    def normalized_by_logarithms(self) -> bool:
+        """True: with long sequences or a small decay, values leave the range of numbers."""
+        return True
+
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         longest = _LONGEST if self.max_length is None else int(self.max_length)
-        return ("substring", float(self.decay), int(self.min_length), longest)
+        return ("substring", float(self.decay), int(self.min_length), longest, logarithms)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         slopes = np.zeros((len(X), len(Z)))

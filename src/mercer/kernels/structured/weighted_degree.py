@@ -84,7 +84,7 @@ class WeightedDegree(SequenceKernel):
         """Positive semidefinite: see the class."""
         return PSD
 
-    def native_form(self) -> tuple[Any, ...]:
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("weighted_degree", self._weights(), int(self.shift))
 

@@ -69,6 +69,8 @@ class ANOVA(VectorKernel):
     array([[35.]])
     """
 
+    _grows_with = ("order",)
+
     def __init__(self, order: int = 2, base: Kernel | None = None) -> None:
         self.order = order
         self.base = base

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
+from .rbf import RBF
 from .statistics import dots
 from .vector import GammaKernel
 
@@ -43,6 +44,8 @@ class ExponentialDot(GammaKernel):
     array([[3.004166]])
     """
 
+    _grows_with = ("gamma",)
+
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
         self._check()
@@ -70,3 +73,10 @@ class ExponentialDot(GammaKernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": dots(X, Z) * self._values(X, Z)}
+
+    def _normalized_form(self) -> RBF:
+        # g x.z - g |x|^2 / 2 - g |z|^2 / 2 = -(g / 2) |x - z|^2
+        return RBF(0.5 * self._width())
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        return {"gamma": 0.5 * self._normalized_form()._gradient(X, Z)["gamma"]}

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
+_STEP = 1e-3  # of the largest value of a spectrum, which a continuous one does not take at once
+_END = 1e-4  # of it, which a spectrum that ends smoothly does not have just before its end
 _ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
 
 
@@ -201,6 +203,7 @@ def _profile(
                 f"the density {show(density)} has the integral {top} in {dimension} dimensions, so "
                 "there is no bounded kernel. It must fall off faster than w^(-d), or be cut off."
             )
+        _refuse_jumps(spectrum, reach, density)
         value = _interpolated(lambda r: radial_fourier(spectrum, r, dimension), top, reach)
     else:
         nodes = _Band(spectrum, dimension, cutoff, reach)
@@ -240,6 +243,52 @@ def _slope(
             moments = radial_fourier(lambda w: w**2 * spectrum(w), 0.0, d, length=length)
         moment = float(moments[0])
     return -0.5 * moment / d if np.isfinite(moment) else -inf
+
+
+def _refuse_jumps(spectrum: Any, reach: float, density: Callable) -> None:
+    """Refuse a spectrum with a jump or a sharp end, whose transform decays too slowly.
+
+    A step between two neighbours of a fine grid is followed by bisection down to neighbouring
+    floating-point numbers, where a continuous function has none left.
+    """
+    w = np.concatenate([[0.0], np.geomspace(1e-6, 1e6, 4000) / reach])
+    with np.errstate(all="ignore"):
+        P = spectrum(w)
+        top = P.max()
+        steep = np.flatnonzero(np.abs(np.diff(P)) > _STEP * top)
+        low, high, below, above = w[steep], w[steep + 1], P[steep], P[steep + 1]
+        for _ in range(100):
+            if not len(low):
+                _refuse_sharp_end(spectrum, w, density)
+                return
+            middle = 0.5 * (low + high)
+            P = spectrum(middle)
+            left = np.abs(P - below) > np.abs(above - P)
+            low, below = np.where(left, low, middle), np.where(left, below, P)
+            high, above = np.where(left, middle, high), np.where(left, P, above)
+            kept = np.abs(above - below) > _STEP * top
+            low, high, below, above = low[kept], high[kept], below[kept], above[kept]
+    raise ValueError(
+        f"the density {show(density)} jumps at the frequency {high[0]:.6g}, from {below[0]:.6g} to "
+        f"{above[0]:.6g}; without a cutoff it must be continuous. If it ends there, pass "
+        f"cutoff={high[0]:.6g}; otherwise smooth it."
+    )
+
+
+def _refuse_sharp_end(spectrum: Any, w: np.ndarray, density: Callable) -> None:
+    """Refuse a continuous spectrum that goes to 0 at an angle and stays there."""
+    P = spectrum(w)
+    last = int(np.flatnonzero(P)[-1]) if P.any() else len(P) - 1
+    if last == len(P) - 1 or P[last] < _END * P.max():
+        return
+    low, high = w[last], w[last + 1]
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if spectrum(np.array([middle]))[0] > 0 else (low, middle)
+    raise ValueError(
+        f"the density {show(density)} ends at the frequency {high:.6g}, and not smoothly; pass "
+        f"cutoff={high:.6g}."
+    )
 
 
 class _Band:

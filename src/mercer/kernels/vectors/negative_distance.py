@@ -46,6 +46,7 @@ class NegativeDistance(RadialKernel):
     regularisation = stated_operator(
         lambda kernel: "NEGATIVE_DISTANCE" if kernel.power < 2 else "SQUARED_DISTANCE"
     )
+    _grows_with = ("power",)
 
     def __init__(self, power: float = 1.0) -> None:
         self.power = power

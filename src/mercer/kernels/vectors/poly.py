@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..base import Kernel
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..parameters import integer, real
 from ..spectrum import stated_operator
@@ -54,6 +55,8 @@ class Polynomial(GammaKernel):
     >>> Polynomial(degree=2, gamma=2.0, coef0=3.0)([[1.0, 2.0]], [[3.0, 4.0]])
     array([[625.]])
     """
+
+    _grows_with = ("degree", "gamma")
 
     regularisation = stated_operator("POLYNOMIAL")
 
@@ -114,6 +117,25 @@ class Polynomial(GammaKernel):
         inner = self._width() * products + float(self.coef0)
         slope = degree * inner ** (degree - 1) if degree > 0 else np.zeros_like(inner)
         return {"gamma": products * slope, "coef0": slope}
+
+    def _normalized_form(self) -> Kernel | None:
+        """Return the power of the normalised affine function, which is at most 1."""
+        if self.degree < 2 or self.coef0 < 0:
+            return None
+        return self._normalized_base() ** int(self.degree)
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        if self.degree < 2 or self.coef0 < 0:
+            return None
+        base, degree = self._normalized_base(), int(self.degree)
+        slopes = base._gradient(X, Z)
+        factor = degree * base._values(X, Z) ** (degree - 1)
+        return {name: factor * slopes[f"kernel__{name}"] for name in ("gamma", "coef0")}
+
+    def _normalized_base(self) -> Kernel:
+        from ..algebra.normalized import Normalized  # which is made of kernels on vectors too
+
+        return Normalized(self._with(degree=1))
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
         """Return the monomials whose dot product is the kernel.

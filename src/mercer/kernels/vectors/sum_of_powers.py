@@ -50,6 +50,8 @@ class SumOfPowers(GammaKernel):
     array([[133.]])
     """
 
+    _grows_with = ("degree", "gamma")
+
     def __init__(self, degree: int = 2, gamma: float | str = 1.0) -> None:
         self.degree = degree
         self.gamma = gamma
