@@ -539,13 +539,12 @@ class Kernel(Parametrised):
         """Return the derivatives of k(x, x), from small tiles on the diagonal."""
         n = objects.count(X)
         blocks = [objects.take(X, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE)]
-        parts = [self._gradient(block, block) for block in blocks]
-        return {
-            name: np.concatenate(
-                [np.diagonal(part[name], axis1=-2, axis2=-1) for part in parts], axis=-1
-            )
-            for name in parts[0]
-        }
+        diagonals: dict[str, np.ndarray] = {}  # objects without parts may have no derivatives
+        for i, block in zip(range(0, n, _TILE), blocks, strict=True):
+            for name, matrix in self._gradient(block, block).items():
+                whole = diagonals.setdefault(name, np.zeros((*matrix.shape[:-2], n)))
+                whole[..., i : i + _TILE] = np.diagonal(matrix, axis1=-2, axis2=-1)
+        return diagonals
 
     def _parts(self) -> list[Kernel]:
         """Return the kernels this one is composed of."""

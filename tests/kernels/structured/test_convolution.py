@@ -20,6 +20,7 @@ from mercer.kernels import (
     DelayEmbedding,
     Linear,
     Multiset,
+    OverFeatureSpace,
     Precomputed,
     SetIntersection,
     Sigmoid,
@@ -240,7 +241,21 @@ def test_derivatives_of_objects_without_parts():
         assert list(gradient) == ["kernel__0__gamma"]
         assert gradient["kernel__0__gamma"].shape == (len(X), len(Z))
         assert not gradient["kernel__0__gamma"][0].any() or X[0]
-    assert kernel.gradient([""]) == {}
+    assert kernel.gradient([""]) == {}  # no part tells the names
+
+
+def test_derivatives_of_norms_of_objects_without_parts():
+    for kernel in (
+        Convolution(letters, RBF(0.3)),
+        Convolution(halves, (RBF(2.0), SetIntersection())),
+    ):
+        for composed in (normalize(kernel), OverFeatureSpace(kernel, 0.5)):
+            name = next(n for n in composed.gradient(["ab"]) if n.endswith("__gamma"))
+            whole = composed.gradient(["", "ab", "b"], ["bab", ""])[name]
+            np.testing.assert_array_equal(composed.gradient([""], ["bab", ""])[name], whole[:1])
+            np.testing.assert_array_equal(composed.gradient(["ab"], [""])[name], whole[1:2, 1:])
+            many = composed.gradient([""] * 40 + ["ab"], ["bab", ""])[name]
+            np.testing.assert_array_equal(many[40], whole[1])
 
 
 @pytest.mark.parametrize(

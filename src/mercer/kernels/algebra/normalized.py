@@ -12,7 +12,7 @@ from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
 from ..diagonal import check_norms
 from ..objects import count, take
-from .operands import nested, require_kernel
+from .operands import diagonal_gradients, nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -111,8 +111,7 @@ class Normalized(Kernel):
         # d [k / sqrt(u v)] = dk / sqrt(u v) - [k / sqrt(u v)] (du / u + dv / v) / 2
         rows, columns = self._inverses(X), self._inverses(Z)
         cosines = self._values(X, Z)
-        own = self.kernel._diagonal_gradient(X)
-        other = own if X is Z else self.kernel._diagonal_gradient(Z)
+        own, other = diagonal_gradients(self.kernel, X, Z, inner)
         factor = np.sqrt(rows)[:, None] * np.sqrt(columns)
         return {
             f"kernel__{name}": factor * matrix

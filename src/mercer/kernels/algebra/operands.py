@@ -39,6 +39,30 @@ def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dic
     return {f"{name}__{key}": factor * matrix for key, matrix in gradient.items()}
 
 
+def diagonal_gradients(
+    kernel: Kernel, X: Any, Z: Any, inner: dict[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the derivatives of k(x, x) and of k(z, z), by the names that those of k(x, z) have.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k, bound.
+    X, Z : objects
+        Validated objects.
+    inner : dict of str to ndarray
+        Derivatives of k(x, z). Where a set has none of its own, because its objects have no parts,
+        they are 0.
+    """
+    own = kernel._diagonal_gradient(X)
+    other = own if X is Z else kernel._diagonal_gradient(Z)
+    zeros = [
+        {name: np.zeros(np.delete(matrix.shape, axis)) for name, matrix in inner.items()}
+        for axis in (-1, -2)
+    ]
+    return zeros[0] | own, zeros[1] | other
+
+
 def concatenated(blocks: list[Any]) -> Any:
     """Return feature blocks side by side, sparse if one of them is."""
     if any(sp.issparse(block) for block in blocks):

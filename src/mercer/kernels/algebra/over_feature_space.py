@@ -9,7 +9,7 @@ import numpy as np
 from ..base import Kernel
 from ..definiteness import CPD, PD, PSD, UNKNOWN, Definiteness
 from ..parameters import real
-from .operands import nested, require_kernel
+from .operands import diagonal_gradients, nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
@@ -85,8 +85,7 @@ class OverFeatureSpace(Kernel):
         values = np.exp(-gamma * squares)
         gradient = {"gamma": -squares * values}
         if inner:
-            own = self.kernel._diagonal_gradient(X)
-            other = own if X is Z else self.kernel._diagonal_gradient(Z)
+            own, other = diagonal_gradients(self.kernel, X, Z, inner)
             slopes = {
                 name: own[name][..., :, None] - 2.0 * matrix + other[name][..., None, :]
                 for name, matrix in inner.items()

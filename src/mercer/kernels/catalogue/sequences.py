@@ -91,9 +91,9 @@ def letters(x: str) -> list[list[float]]:
 
 
 def moves(x: str) -> list[tuple[tuple[float], tuple[float], str]]:
-    """Return where the letters of a string stand, the step to the next one, and that one."""
-    codes = [ord(c) - 97.0 for c in x]
-    return [((0.5 * i,), (codes[i + 1] - codes[i],), x[i + 1]) for i in range(len(x) - 1)]
+    """Return where the letters of a string stand, the step from the one before, and the letter."""
+    codes = [0.0, *(ord(c) - 97.0 for c in x)]
+    return [((0.5 * i,), (codes[i + 1] - codes[i],), c) for i, c in enumerate(x)]
 
 
 def weighted_letters(x: str) -> dict[str, float]:
@@ -165,7 +165,7 @@ EXAMPLES = [
     Example(Convolution(letters, RBF(0.3)), "strings"),
     Example(Convolution(letters, RBF(0.3), average=True), "short strings"),
     Example(Convolution(splits, (None, SetIntersection() + 1.0)), "short strings"),
-    Example(Convolution(moves, (RBF(0.3), Polynomial(2, 0.5, 1.0), None)), "short strings"),
+    Example(Convolution(moves, (RBF(0.3), Polynomial(2, 0.5, 1.0), None)), "strings"),
     Example(normalize(Convolution(moves, (RBF(0.3), Laplacian(0.4), None), True)), "strings"),
     Example(normalize(Convolution(windows)), "words"),
     # generative models
