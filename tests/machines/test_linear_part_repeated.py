@@ -98,6 +98,21 @@ def test_samples_of_one_object_and_label_share_in_proportion_to_their_weights():
                 np.testing.assert_allclose(shares, shares[0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("step", [913.72413168, 1.0 / 3.0, 0.1])
+def test_where_everything_happens_in_the_middle_there_is_a_dual_point(step):
+    """A line fits the outer points, and both classes share the one in the middle of them, whose
+    terms in the equation of the coordinate are 0 up to rounding."""
+    X = 100.0 + step * np.array([0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0])[:, None]
+    y = np.array([1, 0, 0, 1, 1, 0, 1, 0])
+    weight = np.array([8.8, 0.0035, 2.0, 28.3, 1.5, 4400.0, 0.2, 0.0033])
+    for C in (1.0, 1e6):
+        model = SVC(kernel=ThinPlate(), C=C).fit(X, y, sample_weight=weight)
+        proof = model.certificate_
+        assert proof.status == "optimal"
+        assert proof.primal == pytest.approx(2.0 * C * weight[[0, 4, 6]].sum(), rel=1e-6)
+        assert abs(proof.relative_gap) < 1e-6
+
+
 def test_a_weight_is_a_repetition_also_where_objects_repeat():
     _, X, y, _ = opposed(1e4)
     weight = np.arange(27) % 4 + 1

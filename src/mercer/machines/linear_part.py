@@ -121,7 +121,9 @@ class LinearPart:
         return level - float(a @ self.mean), a
 
     def unbalanced(self, beta: Array) -> float:
-        """Return by how much coefficients miss the equations, relative to the sizes of the terms.
+        """Return by how much coefficients miss the equations, relative to their largest terms.
+
+        The terms of the coefficients there are may all be rounding: those of points in the middle.
 
         Parameters
         ----------
@@ -129,7 +131,7 @@ class LinearPart:
             The coefficients.
         """
         missing = np.abs(self.equations.T @ beta)
-        terms = np.abs(self.equations).T @ np.abs(beta)
+        terms = np.abs(self.equations).max(axis=0) * float(np.abs(beta).sum())
         return float((missing / np.maximum(terms, 1e-300)).max())
 
 

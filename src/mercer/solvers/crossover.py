@@ -176,13 +176,13 @@ class Crossover(InteriorPoint):
             A point within the bounds.
         """
         p, Q = self.problem, self.Q
-        span = p.upper - p.lower
+        span, largest = p.upper - p.lower, np.abs(Q).max(axis=0, initial=0.0)
         typical = max(float(np.abs(beta).max()), 1e-300)
         span = np.where(span < np.inf, span, typical)
         for everything in (False, True):
             for _ in range(_ROUNDS):
                 missing = Q.T @ beta
-                rounding = 4.0 * np.finfo(float).eps * (np.abs(Q).T @ np.abs(beta))
+                rounding = 4.0 * np.finfo(float).eps * largest * float(np.abs(beta).sum())
                 if np.all(np.abs(missing) <= rounding):
                     return beta
                 room = np.minimum(np.minimum(p.upper - beta, beta - p.lower), typical)
