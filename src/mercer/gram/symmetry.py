@@ -17,7 +17,7 @@ ASYMMETRY = 1e-5
 """Relative to the largest value: the noise of values computed in float32, whatever their type."""
 
 _SAMPLE = 64  # objects a side of the block that is looked at before anything is computed
-_BLOCK = 256  # objects a side where the whole matrix is searched
+_BLOCK = 64  # columns at a time where whole columns are searched
 
 
 def refuse_asymmetric_sample(gram: Gram, positions: np.ndarray | None = None) -> None:

@@ -31,7 +31,8 @@ class FromFunction(Kernel):
 
     The function is called once per tile of the kernel matrix, with two collections of objects,
     and returns the matrix of their values; it must be symmetric in its two arguments and treat
-    each pair on its own. Its definiteness is unknown unless declared.
+    each pair on its own. A machine refuses a function that it finds not to be symmetric. Its
+    definiteness is unknown unless declared.
 
     Parameters
     ----------

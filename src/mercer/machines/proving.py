@@ -109,7 +109,8 @@ def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], s
     for solution, excess in zip(fitting.solutions, missed, strict=True):
         if excess <= rounding:
             continue
-        if solution.status in _UNLIMITED and fitting.settings.max_iter < 0:
+        unlimited = fitting.settings.max_iter < 0 and not fitting.interrupted
+        if unlimited and solution.status in _UNLIMITED:
             refuse_asymmetry(fitting.gram, np.flatnonzero(matrix.any(axis=0)), fitting.kept)
         if solution.status == "optimal":
             solution.status = "iteration_limit"  # the solver was wrong about its own values
