@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.feature_space.estimators import checked_objects, tag_objects
 from mercer.kernels import Kernel, resolve
+from mercer.kernels.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
 
@@ -104,13 +105,14 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 def as_precise(features: Any, X: Any) -> Any:
     """Return features in single precision if they are of rows in single precision.
 
+    Those that are sparse get indices of 32 bits where these suffice.
+
     Parameters
     ----------
-    features : array or sparse matrix
+    features : array or CSR matrix
         Features in double precision.
     X : objects
         The objects that they are of.
     """
-    if getattr(X, "dtype", None) != np.float32:
-        return features
-    return features.astype(np.float32)
+    single = getattr(X, "dtype", None) == np.float32
+    return narrowed(features.astype(np.float32) if single else features)

@@ -32,8 +32,9 @@ class RandomFourierFeatures(KernelFeatures):
     Parameters
     ----------
     kernel : str or Kernel, default="rbf"
-        A translation-invariant kernel with a method ``sample_spectrum``, or sums, products,
-        powers and selections of columns of such.
+        A translation-invariant kernel with a method ``sample_spectrum``, as all with a name that
+        have a spectrum, periodic ones included; or sums, products, powers, power series and
+        selections of columns of such.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
     n_components : int >= 1, default=100

@@ -15,6 +15,7 @@ import numpy as np
 from . import objects
 from .definiteness import UNKNOWN, Definiteness
 from .parameters import Parametrised, is_number
+from .rows import narrowed
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ class Kernel(Parametrised):
             The features.
         """
         if type(self).map_features is not Kernel.map_features:
-            return self.map_features(X, Vocabulary())
+            return narrowed(self.map_features(X, Vocabulary()))
         raise NotImplementedError(
             f"{type(self).__name__} has no explicit feature map here: its features are infinite in "
             "number, or not listed. Use its values k(X, Z), or the features of Nystrom and "

@@ -32,3 +32,19 @@ def squared_norms(X: Any) -> np.ndarray:
         norms = np.bincount(rows, weights=values * values, minlength=X.shape[0])
         return norms.astype(np.float64, copy=False)  # integers when there is no entry at all
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def narrowed(features: Any) -> Any:
+    """Return sparse rows with 32-bit indices where these suffice: many programs take no others.
+
+    Parameters
+    ----------
+    features : array or sparse matrix
+        The rows; they share their values with what is returned.
+    """
+    if getattr(features, "format", None) != "csr" or features.indices.dtype == np.int32:
+        return features
+    if max(features.nnz, *features.shape) > np.iinfo(np.int32).max:
+        return features
+    indices, start = features.indices.astype(np.int32), features.indptr.astype(np.int32)
+    return type(features)((features.data, indices, start), shape=features.shape)

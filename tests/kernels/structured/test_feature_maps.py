@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.svm import LinearSVC
 
 from mercer import SVC
 from mercer.features import ExplicitFeatures
@@ -58,6 +59,8 @@ def dense(values):
 CASES = [
     (Spectrum(2), X, Z),
     (Spectrum(9), X, X[:10] + Z),
+    (Spectrum(3), ["日本語日本語", "本語", ""], ["語日本語", "日日本"]),
+    (WeightedDegree(2, shift=1), ["日本語日本語", "本語", ""], ["語日本語日本語日本", "日日本"]),
     (Spectrum(2), [list(x) for x in X], [list(z) for z in Z]),
     (Spectrum(2), [x.encode() for x in X], [z.encode() for z in Z]),
     (BlendedSpectrum(3), X, Z),
@@ -208,6 +211,19 @@ def test_a_linear_machine_on_counts_is_the_string_machine():
         implicit.decision_function(Z),
         atol=1e-6,
     )
+
+
+def test_libraries_with_indices_of_32_bits_take_the_features():
+    y = np.array([x.count("A") > 2 for x in X])
+    for kernel in (Spectrum(2), Spectrum(1) * Spectrum(2), 2 * Spectrum(2) + WeightedDegree(2)):
+        features = ExplicitFeatures(kernel).fit_transform(X)
+        assert LinearSVC().fit(features, y).score(features, y) > 0.8
+    for kernel, objects in ((SetIntersection(), A), (SetPower(), A), (Boolean(), BITS)):
+        assert kernel.feature_map(objects).indices.dtype == np.int32
+    rows = sp.csr_array(BITS)
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    assert ExplicitFeatures(Linear()).fit(rows).transform(rows).indices.dtype == np.int32
+    assert rows.indices.dtype == np.int64  # the data themselves stay as they are
 
 
 def test_features_too_many_to_list_are_refused():

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ALL_WORDS = 10_000  # up to so many, all words over the letters have a column, met or not
 MOST_WORDS = 2**20  # columns of a kernel that needs all words
+_DIRECT = 16  # a table may have so many places for each number that is looked up
 
 
 class Words:
@@ -49,9 +50,13 @@ class Words:
 
     def learn(self, tokens: Tokens) -> None:
         """Take the substrings of sequences as words."""
+        letter, left = self._letters(tokens)
+        word = letter
         for length in range(2, len(self._keys) + 1):
-            keys, _ = self._extended(tokens, self._at(tokens, length - 1), length)
-            self._keys[length - 1] = np.unique(keys)
+            keys, begin = self._extended(letter, left, word, length)
+            self._keys[length - 1] = _distinct(keys)
+            word = np.full(len(letter), -1, dtype=np.int64)
+            word[begin] = _number(self._keys[length - 1], keys)
 
     def counts(self, tokens: Tokens, length: int) -> sp.csr_array:
         """Return how often sequences hold every word of a length."""
@@ -87,7 +92,7 @@ class Words:
             keys.append((place[some] - r) * len(self._keys[length - 1]) + word[some])
             values.append(factor[place[some], r])
         key = np.concatenate(keys)
-        known = vocabulary.memory.setdefault(f"places {length}", np.unique(key))
+        known = vocabulary.memory.setdefault(f"places {length}", _distinct(key))
         column = _number(known, key)
         met = column >= 0
         entries = (np.concatenate(values)[met], (np.concatenate(rows)[met], column[met]))
@@ -111,20 +116,25 @@ class Words:
 
     def _at(self, tokens: Tokens, length: int) -> np.ndarray:
         """Return the word of a length that begins at every token, -1 for none."""
-        word = _number(self.letters, tokens.token)
+        letter, left = self._letters(tokens)
+        word = letter
         for step in range(2, length + 1):
-            keys, found = self._extended(tokens, word, step)
-            word = np.full(len(tokens.token), -1, dtype=np.int64)
-            word[found] = _number(self._keys[step - 1], keys)
+            keys, begin = self._extended(letter, left, word, step)
+            word = np.full(len(letter), -1, dtype=np.int64)
+            word[begin] = _number(self._keys[step - 1], keys)
         return word
 
+    def _letters(self, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
+        """Return the letter at every place, -1 for none, and how many tokens are left there."""
+        left = np.repeat(tokens.start[1:], np.diff(tokens.start)) - np.arange(len(tokens.token))
+        return _number(self.letters, tokens.token), left
+
     def _extended(
-        self, tokens: Tokens, shorter: np.ndarray, length: int
+        self, letter: np.ndarray, left: np.ndarray, shorter: np.ndarray, length: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the keys of the substrings of a length, and where they begin."""
-        left = tokens.start[1:][_sequence(tokens)] - np.arange(len(tokens.token))
         begin = np.flatnonzero((left >= length) & (shorter >= 0))
-        last = _number(self.letters, tokens.token[begin + length - 1])
+        last = letter[begin + length - 1]
         begin, last = begin[last >= 0], last[last >= 0]
         return shorter[begin] * len(self.letters) + last, begin
 
@@ -239,9 +249,24 @@ def _sequence(tokens: Tokens) -> np.ndarray:
     return np.repeat(np.arange(len(tokens.start) - 1), np.diff(tokens.start))
 
 
+def _distinct(keys: np.ndarray) -> np.ndarray:
+    """Return the different numbers, rising."""
+    if len(keys) and int(keys.max()) < _DIRECT * len(keys):
+        return np.flatnonzero(np.bincount(keys))
+    return np.unique(keys)
+
+
 def _number(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the position of numbers in a rising array, -1 for those that are not in it."""
     if len(known) == 0:
         return np.full(len(wanted), -1, dtype=np.int64)
+    last = int(known[-1])
+    if last + 1 == len(known):  # all numbers from 0 on
+        return np.where((wanted >= 0) & (wanted <= last), wanted, -1).astype(np.int64)
+    if last < _DIRECT * len(wanted):  # a table of all of them costs less than a search for each
+        place = np.full(last + 2, -1, dtype=np.int64)
+        place[known] = np.arange(len(known))
+        inside = (wanted >= 0) & (wanted <= last)
+        return place[np.where(inside, wanted, last + 1)]
     at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     return np.where(known[at] == wanted, at, -1)
