@@ -248,6 +248,30 @@ TEST(sequences_substring) {
                [](const Sequence& s, const Sequence& t) { return substrings(s, t, 0.6, 2); });
 }
 
+TEST(sequences_multiset) {
+  // Elements and counts in turns; -1 is an element that no column has.
+  const std::vector<Sequence> x = {
+      {0, 2, 3, 5}, {0, 3, 2, 9, 3, 1}, {}, {-1, 4, 3, 7}, {-1, 4, -1, 6, 0, 1}};
+  const SequenceStore s = stored(x);
+  PairScratch scratch;
+  std::vector<double> row(x.size());
+  make_multiset(true, false)->row(s, 0, s, 0, s.n, row.data(), scratch);
+  CHECK(row == (std::vector<double>{5 * 26, 7 * 6, 1, 36, 3}));
+  make_multiset(false, false)->row(s, 0, s, 0, s.n, row.data(), scratch);
+  CHECK(row == (std::vector<double>{3 * 6, 3 * 2, 1, 6, 2}));
+  make_multiset(false, false)->row(s, 3, s, 0, s.n, row.data(), scratch);
+  CHECK(row == (std::vector<double>{6, 2, 1, 8, 1}));
+  // 2^2000 is no double, but has a logarithm.
+  Sequence large;
+  for (int v = 0; v < 2000; ++v) large.insert(large.end(), {v, 1});
+  const SequenceStore l = stored({large});
+  double value = 0;
+  make_multiset(true, false)->row(l, 0, l, 0, 1, &value, scratch);
+  CHECK(std::isinf(value));
+  make_multiset(true, true)->row(l, 0, l, 0, 1, &value, scratch);
+  CHECK_NEAR(value, 2000 * std::log(2.0), 1e-10);
+}
+
 TEST(sequences_weighted_degree) {
   on_every_isa([] {
     const auto x = draw(3, 12, 150, 2);
