@@ -84,6 +84,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
           "code"_a, "sources"_a, "n_aux"_a, "a"_a, "b"_a)
       .def("tile", &tile_of<T>, "rows"_a = nb::none(), "n_jobs"_a = 0)
       .def("product", &product_of<T>, "segments"_a, "n_jobs"_a = 0, "weights"_a = nb::none())
+      .def_prop_ro("linear", &Evaluator<T>::linear)
       .def("weights", &weights_of<T>, "segments"_a, "n_jobs"_a = 0)
       .def("diag",
            [](const Evaluator<T>& e) {

@@ -216,6 +216,11 @@ class Gram:
         """The native evaluator and the native objects, for solvers."""
         return self._evaluator, self._objects
 
+    @property
+    def linear(self) -> bool:
+        """Whether values are dot products of stored rows, so that products need none of them."""
+        return self._evaluator.linear
+
     def diag(self) -> np.ndarray:
         """Return k(x, x) for all objects, in float64."""
         return self._evaluator.diag()

@@ -158,6 +158,8 @@ def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
     if fitting.gram.dtype == "float64" or fitting.interrupted:
         return fitting.gram.dtype
+    if fitting.gram.linear:  # a weight vector, which costs next to nothing
+        return "float64"
     n_support = int(np.count_nonzero(fitting.matrix().any(axis=0)))
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
     if _CHEAP * n_support * fitting.gram.n <= spent:
