@@ -536,6 +536,16 @@ class Kernel(Parametrised):
         """Return the derivatives of that kernel by the parameters of this one, if it has them."""
         return None
 
+    @property
+    def _normalizes_without_norms(self) -> bool:
+        """Whether normalize(self) needs no k(x, x) that is a number."""
+        return self.normalized_by_logarithms or self._normalized_form() is not None
+
+    @property
+    def _has_norms(self) -> bool:
+        """Whether k(x, x) >= 0 for all x."""
+        return self.definiteness.is_psd or self.logarithmic
+
     def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         """Return the derivatives of k(x, x), from small tiles on the diagonal."""
         n = objects.count(X)

@@ -145,6 +145,19 @@ class OnColumns(Kernel):
         inner = self.kernel._gradient(A, A if X is Z else self._selected(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
+    def _normalized_form(self) -> Kernel | None:
+        from .algebra.normalized import Normalized  # which may hold a selection of columns
+
+        if not (self.kernel._has_norms and self.kernel._normalizes_without_norms):
+            return None
+        return self._with(kernel=Normalized(self.kernel))
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        form = self._normalized_form()
+        if form is None:
+            return None
+        return {name.removeprefix("kernel__"): g for name, g in form._gradient(X, Z).items()}
+
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return the features of the selected columns; see :meth:`Kernel.map_features`."""
         self._require_bound("as explicit features")

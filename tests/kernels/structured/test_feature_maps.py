@@ -91,7 +91,11 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "first", "later"), CASES, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("kernel", "first", "later"),
+    CASES,
+    ids=[f"{str(case[0])[:60]}-{i}" for i, case in enumerate(CASES)],
+)
 def test_features_have_the_kernel_as_their_dot_product(kernel, first, later):
     transformer = ExplicitFeatures(kernel).fit(first)
     F, G = transformer.transform(first), transformer.transform(later)

@@ -252,7 +252,7 @@ def test_a_machine_trains_the_model_with_itself(kernel):
         normalize(Fisher(HiddenMarkov(2, pseudocount=0.1, random_state=0), "information", RBF())),
         Marginalized(HiddenMarkov(2, alphabet="abcd", pseudocount=0.1, random_state=0)) + 1.0,
     ],
-    ids=str,
+    ids=["a generator", "normalised", "a sum"],
 )
 def test_a_machine_over_a_model_is_written_to_a_file_that_runs_no_code(kernel, tmp_path):
     sequences, y = families()

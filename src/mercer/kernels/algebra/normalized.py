@@ -164,7 +164,7 @@ class Normalized(Kernel):
 
     @property
     def _may_lack_norms(self) -> bool:
-        return not (self.kernel.definiteness.is_psd or self.kernel.logarithmic)
+        return not self.kernel._has_norms
 
     def check_domain(self, X: Any) -> None:
         """Refuse objects that have no norm under the kernel; see the base class."""

@@ -90,5 +90,22 @@ class Product(Kernel):
         gradient = nested("left", left, self.right._values(X, Z)) if left else {}
         return gradient | (nested("right", right, self.left._values(X, Z)) if right else {})
 
+    def _normalized_form(self) -> Kernel | None:
+        from .normalized import Normalized  # which may hold a product
+
+        parts = (self.left, self.right)
+        if not all(part._has_norms for part in parts):
+            return None
+        if not any(part._normalizes_without_norms for part in parts):
+            return None  # one norm for both factors costs less
+        return Product(Normalized(self.left), Normalized(self.right))
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        form = self._normalized_form()
+        if form is None:
+            return None
+        # Its factors are one level of names deeper.
+        return {name.replace("__kernel", "", 1): g for name, g in form._gradient(X, Z).items()}
+
     def __repr__(self) -> str:
         return f"{self.left._inside(1)} * {self.right._inside(2)}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
+from ..objects import count
 from ..parameters import real, show
 from .operands import nested, require_kernel
 
@@ -84,6 +85,19 @@ class Scaled(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         inner = nested("kernel", self.kernel._gradient(X, Z), float(self.scale))
         return {"scale": self.kernel._values(X, Z)} | inner
+
+    def _normalized_form(self) -> Kernel | None:
+        from .normalized import Normalized  # which may hold a multiple
+
+        if not (self.scale > 0 and self.kernel._has_norms):
+            return None
+        return Normalized(self.kernel) if self.kernel._normalizes_without_norms else None
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
+        form = self._normalized_form()
+        if form is None:
+            return None
+        return {"scale": np.zeros((count(X), count(Z)))} | form._gradient(X, Z)
 
     def __repr__(self) -> str:
         # Level 2 keeps 2 * (k1 * k2) apart from (2 * k1) * k2, whose parameters differ.
