@@ -131,11 +131,10 @@ def _with_polynomials(kernel: Kernel, X: Any, y: Array) -> Expansion:
     coef = Q[:, m:] @ _solve(Q[:, m:].T @ K @ Q[:, m:], free)
     polynomial = scipy.linalg.solve_triangular(R[:m], Q[:, :m].T @ (y - K @ coef))
     slopes = polynomial[1:] / extent
-    linear = None
-    if kernel.definiteness.order == 2:
-        linear = np.zeros(X.shape[1])
-        linear[columns] = slopes
-    return Expansion(kernel, X, coef, polynomial[0] - slopes @ middle, poly_coef=linear)
+    intercept = polynomial[0] - slopes @ middle
+    if kernel.definiteness.order < 2:
+        return Expansion(kernel, X, coef, intercept)
+    return Expansion(kernel, X, coef, intercept, poly_coef=slopes, poly_columns=columns)
 
 
 def _coordinates(kernel: Kernel, X: Any) -> tuple[Array, list[int]]:

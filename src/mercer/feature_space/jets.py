@@ -145,7 +145,8 @@ class Jets:
             self._refuse(f"{kernel!r}, which is a Python function,")
         chosen = list(self._columns)
         total = self._constant(0.0)
-        for shift in np.concatenate([np.zeros((1, len(chosen))), kernel._shifts()]):
+        shifts = float(kernel.period) * kernel._shifts()
+        for shift in np.concatenate([np.zeros((1, len(chosen))), shifts]):
             inner = Jets(self._X[:, chosen], self._directions[:, chosen], shift)
             kernel.kernel.compile(inner)  # type: ignore[arg-type]
             (one,) = inner._stack

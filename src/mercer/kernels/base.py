@@ -155,7 +155,7 @@ class Kernel(Parametrised):
 
     def _bound_to_valid(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         """Return what `bind` does, for objects that have been validated."""
-        kernel = self._bound(X, weight, names)
+        kernel = self._bound(X, weight, objects.column_names(X) if names is None else names)
         kernel.check_domain(X)
         return kernel
 

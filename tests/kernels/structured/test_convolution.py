@@ -223,8 +223,9 @@ def test_parameters_of_several_kernels():
             kernel.set_params(**{name: RBF(1.0)})
     with pytest.raises(ValueError, match=r"entry 1 of the parameter 'kernel'.* has no"):
         Convolution(halves, (RBF(3.0), None)).set_params(kernel__1__gamma=1.0)
+    kernel.set_params(kernel__0=3.0)  # looked at when it is used
     with pytest.raises(TypeError, match="kernel of Convolution must be a kernel"):
-        kernel.set_params(kernel__0=3.0)
+        kernel(["ab"])
 
 
 def test_a_search_over_the_parameters_of_several_kernels():

@@ -221,11 +221,14 @@ def test_parameters_out_of_range(make, error, message):
 
 
 @every_kernel
-def test_parameters_are_checked_when_set(kernel):
+def test_parameters_that_were_set_are_checked_at_use(kernel):
     copy = clone(kernel)
-    name = next(iter(kernel.get_params()))
-    with pytest.raises((TypeError, ValueError)):
-        copy.set_params(**{name: -1})
+    name, value = next(iter(kernel.get_params().items()))
+    copy.set_params(**{name: -1})
+    for use in (copy, copy.bind, copy.diag):
+        with pytest.raises((TypeError, ValueError)):
+            use(["ab", "ba"])
+    copy.set_params(**{name: value})
     assert copy == kernel
     assert pickle.loads(pickle.dumps(kernel)) == kernel
 

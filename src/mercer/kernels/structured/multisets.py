@@ -150,4 +150,4 @@ class Multiset(Kernel):
 
 
 def _copies(x: Any) -> dict[Hashable, float]:
-    return {(v, j): 1.0 for v, number in counts(x).items() for j in range(number)}
+    return {(v, j): 1.0 for v, number in counts(x).items() for j in range(1, number + 1)}
