@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.objects import VECTORS, column_names, count, take
+from mercer.kernels.overflow import refuse_infinite
 from mercer.kernels.seen import linear_columns
 from mercer.kernels.tables import select
 
@@ -150,6 +151,7 @@ class Expansion:
             if not sp.issparse(numbers):
                 numbers = np.asarray(numbers, dtype=np.float64)
             values += (numbers @ self.poly_coef).reshape(values.shape)
+        refuse_infinite(values, self.kernel)
         return values if self.coef.ndim == 2 else values[:, 0]
 
     def norm2(self) -> Array | float:

@@ -67,3 +67,16 @@ def test_single_precision_shows_in_the_error():
 
 def test_counts_of_strings_are_in_double_precision():
     assert ExplicitFeatures(Spectrum(1)).fit_transform(["ab", "b"]).dtype == np.float64
+
+
+def test_columns_of_a_table_with_texts():
+    """A kernel on some columns needs nothing of the others; the names are those of the table."""
+    table = pd.DataFrame({"s": ["ab", "bc", "abc"], "v": [1.0, 2.0, 3.0], "w": [1.0, 0.0, 2.0]})
+    numbers = ExplicitFeatures(Linear().on_columns(["v"])).set_output(transform="pandas")
+    assert numbers.fit_transform(table)["v"].tolist() == [1.0, 2.0, 3.0]
+    kernel = Spectrum(2).on_columns("s") + Linear().on_columns(["v", "w"])
+    for features in (ExplicitFeatures(kernel), Nystrom(kernel, n_components=2)):
+        features.fit(table)
+        assert features.feature_names_in_.tolist() == ["s", "v", "w"]
+        with pytest.raises(ValueError, match="same order"):
+            features.transform(table[["w", "v", "s"]])

@@ -128,3 +128,12 @@ def test_dates_in_arrays_and_polars():
         Linear().on_columns(["when"])(frame)
     days = (dates - dates[0]) / np.timedelta64(1, "D")
     assert Linear()(days)[1].tolist() == [0, 1, 2, 3]
+
+
+def test_columns_of_columns_that_do_not_exist_are_refused_when_they_are_chosen():
+    with pytest.raises(ValueError, match="column 1 does not exist"):
+        Linear().on_columns([0, 1]).on_columns([1])
+    X = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(
+        Linear().on_columns([-1]).on_columns([0, 2])(X), np.outer(X[:, 2], X[:, 2])
+    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial
+from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial, normalize
 from mercer.machines import base, proving
 from mercer.machines.rounding import ERROR, rounding_of_values
 
@@ -128,3 +128,20 @@ def test_errors_of_values_add_up_as_estimated(monkeypatch):
     typical = np.sqrt(np.mean(wrong**2, axis=0))
     assert typical.max() == pytest.approx(errors[0], rel=0.3)
     assert np.abs(wrong).max() < 4.0 * errors[0]
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0, 1e4])
+@pytest.mark.parametrize(
+    "kernel",
+    [Polynomial(2, 1.0, 1.0), 2.0 * Linear(), normalize(Linear()), RBF(0.3)],
+    ids=str,
+)
+def test_predictions_are_those_of_the_model_that_was_proved(kernel, C):
+    """A model that single precision cannot tell from others is evaluated in double precision."""
+    random = np.random.default_rng(1)
+    rows = random.normal(size=(2600, 5)) + [2, 0, 0, 1, 0]
+    y = np.where((rows - rows.mean(axis=0)).sum(axis=1) + random.normal(size=2600) > 0, 1, -1)
+    machine = SVC(kernel=kernel, C=C).fit(rows, y)
+    assert machine.certificate_.status == "optimal"
+    exact = kernel(rows, rows[machine.support_]) @ machine.dual_coef_[0] + machine.intercept_
+    np.testing.assert_allclose(machine.decision_function(rows), exact, atol=1e-3)

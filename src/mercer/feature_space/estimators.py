@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels.base import Kernel
 from mercer.kernels.objects import taken_by
+from mercer.kernels.tables import are_vectors, is_table
 
 
 def checked_objects(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
@@ -29,7 +30,9 @@ def checked_objects(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> A
     """
     kernel._check_changes()
     takes = kernel.takes
-    if not (takes.requires_vectors or takes.pairwise):
+    if not (are_vectors(takes, X) or takes.pairwise):
+        if takes.columns and is_table(X):
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
         return kernel.validate(X)
     X = validate_data(
         estimator,

@@ -132,7 +132,7 @@ def _with_polynomials(kernel: Kernel, X: Any, y: Array) -> Expansion:
     polynomial = scipy.linalg.solve_triangular(R[:m], Q[:, :m].T @ (y - K @ coef))
     slopes = polynomial[1:] / extent
     intercept = polynomial[0] - slopes @ middle
-    if kernel.definiteness.order < 2:
+    if kernel.definiteness.order != 2:
         return Expansion(kernel, X, coef, intercept)
     return Expansion(kernel, X, coef, intercept, poly_coef=slopes, poly_columns=columns)
 

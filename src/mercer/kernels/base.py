@@ -287,6 +287,7 @@ class Kernel(Parametrised):
         array or CSR matrix of shape (n_X, n_features)
             The features.
         """
+        self._check_changes()
         if type(self).map_features is not Kernel.map_features:
             return narrowed(self.map_features(X, Vocabulary()))
         raise NotImplementedError(
@@ -588,3 +589,8 @@ class Kernel(Parametrised):
     def _inside(self, level: int) -> str:
         """Return the printed form, in parentheses where an operator outside binds tighter."""
         return repr(self) if self._binds_tighter_than >= level else f"({self!r})"
+
+
+def inside(operand: Any, level: int) -> str:
+    """Return the printed form of an operand inside an operator, also of one that is no kernel."""
+    return operand._inside(level) if isinstance(operand, Kernel) else repr(operand)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .base import Kernel
+from .base import Kernel, inside
 from .definiteness import Definiteness, on_subset_of_columns
 from .objects import VECTORS, Objects, as_vectors, column_names
 from .parameters import show
@@ -71,6 +71,14 @@ class OnColumns(Kernel):
             _check_slice(self.columns)
         elif not _listed(self.columns):
             raise ValueError("columns is empty; name at least one column.")
+        else:
+            self._check_inner()
+
+    def _check_inner(self) -> None:
+        """Refuse a selection inside of this one, of columns that are not among its own."""
+        inner = self.kernel.columns if isinstance(self.kernel, OnColumns) else ()
+        if not isinstance(inner, slice) and not any(isinstance(c, str) for c in _listed(inner)):
+            positions(inner, len(_listed(self.columns)), None)
 
     @property
     def takes(self) -> Objects:
@@ -183,7 +191,7 @@ class OnColumns(Kernel):
         return select(X, positions(self.columns, X.shape[1], None), self.kernel.takes)
 
     def __repr__(self) -> str:
-        return f"{self.kernel._inside(3)}.on_columns({show(self.columns)})"
+        return f"{inside(self.kernel, 3)}.on_columns({show(self.columns)})"
 
 
 def positions(columns: Any, n_columns: int, names: Any) -> list[int]:

@@ -36,6 +36,30 @@ def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
     )
 
 
+def refuse_infinite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
+    """Return values of a function, or refuse those of objects whose kernel values overflow.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_X,) or (n_X, n_outputs)
+        The values, one row for each object.
+    kernel : Kernel
+        The kernel, for the error message.
+
+    Returns
+    -------
+    ndarray
+        The same values.
+    """
+    if np.isfinite(values).all():
+        return values
+    i = int(np.argwhere(~np.isfinite(values))[0][0])
+    raise OverflowError(
+        f"kernel values of object {i} under {kernel!r} are too large for a number; "
+        f"{advice(kernel)}."
+    )
+
+
 def advice(kernel: Kernel) -> str:
     """Return what to do against values that are too large, in words.
 

@@ -39,6 +39,14 @@ def holds_objects(X: Any) -> bool:
     return not all(_is_numeric(dtype) for dtype in X.dtypes)
 
 
+def are_vectors(takes: Objects, X: Any) -> bool:
+    """Return whether objects are to be read as rows of numbers as a whole.
+
+    A kernel that chooses its columns needs nothing of the others, which may hold anything.
+    """
+    return takes.requires_vectors and not (takes.columns and holds_objects(X))
+
+
 def as_table(X: Any, owner: str) -> Any:
     """Return `X` as a table or as a numeric matrix; a list of rows becomes an array of objects."""
     if is_table(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):

@@ -22,7 +22,7 @@ from mercer.machines.linear_part import with_linear_part
 from mercer.machines.multiclass import OneVsOne, Scheme
 from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
-from mercer.machines.proving import Fitting, certificates, prove
+from mercer.machines.proving import Fitting, certificates, predicting_precision, prove
 from mercer.machines.record import TrainingRecord
 from mercer.machines.rounding import rounding_of_values
 from mercer.machines.scale import check_definiteness, largest_square
@@ -160,7 +160,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         self._linear = None if linear[0] is None else np.array(linear)
         self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
-        self._precision = fitting.gram.dtype
+        self._precision = predicting_precision(fitting)
         self._lazy: dict[str, Any] = {}
         self._support_weight = None if sample_weight is None else sample_weight[rows]
         self._support_price = _brief(fitting.formulation.price * fitting.weight[rows])

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.kernels.objects import count, refuse_other_objects, take
-from mercer.kernels.tables import holds_objects, is_table
+from mercer.kernels.tables import are_vectors, is_table
 
 Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -69,7 +69,7 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
             )
         X = _check_rows(machine, X, reset=True, sparse=False)
         return kernel.validate(X)
-    if _are_vectors(takes, X):
+    if are_vectors(takes, X):
         return _check_rows(machine, X, reset=True, sparse=takes.accepts_sparse)
     X = kernel.validate(X)
     _forget_columns(machine)
@@ -83,7 +83,7 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
 def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     """Return objects to predict, in the form in which the training objects were."""
     takes = kernel.takes
-    if not takes.pairwise and not _are_vectors(takes, X):
+    if not takes.pairwise and not are_vectors(takes, X):
         if takes.columns and is_table(X):
             validate_data(machine, X, reset=False, skip_check_array=True)
         X = kernel.validate(X)
@@ -101,14 +101,6 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
         X = sp.csr_matrix(X)
     kernel.check_domain(X)
     return X
-
-
-def _are_vectors(takes: Any, X: Any) -> bool:
-    """Return whether objects are to be read as rows of numbers as a whole.
-
-    A kernel that chooses its columns needs nothing of the others, which may hold anything.
-    """
-    return takes.requires_vectors and not (takes.columns and holds_objects(X))
 
 
 def check_labels(machine: Any, y: Any, n_samples: int) -> NDArray[Any]:

@@ -145,6 +145,7 @@ class FittedAttributes:
             raise AttributeError("coef_ is only available when using a linear kernel")
         w = weight_vectors(self.support_vectors_, self._problem_coef().T)
         if sp.issparse(w):
+            w.sort_indices()  # which nothing can do later
             w.data.flags.writeable = False
         else:
             w.flags.writeable = False

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram import Prepared, Products
+from mercer.kernels.overflow import refuse_infinite
 from mercer.machines.multiclass import pairs
 
 Array = NDArray[np.float64]
@@ -54,4 +55,4 @@ class PairPredictor:
         values = parts[:, self.first]
         values += parts[:, self.second]
         values += self.intercept
-        return values
+        return refuse_infinite(values, self.products.prepared.kernel)

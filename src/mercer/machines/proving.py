@@ -167,6 +167,17 @@ def checking_precision(fitting: Fitting) -> str:
     return "float64" if _rounding(fitting) > fitting.settings.tol else "float32"
 
 
+def predicting_precision(fitting: Fitting) -> str:
+    """Return the precision in which the model is to be evaluated.
+
+    Single precision is for models of which it says what was proved.
+    """
+    single = fitting.gram.dtype == "float32" and not fitting.gram.linear
+    if single and (fitting.interrupted or _rounding(fitting) <= fitting.settings.tol):
+        return "float32"
+    return "float64"
+
+
 def _rounding(fitting: Fitting) -> float:
     """Return what the errors of float32 kernel values make of a violation.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Kernel
+from ..base import Kernel, inside
 from ..definiteness import UNKNOWN, Definiteness
 from ..parameters import integer, show
 from .operands import nested, outer, product_names, require_kernel
@@ -108,4 +108,4 @@ class Power(Kernel):
         return {name.removeprefix("kernel__"): g for name, g in form._gradient(X, Z).items()}
 
     def __repr__(self) -> str:
-        return f"{self.kernel._inside(3)} ** {show(self.exponent)}"
+        return f"{inside(self.kernel, 3)} ** {show(self.exponent)}"

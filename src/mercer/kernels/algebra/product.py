@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Kernel
+from ..base import Kernel, inside
 from ..definiteness import Definiteness, of_product
 from .operands import nested, outer, product_names, require_kernel
 
@@ -108,4 +108,4 @@ class Product(Kernel):
         return {name.replace("__kernel", "", 1): g for name, g in form._gradient(X, Z).items()}
 
     def __repr__(self) -> str:
-        return f"{self.left._inside(1)} * {self.right._inside(2)}"
+        return f"{inside(self.left, 1)} * {inside(self.right, 2)}"

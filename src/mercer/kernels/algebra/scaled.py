@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Kernel
+from ..base import Kernel, inside
 from ..definiteness import PSD, Definiteness
 from ..objects import count
 from ..parameters import real, show
@@ -101,4 +101,4 @@ class Scaled(Kernel):
 
     def __repr__(self) -> str:
         # Level 2 keeps 2 * (k1 * k2) apart from (2 * k1) * k2, whose parameters differ.
-        return f"{show(self.scale)} * {self.kernel._inside(2)}"
+        return f"{show(self.scale)} * {inside(self.kernel, 2)}"

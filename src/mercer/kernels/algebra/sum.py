@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Kernel
+from ..base import Kernel, inside
 from ..constant import Constant
 from ..definiteness import Definiteness, of_sum
 from ..parameters import show
@@ -95,7 +95,7 @@ class Sum(Kernel):
 
     def __repr__(self) -> str:
         # A sum on the right keeps its parentheses, and with them its names left and right.
-        left = self.left._inside(0) if isinstance(self.right, Constant) else _term(self.left, 0)
+        left = inside(self.left, 0) if isinstance(self.right, Constant) else _term(self.left, 0)
         return f"{left} + {_term(self.right, 1)}"
 
 
@@ -103,4 +103,4 @@ def _term(kernel: Kernel, level: int) -> str:
     """Return the printed form of a term: a constant is its number, unless adding it is nothing."""
     if isinstance(kernel, Constant) and kernel.value != 0:
         return show(kernel.value)
-    return kernel._inside(level)
+    return inside(kernel, level)

@@ -157,6 +157,7 @@ class Polynomial(GammaKernel):
         array of shape (n_samples, n_monomials), float64
             Monomials by rising degree; of degree q only when `coef0` is 0.
         """
+        self._check_changes()
         self._require_bound("as explicit features")
         if self.coef0 < 0:
             raise ValueError(
