@@ -543,6 +543,11 @@ class Kernel(Parametrised):
         return self.normalized_by_logarithms or self._normalized_form() is not None
 
     @property
+    def _is_bounded(self) -> bool:
+        """Whether no value is larger than a constant, so that none overflows."""
+        return False
+
+    @property
     def _has_norms(self) -> bool:
         """Whether k(x, x) >= 0 for all x."""
         return self.definiteness.is_psd or self.logarithmic

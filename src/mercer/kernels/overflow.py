@@ -18,13 +18,15 @@ def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
     values : ndarray of shape (n_X, n_Z)
         The values.
     kernel : Kernel
-        The kernel, for the error message.
+        The kernel.
 
     Returns
     -------
     ndarray
         The same values.
     """
+    if kernel._is_bounded:
+        return values
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()  # one pass without a copy; finite in all but extreme cases
     if np.isfinite(total) or np.isfinite(values).all():

@@ -159,6 +159,11 @@ class Normalized(Kernel):
         return np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
 
     @property
+    def _is_bounded(self) -> bool:
+        # By the inequality of Cauchy and Schwarz; norms that overflow are refused.
+        return self.kernel.definiteness.is_psd
+
+    @property
     def _is_restricted(self) -> bool:
         return self._may_lack_norms or self.kernel._is_restricted
 
