@@ -63,7 +63,7 @@ class Limits {
   const std::atomic<bool>* flag() const { return stop_; }
 
  private:
-  static constexpr double grace = 0.1;
+  static constexpr double grace = 0.2;
 
   const Settings& s_;
   std::atomic<bool>* stop_;

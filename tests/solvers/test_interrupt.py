@@ -11,6 +11,7 @@ import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.machines import proving
+from mercer.solvers import decomposition
 
 PROGRAM = """
 import os, signal, threading, time, warnings
@@ -149,6 +150,32 @@ def test_wide_data_do_not_keep_the_user_waiting() -> None:
         status, reaction, _ = line.split()
         assert status == "interrupted"
         assert float(reaction) < 0.5
+
+
+@pytest.mark.parametrize("gamma", [0.05, 1.0], ids=["in features", "in pairs"])
+def test_values_that_an_interrupt_leaves_unknown_are_those_before(
+    gamma: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt may end a run before it knows the values of the point it started from."""
+    native, runs = decomposition._run, []
+
+    def cut_short(*arguments: Any) -> Any:
+        found = native(*arguments)
+        runs.append(found[0].status)
+        if len(runs) > (2 if gamma < 1.0 else 1):
+            found[0].status, found[0].values = "interrupted", np.full_like(found[0].values, np.nan)
+        return found
+
+    monkeypatch.setattr(decomposition, "_run", cut_short)
+    monkeypatch.setattr(decomposition, "_PATIENCE", 200)
+    monkeypatch.setattr(decomposition, "_PATIENCE_PER_ROW", 0)
+    rng = np.random.default_rng(0)
+    machine = SVC(gamma=gamma, C=1e6, tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        machine.fit(rng.normal(size=(300, 4)), rng.integers(0, 2, 300))
+    assert machine.certificate_.status == "interrupted"
+    assert np.isfinite(machine.certificate_.gap)
+    assert machine.certificate_.n_iter >= 200
 
 
 # ------------------------------------------------------------------ the proof

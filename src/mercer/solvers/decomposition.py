@@ -151,7 +151,8 @@ def _insist(
                 solution.status = "iteration_limit"
                 break
             steps = left.at_most(2 * solution.n_iter)
-            solution = _run([problem], view, steps, [solution.beta])[0].after(solution)
+            following = _run([problem], view, steps, [solution.beta])[0]
+            solution = _whole(following, solution).after(solution)
     except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
         solution.status = "interrupted"
     return solution
@@ -184,12 +185,20 @@ def _in_features(
         left, status = replace(left, max_iter=0), ended
     else:
         left, status = left.at_most(_LAST * solution.n_iter), "iteration_limit"
-    last = _run([problem], double, left, [start.beta])[0]
+    last = _whole(_run([problem], double, left, [start.beta])[0], start)
     if last.status in ("stalled", "iteration_limit"):
         last.status = status
     last.n_iter += found.n_iter
     last.n_kernel_values += gram.n * found.rank
     return last.after(solution)
+
+
+def _whole(found: Solution, start: Solution) -> Solution:
+    """Return a solution, or where an interrupt left its values unknown, the one it started from."""
+    if found.status != "interrupted" or not np.isnan(found.values).any():
+        return found
+    work = ("n_iter", "n_kernel_values", "seconds", "n_outer", "cache_hits", "cache_misses")
+    return replace(start, status="interrupted", **{name: getattr(found, name) for name in work})
 
 
 def _gave_up(solution: Solution, settings: Settings) -> bool:
