@@ -178,6 +178,28 @@ def test_values_that_an_interrupt_leaves_unknown_are_those_before(
     assert machine.certificate_.n_iter >= 200
 
 
+@pytest.mark.parametrize("place", ["_solution", "_gave_up"])
+def test_an_interrupt_just_after_a_run_keeps_the_model(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, raised = getattr(decomposition, place), []
+
+    def once(*arguments: Any) -> Any:
+        if not raised:
+            raised.append(place)
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(decomposition, place, once)
+    rng = np.random.default_rng(0)
+    machine = SVC()
+    with pytest.raises(KeyboardInterrupt):
+        machine.fit(rng.normal(size=(300, 4)), np.arange(300) % 3)
+    assert raised
+    assert machine.certificate_.status == "interrupted"
+    assert np.isfinite(machine.certificate_.gap)
+
+
 # ------------------------------------------------------------------ the proof
 
 

@@ -117,7 +117,12 @@ def solve_tasks(
             solutions[i] = _tightened(formulation, task, grams[i], settings, wanted, solutions[i])
     except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
         solutions[-1].status = "interrupted"
-    return solutions, [formulation.outcome(t, s) for t, s in zip(tasks, solutions, strict=True)]
+    pairs = list(zip(tasks, solutions, strict=True))
+    try:
+        return solutions, [formulation.outcome(*pair) for pair in pairs]
+    except KeyboardInterrupt:
+        solutions[-1].status = "interrupted"
+        return solutions, [formulation.outcome(*pair) for pair in pairs]
 
 
 def _one_by_one(solve_one: Callable[..., Any], settings: Settings, **arguments: Any) -> list[Any]:

@@ -87,11 +87,14 @@ def solve_many(
     begin = perf_counter()
     patience = _PATIENCE + _PATIENCE_PER_ROW * max((len(p.lower) for p in problems), default=0)
     solutions = _run(problems, gram, settings.at_most(patience), starts)
-    for k, solution in enumerate(solutions):
-        if any(s.status == "interrupted" for s in solutions):
-            break
-        if solution.status == "stalled" or _gave_up(solution, settings):
-            solutions[k] = _insist(problems[k], gram, settings, begin, solution)
+    try:
+        for k, solution in enumerate(solutions):
+            if any(s.status == "interrupted" for s in solutions):
+                break
+            if solution.status == "stalled" or _gave_up(solution, settings):
+                solutions[k] = _insist(problems[k], gram, settings, begin, solution)
+    except KeyboardInterrupt:  # between two problems
+        solutions[-1].status = "interrupted"
     return solutions
 
 
@@ -110,8 +113,13 @@ def _run(
     except ValueError as error:
         _blame_overflow(gram, error)
         raise
-    seconds = perf_counter() - begin
-    return [_solution(d, seconds / len(problems), gram.dtype) for d in found]
+    seconds = (perf_counter() - begin) / max(len(problems), 1)
+    try:
+        return [_solution(d, seconds, gram.dtype) for d in found]
+    except KeyboardInterrupt:  # just after the run, which hears it by itself
+        solutions = [_solution(d, seconds, gram.dtype) for d in found]
+        solutions[-1].status = "interrupted"
+        return solutions
 
 
 def _blame_overflow(gram: Gram, error: ValueError) -> None:
