@@ -60,6 +60,7 @@ class Fitting:
     solutions: list[Any]
     outcomes: list[Outcome]
     signalled: bool = False
+    rounding: float | None = None  # see `_rounding`, of these outcomes
 
     @property
     def interrupted(self) -> bool:
@@ -131,6 +132,7 @@ def _refine(fitting: Fitting, precision: str) -> None:
     for old, new in zip(before, refined, strict=True):
         new.after(old)
     fitting.gram, fitting.solutions, fitting.outcomes = gram, refined, outcomes
+    fitting.rounding = None
 
 
 def _checked(
@@ -179,7 +181,14 @@ def predicting_precision(fitting: Fitting) -> str:
 
 
 def _rounding(fitting: Fitting) -> float:
-    """Return what the errors of float32 kernel values make of a violation.
+    """Return what the errors of float32 kernel values make of a violation, estimated once."""
+    if fitting.rounding is None:
+        fitting.rounding = _estimate(fitting)
+    return fitting.rounding
+
+
+def _estimate(fitting: Fitting) -> float:
+    """Return what `_rounding` keeps.
 
     Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
     it is less than the tolerance, that will do.
