@@ -228,14 +228,16 @@ inline void sparse_part(const T* slots, const std::int32_t* slot_of, const doubl
 template <Stat S, class T, class F>
 inline void sparse_profile(const T* slots, const std::int32_t* slot_of, const double* query_norm,
                            int n_query, const SparseRows<T>& rows, T* out, const F& profile) {
-  // Eight chains hide the latency of an addition; few queries make do with four.
+  // Eight chains hide the latency of an addition; few queries make do with four. A block of queries
+  // never holds more vectors than fit in it: wide registers get by with fewer chains.
   constexpr int w = Vec<T>::width;
-  for (int h = 0; h < n_query; h += n_query - h > 4 * w ? 8 * w : 4 * w) {
-    if (n_query - h > 4 * w)
-      sparse_part<S, T, 8>(slots, slot_of, query_norm, rows, h, out, profile);
-    else
-      sparse_part<S, T, 4>(slots, slot_of, query_norm, rows, h, out, profile);
-  }
+  static_assert(sparse_block % w == 0, "a block of sparse queries is a whole number of vectors");
+  constexpr int most = sparse_block / w;
+  constexpr int many = most < 8 ? most : 8, few = most < 4 ? most : 4;
+  int h = 0;
+  for (; n_query - h > few * w; h += many * w)
+    sparse_part<S, T, many>(slots, slot_of, query_norm, rows, h, out, profile);
+  if (h < n_query) sparse_part<S, T, few>(slots, slot_of, query_norm, rows, h, out, profile);
 }
 
 template <Stat S, class T>
