@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.objects import VECTORS, column_names, count, take
-from mercer.kernels.overflow import refuse_infinite
-from mercer.kernels.seen import linear_columns
-from mercer.kernels.tables import select
+from mercer.kernels.columns_used import linear_columns
+from mercer.objects.tables import select
+from mercer.objects.validation import VECTORS, column_names, count, take
 
 Array = NDArray[np.float64]
 

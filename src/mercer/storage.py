@@ -23,9 +23,9 @@ import scipy.sparse as sp
 
 from mercer import kernels
 from mercer.kernels import HiddenMarkov, Kernel
-from mercer.kernels.seen import columns_seen
-from mercer.kernels.structured.baum_welch import Convergence
-from mercer.kernels.tables import is_frame
+from mercer.kernels.columns_used import columns_seen
+from mercer.kernels.models.baum_welch import Convergence
+from mercer.objects.tables import is_frame
 from mercer.plain import as_plain, from_plain
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from mercer import SVC, NotSeparableError
 from mercer.data import gravitation, gravitation_invariants, lfd_problem_8_13, rings
-from mercer.feature_space import KernelCenterer
 from mercer.features import (
     PCA,
     ExplicitFeatures,
@@ -26,6 +25,7 @@ from mercer.features import (
     TaylorFeatures,
     n_monomials,
 )
+from mercer.geometry import KernelCenterer
 from mercer.kernels import RBF, FromFeatureMap, Laplacian, Linear, Polynomial, Precomputed
 from tests.kernels import strategies
 

@@ -8,15 +8,7 @@ import pytest
 from sklearn.svm import SVC
 
 import mercer
-from mercer.kernels import (
-    RBF,
-    FromFeatureMap,
-    FromFunction,
-    Linear,
-    Polynomial,
-    norm,
-    polynomial,
-)
+from mercer.kernels import RBF, FromFeatureMap, FromFunction, Linear, Polynomial, norm, polynomial
 
 rng = np.random.default_rng(6)
 X = rng.normal(size=(10, 3))

@@ -10,7 +10,7 @@ import pytest
 
 from mercer import SVC, NotSeparableError
 from mercer.data import lfd_problem_8_2, lfd_toy, xor
-from mercer.geometry import (
+from mercer.geometry.hyperplanes import (
     canonicalize,
     distance,
     functional_margin,

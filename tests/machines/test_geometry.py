@@ -7,7 +7,7 @@ import pytest
 
 from mercer import SVC, NotSeparableError
 from mercer.capacity import compression_bound, loo_bound
-from mercer.geometry import (
+from mercer.geometry.hyperplanes import (
     canonicalize,
     distance,
     functional_margin,
@@ -19,8 +19,7 @@ from mercer.geometry import (
     signed_distance,
     training_set_margin,
 )
-
-from .data_sets import TOY
+from tests.machines.data_sets import TOY
 
 X3, Y3 = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0]]), np.array([-1, -1, 1])
 W, B = np.array([1.2, -3.2]), -0.5

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.feature_space.estimators import checked_objects, tag_objects
+from mercer.geometry.estimators import checked_objects, tag_objects
 from mercer.kernels import Kernel, resolve
-from mercer.kernels.rows import narrowed
+from mercer.objects.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
 

@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from mercer.kernels.parameters import integer
 from mercer.kernels.vectors.monomials import monomial_name
+from mercer.objects.parameters import integer
 
 from .base import as_precise
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.feature_space.estimators import checked_objects
+from mercer.geometry.estimators import checked_objects
 from mercer.kernels import RBF
-from mercer.kernels.parameters import integer
-from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.monomials import monomial_name
+from mercer.objects.parameters import integer
+from mercer.objects.rows import squared_norms
 
 from .base import KernelFeatures
 from .monomials import kernel_blocks, n_monomials

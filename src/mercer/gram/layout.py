@@ -14,15 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
-from mercer.kernels import objects as kernel_objects
-from mercer.kernels.objects import VECTORS
-from mercer.kernels.tables import is_table, select
+from mercer.objects import validation as kernel_objects
+from mercer.objects.tables import is_table, select
+from mercer.objects.validation import VECTORS
 
-from .images import SPARSE_DENSITY, Images
+from .leaf_rows import SPARSE_DENSITY, Images
+from .mapped_objects import Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Leaf, Program, compile_kernel
-from .views import Views
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0

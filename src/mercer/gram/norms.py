@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Vocabulary
 
+from .mapped_objects import Views
 from .program import Leaf, Scalars
-from .views import Views
 
 # Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
 LARGEST_LOG = 700.0
@@ -25,7 +25,7 @@ def numbers(scalars: Scalars, views: Views) -> np.ndarray:
     views : Views
         Of validated objects.
     """
-    from mercer.kernels.diagonal import diagonal  # which uses this package
+    from .diagonal import diagonal  # which uses this package
 
     own = diagonal(scalars.kernel, views, scalars.columns, scalars.mapping)
     return own if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, own)
@@ -90,8 +90,8 @@ def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
 
 
 def _inverse_norms(kernel: Any, diagonal: np.ndarray) -> np.ndarray:
-    from mercer.kernels.diagonal import check_nonnegative  # which uses this package
-    from mercer.kernels.overflow import advice
+    from .diagonal import check_nonnegative  # which uses this package
+    from .overflow import advice
 
     check_nonnegative(diagonal, kernel)
     if not np.isfinite(diagonal).all():

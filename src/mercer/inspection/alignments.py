@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from .matrix_source import KernelValues
 from .targets import target_codes
-from .values import KernelValues
 
 # What centring leaves of a matrix counts as rounding below this share of the squares.
 ROUNDING = 1e-28

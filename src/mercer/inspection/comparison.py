@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Kernel
+from mercer.numerics.frequencies import as_frequencies
 
-from .frequencies import as_frequencies
 from .periodic import stated_coefficients
 from .spectra import fourier_transform
 

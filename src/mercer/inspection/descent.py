@@ -18,7 +18,7 @@ import scipy.linalg
 import scipy.optimize
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, take
+from mercer.objects.validation import count, take
 
 from .samplers import Sampler
 

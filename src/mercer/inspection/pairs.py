@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import integer, positive
+from mercer.objects.parameters import integer, positive
 
+from .linear_terms import terms
 from .spectra import METHODS
-from .terms import terms
 
 _MOST = 1 << 16  # samples of a period
 

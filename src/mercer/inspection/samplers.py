@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.objects import count, take
+from mercer.objects.validation import count, take
 
 Sampler = Callable[[np.random.Generator, int], Any]
 

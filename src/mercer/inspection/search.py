@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, take
+from mercer.objects.validation import count, take
 
 from .definiteness import ULPS, check
 from .descent import descend, scaled_extreme, swap

@@ -15,11 +15,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mercer.kernels import Kernel, OnColumns, Product
-from mercer.kernels.hankel import half_length, radial_fourier
+from mercer.numerics.frequencies import as_frequencies
+from mercer.numerics.hankel import half_length, radial_fourier
 
-from .frequencies import as_frequencies
 from .invariance import symmetries
-from .terms import terms
+from .linear_terms import terms
 
 METHODS = ("auto", "closed", "numeric")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.parameters import show
+from mercer.objects.parameters import show
 
 TASKS = ("auto", "classification", "regression")
 MANY_CLASSES = 20

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mercer.numerics.bessel import bessel_k_bounds
+from mercer.objects.vocabulary import Vocabulary
+
 from .algebra import (
     Exp,
     Normalized,
@@ -27,9 +30,9 @@ from .algebra import (
     normalize,
     polynomial,
 )
+from .algebra.convolution import Convolution
+from .algebra.on_columns import OnColumns
 from .base import Kernel
-from .bessel import bessel_k_bounds
-from .columns import OnColumns
 from .conditional import (
     Monotonicity,
     completely_monotonic,
@@ -40,37 +43,25 @@ from .conditional import (
 from .constant import Constant
 from .covariance import Covariance
 from .definiteness import Definiteness
+from .documents import TfIdf, mutual_information
 from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
+from .graphs import Diffusion
 from .mapping import log_polar
+from .models import Fisher, Grammar, HiddenMarkov, Marginalized, PairHMM
 from .precomputed import Precomputed
 from .resolve import resolve
-from .structured import (
+from .sequences import (
     BlendedSpectrum,
-    Boolean,
-    Convolution,
-    Delayed,
-    DelayEmbedding,
-    Diffusion,
-    Fisher,
-    GlobalAlignment,
-    Grammar,
-    HiddenMarkov,
-    Jaccard,
-    Marginalized,
     Mismatch,
-    Multiset,
-    PairHMM,
     SequenceKernel,
-    SetIntersection,
-    SetPower,
     Spectrum,
     Subsequence,
     Substring,
-    TfIdf,
     WeightedDegree,
-    mutual_information,
 )
+from .series import Delayed, DelayEmbedding, GlobalAlignment
+from .sets import Jaccard, Multiset, SetIntersection, SetPower
 from .vectors import (
     ANOVA,
     RBF,
@@ -107,10 +98,10 @@ from .vectors import (
     VectorKernel,
     taylor_inner_product,
 )
-from .vocabulary import Vocabulary
+from .vectors.boolean import Boolean
 
 if TYPE_CHECKING:
-    from mercer.feature_space import cosine, distance, distance_to_mean, norm
+    from mercer.geometry import cosine, distance, distance_to_mean, norm
 
 __all__ = [
     "ANOVA",
@@ -215,6 +206,6 @@ _GEOMETRY = ("cosine", "distance", "distance_to_mean", "norm")
 def __getattr__(name: str) -> Any:
     if name not in _GEOMETRY:
         raise AttributeError(f"module 'mercer.kernels' has no attribute {name!r}")
-    from mercer import feature_space
+    from mercer import geometry as feature_space
 
     return getattr(feature_space, name)

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from . import objects
+from mercer.objects import validation as objects
+from mercer.objects.parameters import Parametrised, is_number
+from mercer.objects.rows import narrowed
+from mercer.objects.vocabulary import Vocabulary
+
 from .definiteness import UNKNOWN, Definiteness
-from .parameters import Parametrised, is_number
-from .rows import narrowed
-from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from mercer.gram.mapped_objects import Views
     from mercer.gram.program import Builder
-    from mercer.gram.views import Views
 
 _TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
 
@@ -209,8 +210,7 @@ class Kernel(Parametrised):
             The matrix.
         """
         from mercer.gram import evaluate
-
-        from .overflow import refuse_overflow
+        from mercer.gram.overflow import refuse_overflow
 
         if Z is None:
             kernel, views = self._bound_and_views(X)
@@ -234,7 +234,7 @@ class Kernel(Parametrised):
         ndarray of shape (n_X,), float64
             The values.
         """
-        from .diagonal import diagonal
+        from mercer.gram.diagonal import diagonal
 
         return diagonal(*self._bound_and_views(X))
 
@@ -450,7 +450,7 @@ class Kernel(Parametrised):
         OnColumns
             The kernel.
         """
-        from .columns import OnColumns
+        from .algebra.on_columns import OnColumns
 
         return OnColumns(self, columns)
 
@@ -574,7 +574,7 @@ class Kernel(Parametrised):
 
     def _bound_and_views(self, X: Any) -> tuple[Kernel, Views]:
         """Return the same, with the images of `X` that binding has made."""
-        from mercer.gram.views import sharing, views_of
+        from mercer.gram.mapped_objects import sharing, views_of
 
         self._check_changes()
         names = None if self.is_bound else objects.column_names(X)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .objects import count
-from .parameters import integer
+from mercer.objects.parameters import integer
+from mercer.objects.validation import count
 
 
 def polynomial_basis(X: Any, order: int) -> np.ndarray:

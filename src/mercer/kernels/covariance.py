@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mercer.objects.validation import Objects, count
+
 from .base import Kernel
 from .definiteness import PSD, Definiteness
 from .function import checked, require_callable
 from .mapping import FeaturesOf
-from .objects import Objects, count
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder

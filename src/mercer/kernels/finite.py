@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mercer.numerics.symmetric_matrices import refuse_negative_direction, symmetric_matrix
+from mercer.objects.parameters import show
+from mercer.objects.validation import Objects, as_objects
+
 from .base import Kernel
 from .definiteness import PSD, Definiteness
-from .matrices import refuse_negative_direction, symmetric_matrix
-from .objects import Objects, as_objects
-from .parameters import show
 
 
 class FiniteMatrix(Kernel):

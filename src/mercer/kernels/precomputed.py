@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.validation import MATRIX, as_matrix
+
 from .base import Kernel
-from .objects import MATRIX, as_matrix
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder

@@ -55,7 +55,7 @@ def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -
     'class blocks'
     """
     from mercer.inspection import diagnose
-    from mercer.inspection.values import KernelValues
+    from mercer.inspection.matrix_source import KernelValues
 
     found = diagnose(kernel, X, y)
     values = KernelValues(kernel, X)

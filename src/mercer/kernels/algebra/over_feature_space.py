@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.parameters import real
+
 from ..base import Kernel
 from ..definiteness import CPD, PD, PSD, UNKNOWN, Definiteness
-from ..parameters import real
 from .operands import diagonal_gradients, nested, require_kernel
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.parameters import integer, show
+
 from ..base import Kernel, inside
 from ..definiteness import UNKNOWN, Definiteness
-from ..parameters import integer, show
 from .operands import nested, outer, product_names, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class Power(Kernel):

@@ -13,8 +13,7 @@ from .operands import nested, outer, product_names, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class Product(Kernel):

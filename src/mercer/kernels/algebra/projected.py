@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.validation import Objects, count, take
+
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
-from ..objects import Objects, count, take
 from .operands import nested, require_kernel
 
 if TYPE_CHECKING:

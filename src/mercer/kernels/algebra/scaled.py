@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.parameters import real, show
+from mercer.objects.validation import count
+
 from ..base import Kernel, inside
 from ..definiteness import PSD, Definiteness
-from ..objects import count
-from ..parameters import real, show
 from .operands import nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class Scaled(Kernel):

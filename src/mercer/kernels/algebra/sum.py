@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.parameters import show
+
 from ..base import Kernel, inside
 from ..constant import Constant
 from ..definiteness import Definiteness, of_sum
-from ..parameters import show
 from .operands import concatenated, nested, require_kernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class Sum(Kernel):

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.parameters import integer, show
+
 from ..algebra.operands import concatenated, nested, outer, product_names, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..parameters import integer, show
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
 from .histogram import HistogramIntersection
@@ -26,8 +27,7 @@ from .vector import VectorKernel
 if TYPE_CHECKING:
     from mercer.gram.coordinates import Coordinates
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 _MOST_PRODUCTS = 2**20  # of columns that are listed as features
 

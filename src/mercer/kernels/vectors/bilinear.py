@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer.numerics.symmetric_matrices import refuse_negative_direction, symmetric_matrix
+from mercer.objects.parameters import show
+from mercer.objects.validation import stored_alike
+
 from ..definiteness import PSD, Definiteness
 from ..mapping import FeaturesOf
-from ..matrices import refuse_negative_direction, symmetric_matrix
-from ..objects import stored_alike
-from ..parameters import show
 from .linear import Linear
 from .vector import VectorKernel, require_columns
 

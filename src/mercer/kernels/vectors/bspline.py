@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer.numerics.random_frequencies import sine_quotients
+from mercer.objects.parameters import integer, positive, show
+
 from ..definiteness import PD, Definiteness
-from ..drawing import sine_quotients
-from ..parameters import integer, positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .compact import CompactKernel
 from .coordinatewise import CoordinateKernel
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.parameters import real
+
 from ..definiteness import PD, PSD, Definiteness
-from ..parameters import real
 from .histogram import HistogramKernel
 
 if TYPE_CHECKING:

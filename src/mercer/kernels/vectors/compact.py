@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import objects
+from mercer.objects import validation as objects
+
 from .vector import VectorKernel
 
 _ROWS = 256  # rows of the matrix that are evaluated at a time

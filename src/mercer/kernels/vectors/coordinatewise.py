@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..rows import dense_column
+from mercer.objects.rows import dense_column
+
 from .vector import VectorKernel
 
 if TYPE_CHECKING:

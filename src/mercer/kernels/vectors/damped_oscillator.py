@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.numerics.random_frequencies import mixed_normals
+from mercer.objects.parameters import positive
+
 from ..definiteness import PD, Definiteness
-from ..drawing import mixed_normals
-from ..parameters import positive
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import integer
+
 from ..definiteness import PSD, Definiteness
-from ..drawing import from_series
-from ..parameters import integer
-from ..spectrum import DrawsFrequencies, stated_operator, stated_series
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.numerics.random_frequencies import stable
+from mercer.objects.parameters import is_number, positive, show
+from mercer.objects.validation import VECTORS, Objects, as_objects, count
+
 from ..base import Kernel
 from ..definiteness import PD, UNKNOWN, Definiteness
-from ..drawing import stable
-from ..objects import VECTORS, Objects, as_objects, count
-from ..parameters import is_number, positive, show
-from ..spectrum import DrawsFrequencies
+from ..stated_spectrum import DrawsFrequencies
 from .exponential import Exponential
 from .laplacian import Laplacian
 from .rbf import RBF

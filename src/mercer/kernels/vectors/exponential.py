@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..definiteness import PD, PSD, Definiteness
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import integer, positive, real, show
+from mercer.objects.rows import dense_column
+
 from ..definiteness import PSD, Definiteness
-from ..drawing import from_series
-from ..parameters import integer, positive, real, show
-from ..rows import dense_column
-from ..spectrum import DrawsFrequencies, stated_series
+from ..stated_spectrum import DrawsFrequencies, stated_series
 from .vector import VectorKernel
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     Use it where it is known which frequencies the target has and how strong they are: tides,
     rotating machines, seasons with overtones. The coefficients are the variances of the waves. With
     many rows, its explicit features and a linear machine are cheaper. Not where the period is
-    unknown: :func:`mercer.choosing.estimate_power_spectrum` finds it.
+    unknown: :func:`mercer.selection.estimate_power_spectrum` finds it.
 
     Examples
     --------

@@ -13,18 +13,19 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
-from ..bessel import bessel_ratio
+from mercer.numerics.bessel import bessel_ratio
+from mercer.numerics.hankel import half_length, radial_fourier
+from mercer.numerics.random_frequencies import from_radial_density
+from mercer.objects.parameters import integer, positive, show
+
 from ..definiteness import PD, Definiteness
-from ..drawing import from_radial_density
-from ..hankel import half_length, radial_fourier
-from ..parameters import integer, positive, show
-from ..spectrum import DrawsFrequencies, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
 MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
@@ -64,7 +65,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     Notes
     -----
     Use it where the power spectrum of the targets is known, from physics or from
-    :func:`mercer.choosing.estimate_power_spectrum`. The transform is computed once, at `bind`;
+    :func:`mercer.selection.estimate_power_spectrum`. The transform is computed once, at `bind`;
     after that a value costs as much as that of any radial kernel from a table. Not without such
     knowledge: Matern has a spectrum with two parameters, which cross-validation finds. Nor for
     targets that vary differently along different columns, since the kernel is radial.
@@ -193,7 +194,7 @@ def _profile(
     density: Callable, mode: str, dimension: int, reach: float, cutoff: float | None
 ) -> Table:
     """Return the kernel as a table in the squared distance."""
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
     spectrum = _spectrum(density, mode, cutoff)
     if cutoff is None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..parameters import real
+from mercer.objects.parameters import real
 
 RULES = ("scale", "auto")
 

@@ -10,8 +10,7 @@ from .vector import VectorKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class Linear(VectorKernel):

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import digamma, kv
 
+from mercer.objects.parameters import is_number, positive, show
+
 from ..definiteness import PD, Definiteness
-from ..parameters import is_number, positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
@@ -139,7 +140,7 @@ def _profile(nu: float) -> Table:
     Near 0 a rough profile is 1 - c (distance / l)^(2 nu). For nu < 1/2 it is tabulated in that
     power: even the smallest floating-point square would be far from the origin.
     """
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
     def profile(squares: np.ndarray) -> np.ndarray:
         return matern_profile(nu, np.sqrt(2.0 * nu * squares))

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.objects.parameters import positive, show
+
 from ..definiteness import CPD, Definiteness
-from ..parameters import positive, show
-from ..spectrum import stated_operator
+from ..stated_spectrum import stated_operator
 from .radial import RadialKernel
 from .statistics import squared_distances
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import positive, show
+
 from ..definiteness import PSD, Definiteness
-from ..drawing import from_series
-from ..parameters import positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_series
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_series
 from .coordinatewise import CoordinateKernel
 
 if TYPE_CHECKING:

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.displacement import slope_along
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import integer, positive
+from mercer.objects.validation import VECTORS, Objects
+
 from ..algebra.operands import nested, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..displacement import slope_along
-from ..drawing import from_series
-from ..objects import VECTORS, Objects
-from ..parameters import integer, positive
-from ..spectrum import DrawsFrequencies
+from ..stated_spectrum import DrawsFrequencies
 from .vector import VectorKernel, require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
 _NEGLIGIBLE = 1e-17  # of k(x, x): what is left out of the sum
 _FARTHEST = 1000  # periods, after which a kernel has to be negligible
@@ -270,7 +271,7 @@ def _profile(kernel: Periodized) -> Table | None:
 
     It is smooth in this variable up to 1, half a period away, about which the sum is symmetric.
     """
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
     period = float(kernel.period)
 
@@ -287,7 +288,7 @@ def _profile(kernel: Periodized) -> Table | None:
 
 def _slope(kernel: Periodized) -> float:
     """Return the derivative by sin^2(pi (x - z) / T) at 0, from the metric of the kernel."""
-    from mercer.feature_space.jets import Jets
+    from mercer.gram.jets import Jets
 
     jets = Jets(np.zeros((1, 1)), np.ones((1, 1, 1)))
     jets.python(kernel)

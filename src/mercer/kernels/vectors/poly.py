@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.parameters import integer, real
+
 from ..base import Kernel
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
-from ..parameters import integer, real
-from ..spectrum import stated_operator
+from ..stated_spectrum import stated_operator
 from .monomials import monomial_names, monomials
 from .scale import warn_of_scale
 from .statistics import dots
@@ -20,8 +21,7 @@ from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class Polynomial(GammaKernel):

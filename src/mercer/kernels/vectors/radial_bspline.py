@@ -11,11 +11,12 @@ from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 from scipy.special import betainc
 
-from ..bessel import bessel_ratio
+from mercer.numerics.bessel import bessel_ratio
+from mercer.numerics.random_frequencies import balls
+from mercer.objects.parameters import integer, positive, show
+
 from ..definiteness import PD, Definiteness
-from ..drawing import balls
-from ..parameters import integer, positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .compact import CompactKernel
 from .radial import RadialKernel
 from .statistics import squared_distances
@@ -23,7 +24,7 @@ from .vector import require_columns
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
 _DEGREE = 48  # of the series between two knots
 
@@ -135,7 +136,7 @@ def _table(order: int, dimension: int) -> Table:
     them; pieces that halve towards the edge have edges of their own at the knots. In even
     dimensions there is a logarithm at r = 0, which costs a few digits.
     """
-    from mercer.gram.table import Table
+    from mercer.numerics.profile_table import Table
 
     spline = _spline(order, dimension, 0)
     top = float(spline(np.zeros(1))[0])

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mercer.objects.parameters import integer, real
+
 from ..definiteness import PD, PSD, Definiteness
-from ..parameters import integer, real
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
 

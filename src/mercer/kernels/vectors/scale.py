@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..rows import squared_norms
+from mercer.objects.rows import squared_norms
 
 HIGHEST_DEGREE = 10
 LARGEST_VALUE = 1e8

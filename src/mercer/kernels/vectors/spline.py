@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..definiteness import PD, Definiteness
-from ..spectrum import stated_operator
+from ..stated_spectrum import stated_operator
 from .coordinatewise import CoordinateKernel
 from .histogram import HistogramKernel
 

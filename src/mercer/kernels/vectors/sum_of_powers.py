@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.parameters import integer
+
 from ..definiteness import PSD, Definiteness
-from ..parameters import integer
 from .monomials import monomial_names, monomials
 from .statistics import dots
 from .vector import GammaKernel
 
 if TYPE_CHECKING:
     from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
+    from mercer.objects.vocabulary import Vocabulary
 
 
 class SumOfPowers(GammaKernel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..definiteness import CPD2, Definiteness
-from ..spectrum import stated_operator
+from ..stated_spectrum import stated_operator
 from .radial import RadialKernel
 
 if TYPE_CHECKING:

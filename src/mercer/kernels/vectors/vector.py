@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.objects.validation import VECTORS, as_vectors
+
 from ..base import Kernel
-from ..objects import VECTORS, as_vectors
 from . import gamma as width
 
 
