@@ -5,17 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer import geometry as feature_space
-from mercer.geometry import angle
+from mercer.geometry import angle, cosine, distance, distance_to_mean, norm
 from mercer.kernels import (
     RBF,
     FromFunction,
     Linear,
     Polynomial,
-    cosine,
-    distance,
-    distance_to_mean,
-    norm,
     normalize,
 )
 from tests.kernels import strategies
@@ -88,15 +83,6 @@ def test_there_is_no_length_with_a_negative_square():
         norm(Polynomial(1, 1.0, -5.0), X)
     with pytest.raises(ValueError, match="bind it first"):
         distance_to_mean(RBF(), X, Z)
-
-
-def test_the_first_names_are_at_home_in_both_packages():
-    for name in ("norm", "cosine", "distance", "distance_to_mean"):
-        from mercer import kernels
-
-        assert getattr(kernels, name) is getattr(feature_space, name)
-    with pytest.raises(AttributeError, match="no attribute 'centre'"):
-        kernels.centre  # noqa: B018
 
 
 @pytest.mark.spec("CS-B.04")

@@ -12,8 +12,8 @@ from mercer.inspection import (
     falsify,
     mercer_decomposition,
 )
+from mercer.inspection.quadrature import quadrature
 from mercer.kernels import RBF, FromFunction, Linear, Spectrum
-from mercer.numerics.quadrature import quadrature
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 Y = np.where(X[:, 0] > 0, 1, -1)

@@ -19,8 +19,8 @@ from mercer.geometry.hyperplanes import (
     separates,
     side_margins,
     signed_distance,
-    training_set_margin,
 )
+from mercer.machines.hard_margin import training_set_margin
 from mercer.solvers import hard_margin_primal_matrices
 from tests.literature.problems import quadratic_program, separated, signed
 

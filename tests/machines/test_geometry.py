@@ -12,13 +12,12 @@ from mercer.geometry.hyperplanes import (
     distance,
     functional_margin,
     geometric_margin,
-    hard_margin_threshold,
     margin,
     separates,
     side_margins,
     signed_distance,
-    training_set_margin,
 )
+from mercer.machines.hard_margin import hard_margin_threshold, training_set_margin
 from tests.machines.data_sets import TOY
 
 X3, Y3 = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0]]), np.array([-1, -1, 1])

@@ -28,7 +28,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
-from mercer.gram.diagonal import check_nonnegative, check_zero_norms
+from mercer.gram.diagonal import check_nonnegative
+from mercer.gram.norm_checks import check_zero_norms
 from mercer.kernels.base import Kernel
 from mercer.objects.parameters import integer, real
 from mercer.objects.validation import count, stored_alike, take

@@ -34,7 +34,8 @@ def norm(kernel: Kernel, X: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> from mercer.kernels import Linear, norm
+    >>> from mercer.geometry import norm
+    >>> from mercer.kernels import Linear
     >>> norm(Linear(), [[3.0, 4.0]])
     array([5.])
     """
@@ -64,7 +65,8 @@ def cosine(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from mercer.kernels import Linear, cosine
+    >>> from mercer.geometry import cosine
+    >>> from mercer.kernels import Linear
     >>> cosine(Linear(), [[1.0, 0.0]], [[3.0, 4.0]])
     array([[0.6]])
     """
@@ -139,7 +141,8 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from mercer.kernels import Linear, distance
+    >>> from mercer.geometry import distance
+    >>> from mercer.kernels import Linear
     >>> distance(Linear(), [[0.0, 0.0]], [[3.0, 4.0]])
     array([[5.]])
     """

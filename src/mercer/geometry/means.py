@@ -76,7 +76,8 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
 
     Examples
     --------
-    >>> from mercer.kernels import Linear, distance_to_mean
+    >>> from mercer.geometry import distance_to_mean
+    >>> from mercer.kernels import Linear
     >>> distance_to_mean(Linear(), [[3.0, 5.0]], [[-1.0, 1.0], [1.0, 1.0]])
     array([5.])
     """

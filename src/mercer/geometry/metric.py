@@ -112,8 +112,8 @@ def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
 
     Examples
     --------
-    >>> from mercer.geometry import path_length
-    >>> from mercer.kernels import RBF, distance
+    >>> from mercer.geometry import distance, path_length
+    >>> from mercer.kernels import RBF
     >>> round(path_length(RBF(gamma=0.5), [[0.0, 0.0], [3.0, 4.0]]), 9)
     5.0
     >>> distance(RBF(gamma=0.5), [[0.0, 0.0]], [[3.0, 4.0]]).round(6)

@@ -8,7 +8,7 @@ corollary 3.9)
 
 the sum of the inner products of the outputs. It is the same for U f and U g where U is a rotation
 of the outputs; regularisers that all rotations leave alone treat the outputs in this way, alike and
-without coupling (see `mercer.feature_space.symmetry`). So where the loss is a sum over the outputs,
+without coupling (see `mercer.geometry.symmetry`). So where the loss is a sum over the outputs,
 as the squared one is, a regularised problem falls apart into one for each output.
 """
 

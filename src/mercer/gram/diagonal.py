@@ -6,28 +6,25 @@ squared norm, so the same postfix program that fills tiles gives the diagonal in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.numerics.profile_table import Table
 from mercer.objects.rows import dense_column, squared_norms
-from mercer.objects.validation import VECTORS, count, stored_alike, take
+from mercer.objects.validation import VECTORS, count
 from mercer.objects.vocabulary import Vocabulary
 
 from .coordinates import combined
+from .program import Composed
 
 if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
-    from mercer.numerics.profile_table import Table
-
     from .coordinates import Coordinates
+    from .interface import Kernel
     from .mapped_objects import Views
     from .program import Columns, Mapping
-
-_SAMPLE = 64  # objects of norm 0 that are compared with others
-_ROUNDING = 1e-12  # of a value, beside the largest k(x, x)
 
 
 def diagonal(
@@ -46,9 +43,7 @@ def diagonal(
     mapping : Mapping, optional
         The map whose images it looks at.
     """
-    from mercer.kernels.base import Kernel
-
-    if type(kernel).diag is not Kernel.diag:  # a kernel that knows a shorter way
+    if kernel._states_diagonal:
         return kernel.diag(views.seen(columns, mapping, kernel.takes))
     program = Diagonal(views, columns, mapping)
     kernel.compile(program)  # type: ignore[arg-type]
@@ -85,8 +80,6 @@ class Diagonal:
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the objects to some columns, within those already chosen."""
-        from .program import Composed
-
         chosen = tuple(int(c) for c in index)
         columns, mapping = self._columns, self._mapping
         if mapping is not None:
@@ -101,8 +94,6 @@ class Diagonal:
     @contextmanager
     def through(self, mapping: Mapping) -> Iterator[None]:
         """Replace the objects by their images under a map."""
-        from .program import Composed
-
         outer = self._mapping
         self._mapping = mapping if outer is None else Composed(outer, mapping)
         try:
@@ -248,65 +239,6 @@ class Diagonal:
 
     def _objects(self, kernel: Kernel) -> Any:
         return self._views.seen(self._columns, self._mapping, kernel.takes)
-
-
-def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
-    """Refuse objects x with k(x, x) < 0, and with k(x, x) = 0 and a k(x, z) that is not 0.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel that is not known to be positive semidefinite.
-    X : objects
-        Validated objects x.
-    against : objects, optional
-        Validated objects z, by default those of `X`.
-    """
-    from . import Gram, Prepared  # which use this package
-
-    try:
-        diagonal = kernel.diag(X)
-    except OverflowError:  # left to the evaluation, which may need no such number
-        return
-    check_nonnegative(diagonal, kernel)
-    if diagonal.all():
-        return
-    if against is None:
-        gram = Gram(kernel, X, "float64")
-        check_zero_norms(kernel, diagonal, gram.tile)
-    else:
-        X, Z = stored_alike(X, against)
-        prepared = Prepared(kernel, Z)
-        check_zero_norms(kernel, diagonal, lambda zeros: prepared.tile(take(X, zeros)))
-
-
-def check_zero_norms(
-    kernel: Kernel, diagonal: np.ndarray, rows: Callable[[np.ndarray], np.ndarray]
-) -> None:
-    """Refuse objects x with k(x, x) = 0 and a k(x, z) that is not 0.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    diagonal : array
-        The values k(x, x).
-    rows : callable
-        Returns the values k(x, z) of some objects x, of which there is a sample if they are many.
-    """
-    zeros = np.flatnonzero(diagonal == 0.0)
-    if kernel.definiteness.is_psd or not len(zeros):
-        return
-    zeros = zeros[:: -(-len(zeros) // _SAMPLE)]
-    values = rows(zeros)
-    i, j = np.unravel_index(int(np.abs(values).argmax()), values.shape)
-    if abs(values[i, j]) > _ROUNDING * float(diagonal.max()):
-        conditional = " Use Projected(kernel) instead." if kernel.definiteness.order else ""
-        raise ValueError(
-            f"k(x, x) = 0 for object {zeros[i]} under {kernel!r}, and k(x, z) = "
-            f"{values[i, j]:.6g} with object {j}: it is not positive semidefinite, and x has no "
-            f"norm in feature space.{conditional}"
-        )
 
 
 def check_nonnegative(diagonal: np.ndarray, kernel: Kernel) -> None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from mercer.numerics.profile_table import Table
+
 from .coordinates import combined, magnitude
 
 if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
-    from mercer.numerics.profile_table import Table
-
     from .coordinates import Coordinates
+    from .interface import Kernel
 
 _STEP = 1e-200
 

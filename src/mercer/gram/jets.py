@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from mercer.kernels import Bilinear, Periodized
-
 from .jet_leaves import KINK, Array, Jet, Key, NotSmoothError, constant, of_column, of_statistic
 
 if TYPE_CHECKING:
@@ -86,10 +84,11 @@ class Jets:
     def through(self, mapping: Any) -> Iterator[None]:
         """Let the leaves inside look at the images under a map, which must be linear."""
         kernel = getattr(mapping, "kernel", mapping)
-        if not isinstance(kernel, Bilinear):
+        A = getattr(kernel, "factor", None)  # of a map x -> A x
+        if A is None:
             self._refuse(f"the map of {kernel!r}")
         outer = self._X, self._directions, self._shift, self._columns, self._space
-        chosen, A = list(self._columns), kernel.factor
+        chosen = list(self._columns)
         self._X = self._X[:, chosen] @ A.T
         self._directions = np.einsum("rj,ijp->irp", A, self._directions[:, chosen])
         self._shift = A @ self._shift[chosen]
@@ -141,7 +140,7 @@ class Jets:
 
     def python(self, kernel: Any) -> None:
         """Add up a kernel over all periods; refuse others that are written in Python."""
-        if not isinstance(kernel, Periodized):
+        if not hasattr(kernel, "_shifts"):
             self._refuse(f"{kernel!r}, which is a Python function,")
         chosen = list(self._columns)
         total = self._constant(0.0)

@@ -8,7 +8,9 @@ import numpy as np
 
 from mercer.objects.vocabulary import Vocabulary
 
+from .diagonal import check_nonnegative, diagonal
 from .mapped_objects import Views
+from .overflow import advice
 from .program import Leaf, Scalars
 
 # Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
@@ -25,8 +27,6 @@ def numbers(scalars: Scalars, views: Views) -> np.ndarray:
     views : Views
         Of validated objects.
     """
-    from .diagonal import diagonal  # which uses this package
-
     own = diagonal(scalars.kernel, views, scalars.columns, scalars.mapping)
     return own if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, own)
 
@@ -90,9 +90,6 @@ def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
 
 
 def _inverse_norms(kernel: Any, diagonal: np.ndarray) -> np.ndarray:
-    from .diagonal import check_nonnegative  # which uses this package
-    from .overflow import advice
-
     check_nonnegative(diagonal, kernel)
     if not np.isfinite(diagonal).all():
         i = int(np.argmin(np.isfinite(diagonal)))

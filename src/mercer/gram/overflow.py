@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
+    from .interface import Kernel
 
 
 def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
-    from mercer.numerics.profile_table import Table
-    from mercer.objects.validation import Objects
+from mercer.numerics.profile_table import Table
+from mercer.objects.validation import Objects
 
+if TYPE_CHECKING:
     from .coordinates import Coordinates
+    from .interface import Kernel
 
 Columns = tuple[int, ...] | None
 

@@ -21,8 +21,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
+from mercer.inspection.quadrature import quadrature
 from mercer.kernels import Kernel, resolve
-from mercer.numerics.quadrature import quadrature
 from mercer.objects.parameters import integer, is_number
 from mercer.objects.validation import count
 

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from mercer.numerics.bessel import bessel_k_bounds
 from mercer.objects.vocabulary import Vocabulary
 
@@ -100,9 +98,6 @@ from .vectors import (
 )
 from .vectors.boolean import Boolean
 
-if TYPE_CHECKING:
-    from mercer.geometry import cosine, distance, distance_to_mean, norm
-
 __all__ = [
     "ANOVA",
     "RBF",
@@ -183,13 +178,9 @@ __all__ = [
     "WeightedDegree",
     "bessel_k_bounds",
     "completely_monotonic",
-    "cosine",
-    "distance",
-    "distance_to_mean",
     "exp",
     "log_polar",
     "mutual_information",
-    "norm",
     "normalize",
     "polynomial",
     "polynomial_basis",
@@ -198,14 +189,3 @@ __all__ = [
     "seminorm2",
     "taylor_inner_product",
 ]
-
-# Geometry stands on kernels and not the other way round; its first names are at home here too.
-_GEOMETRY = ("cosine", "distance", "distance_to_mean", "norm")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _GEOMETRY:
-        raise AttributeError(f"module 'mercer.kernels' has no attribute {name!r}")
-    from mercer import geometry as feature_space
-
-    return getattr(feature_space, name)

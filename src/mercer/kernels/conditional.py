@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
 
 from mercer.objects.parameters import integer
 from mercer.objects.validation import count
@@ -93,8 +94,6 @@ def orthonormal(V: np.ndarray) -> np.ndarray:
     V : array of shape (n, n_columns)
         Columns.
     """
-    from scipy.linalg import qr
-
     V = np.asarray(V, dtype=np.float64)
     Q, R, _ = qr(V, mode="economic", pivoting=True)
     size = np.abs(np.diagonal(R))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.objects.parameters import real, show
 from mercer.objects.validation import count
+from mercer.objects.vocabulary import Vocabulary
 
 from .base import Kernel
 from .definiteness import PSD, Definiteness
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class Constant(Kernel):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.objects.validation import Objects, count
 
 from .base import Kernel
 from .definiteness import PSD, Definiteness
 from .function import checked, require_callable
 from .mapping import FeaturesOf
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Covariance(Kernel):

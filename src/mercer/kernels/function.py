@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.mapped_objects import views_of
+from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.rows import canonical_rows
 from mercer.objects.validation import Objects, as_objects, count
+from mercer.objects.vocabulary import Vocabulary
 
 from .algebra.operands import require_kernel
 from .base import Kernel
 from .definiteness import PSD, UNKNOWN, Definiteness, through_a_map
 from .mapping import FeaturesOf, ValidFor
 from .vectors.linear import Linear
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class FromFunction(Kernel):
@@ -193,7 +192,6 @@ class FromFeatureMap(Kernel):
         self._check()
         if self.kernel is None or self.kernel.is_bound:
             return self._with(kernel=deepcopy(self.kernel))
-        from mercer.gram.mapped_objects import views_of
 
         images = views_of(as_objects(X, type(self).__name__)).images(self._map)
         return self._with(kernel=self.kernel._bound(images, weight, None))

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
+from mercer.gram.program import Builder
 from mercer.objects.hashables import is_hashable
 from mercer.objects.parameters import real
 from mercer.objects.validation import Objects, as_items
+from mercer.objects.vocabulary import Vocabulary
 
 from .base import Kernel
 from .definiteness import PD, Definiteness
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class Diffusion(Kernel):

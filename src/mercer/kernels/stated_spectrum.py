@@ -1,40 +1,30 @@
-"""How a kernel states its Fourier transform and its regularisation operator: one line each.
+"""Statements of a kernel about its Fourier transform, in one line each.
 
     class RBF(GammaKernel):
-        spectral_density = stated_transform("gaussian", gamma="gamma")
-        regularisation = stated_operator("GAUSSIAN")
+        spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
+        regularisation = GAUSSIAN
 
-The closed forms stand in :mod:`mercer.numerics.fourier_transforms`, the operators in
+The closed forms stand in :mod:`mercer.numerics.fourier_transforms`, the regularisation operators in
 :mod:`mercer.kernels.regularisation`. A periodic kernel states the coefficients of its series.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.numerics.frequencies import as_frequencies
 from mercer.objects.parameters import integer
 
-if TYPE_CHECKING:
-    from mercer.inspection import Regularisation
 
-
-def stated_transform(form: str, **parameters: str) -> Callable[..., np.ndarray]:
+def stated_transform(
+    form: Callable[..., np.ndarray], **parameters: str
+) -> Callable[..., np.ndarray]:
     """Return a method ``spectral_density`` that evaluates a closed form.
 
-    Parameters
-    ----------
-    form : str
-        Name of a function of `mercer.numerics.fourier_transforms`.
-    **parameters : str
-        For each parameter of the function, the attribute of the kernel that holds it.
-
-    Returns
-    -------
-    callable
-        The method.
+    For each parameter of the function `form`, `parameters` names the attribute that holds it.
     """
 
     def spectral_density(self: Any, omega: Any, dimension: int | None = None) -> np.ndarray:
@@ -52,9 +42,6 @@ def stated_transform(form: str, **parameters: str) -> Callable[..., np.ndarray]:
         ndarray of shape (n,)
             The transform, in the convention of :func:`mercer.inspection.fourier_transform`.
         """
-        from mercer.numerics import fourier_transforms as densities
-        from mercer.numerics.frequencies import as_frequencies
-
         self._require_bound("in the frequency domain")
         own = getattr(self, "dimension", None)
         if dimension is None and np.ndim(omega) < 2:
@@ -66,7 +53,7 @@ def stated_transform(form: str, **parameters: str) -> Callable[..., np.ndarray]:
                 f"{w.shape[1]} dimensions; pass dimension={own}."
             )
         values = {name: getattr(self, attribute) for name, attribute in parameters.items()}
-        return getattr(densities, form)(w, **values)
+        return form(w, **values)
 
     return spectral_density
 
@@ -74,15 +61,7 @@ def stated_transform(form: str, **parameters: str) -> Callable[..., np.ndarray]:
 def stated_series(coefficients: Callable[[Any], Sequence[float]]) -> Callable[..., np.ndarray]:
     """Return a method ``fourier_coefficients`` of a periodic kernel with the attribute `period`.
 
-    Parameters
-    ----------
-    coefficients : callable
-        A function of the kernel that returns a_0, a_1, ..., as far as they are not 0.
-
-    Returns
-    -------
-    callable
-        The method.
+    `coefficients` is a function of the kernel that returns a_0, a_1, ..., as far as they are not 0.
     """
 
     def fourier_coefficients(self: Any, n_terms: int) -> np.ndarray:
@@ -103,30 +82,6 @@ def stated_series(coefficients: Callable[[Any], Sequence[float]]) -> Callable[..
         return np.pad(own, (0, n_terms - len(own)))
 
     return fourier_coefficients
-
-
-def stated_operator(name: str | Callable[[Any], str]) -> property:
-    """Return a property ``regularisation`` that describes the operator of a kernel.
-
-    Parameters
-    ----------
-    name : str or callable
-        Name of a constant of `mercer.kernels.regularisation`, or a function of the kernel that
-        returns it.
-
-    Returns
-    -------
-    property
-        The property.
-    """
-
-    def regularisation(self: Any) -> Regularisation:
-        """Return the regularisation operator; see :func:`mercer.inspection.regularisation`."""
-        from . import regularisation as wording
-
-        return getattr(wording, name(self) if callable(name) else name)
-
-    return property(regularisation)
 
 
 class DrawsFrequencies:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from .errors import InfeasibleNuError
 from .formulation import Formulation, Outcome, Task, feasible
@@ -245,6 +246,4 @@ def project(probabilities: Array, predicted: Rows) -> Array:
 
 
 def _sigmoid(t: Array) -> Array:
-    from scipy.special import expit
-
     return expit(t)

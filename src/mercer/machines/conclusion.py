@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.objects.validation import take
+from mercer.solvers import Certificate
 
 from . import certification as proof
 from .errors import ConvexCombination, NotSeparableError
 from .rounding import REACHED, rounding_of_values
 
 if TYPE_CHECKING:
-    from mercer.solvers import Certificate
-
     from .base import KernelMachine
     from .proving import Fitting
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.signal import lombscargle
 
 from mercer.objects.tables import holds_objects, is_table
 from mercer.objects.validation import as_vectors, column_names, count
@@ -145,9 +147,6 @@ def _period(X: NDArray[Any], y: Any) -> float | None:
 
 def _refined(x: NDArray[Any], y: NDArray[Any], grid: NDArray[Any], peak: float) -> float:
     """Return the frequency of largest power near a peak of the grid."""
-    from scipy.optimize import minimize_scalar
-    from scipy.signal import lombscargle
-
     step = float(grid[0])
     found = minimize_scalar(
         lambda w: -float(np.squeeze(lombscargle(x, y, np.array([w])))),

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.signal import lombscargle
 
 from mercer.kernels import FromFeatureMap
 from mercer.kernels.vectors.from_spectrum import MODES
@@ -132,7 +133,6 @@ def estimate_power_spectrum(
             power[-1] *= 0.5  # the highest frequency stands for itself and its mirror image
         how = f"periodogram of {n} samples on an even grid"
         return PowerSpectrum(frequencies, power, variance, how)
-    from scipy.signal import lombscargle
 
     power = 2.0 * np.atleast_1d(lombscargle(at - at[0], values, frequencies)) / n
     how = f"Lomb-Scargle periodogram of {n} samples"

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer.gram.mapped_objects import views_of
+from mercer.gram.program import Builder
 from mercer.objects.parameters import truth
 from mercer.objects.validation import Objects, as_objects, stored_alike, take
+from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
 from .operands import nested, require_kernel
 from .parts import OBJECTS, Parts, TakenApart, hashable, summed
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 _PARTS = 1 << 9  # parts a side that are compared at a time, unless one object has more
 _PAIRS = 1 << 18  # pairs of parts that are compared at a time, where one side has few
@@ -230,7 +229,6 @@ class Convolution(Kernel):
         """Return the decompositions of objects, which may have been taken apart already."""
         if isinstance(X, Parts):
             return X
-        from mercer.gram.mapped_objects import views_of
 
         return views_of(X).images(self._map)
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.mapped_objects import sharing, views_of
+from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.tables import as_table, holds_objects, select
 from mercer.objects.validation import VECTORS, Objects, as_vectors, column_names
+from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel, inside
 from ..definiteness import Definiteness, on_subset_of_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class OnColumns(Kernel):
@@ -104,7 +103,6 @@ class OnColumns(Kernel):
         self._check()
         index = positions(self.columns, X.shape[1], names)
         chosen = None if names is None else [names[i] for i in index]
-        from mercer.gram.mapped_objects import sharing, views_of
 
         selected = select(X, index, self.kernel.takes)
         with sharing(views_of(X).choose(tuple(index), selected)):

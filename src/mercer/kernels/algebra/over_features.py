@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+
+from mercer.gram.mapped_objects import views_of
+from mercer.gram.program import Builder, Mapping
 
 from ..base import Kernel
 from ..definiteness import Definiteness, on_subset_of_columns
 from ..mapping import FeaturesOf
 from ..vectors import Linear
 from .operands import require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder, Mapping
 
 
 class OverFeatures(Kernel):
@@ -70,7 +70,6 @@ class OverFeatures(Kernel):
         ready = self._ready(X, weight)
         if ready.kernel is None or ready.kernel.is_bound:
             return ready
-        from mercer.gram.mapped_objects import views_of
 
         features = views_of(X).images(ready._map)
         return ready._with(kernel=ready.kernel._bound(features, weight, None))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram import Prepared
 from mercer.objects.hashables import is_hashable
 from mercer.objects.validation import Objects, count, stored_alike, take
 
 from ..base import Kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.matrix import Prepared
 
 Blocks = Callable[[Any, Any], np.ndarray]
 OBJECTS = Objects("any objects that its function takes apart")
@@ -234,8 +232,6 @@ def _kernel_values(kernel: Kernel, d: int, left: _Whole, right: _Whole) -> Block
 
 def _prepared(kernel: Kernel, d: int, whole: _Whole, parts: Any) -> Prepared:
     """Return validated parts of a component as those that stay, prepared once."""
-    from mercer.gram import Prepared
-
     compressed = sp.issparse(parts)
     for known in whole.prepared:
         if known[1:3] == (d, compressed) and known[0] == kernel:

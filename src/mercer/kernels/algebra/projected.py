@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.program import Builder
 from mercer.objects.validation import Objects, count, take
 
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from .operands import nested, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Projected(Kernel):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.mapped_objects import views_of
+from mercer.gram.program import Builder
 from mercer.objects.hashables import distinct
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
@@ -18,9 +20,6 @@ from ..base import Kernel
 from ..brief import Brief
 from ..definiteness import PSD, Definiteness
 from .bags import DOCUMENTS, Bags, TermsOf, count_terms
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 FREQUENCIES = ("count", "log", "binary")
 RULES = ("log", "smooth", "none")
@@ -169,7 +168,6 @@ class TfIdf(Kernel):
             return self._with()
         X = self.validate(X)
         terms = self.vocabulary
-        from mercer.gram.mapped_objects import views_of
 
         bags = views_of(X).images(self._map)
         if isinstance(bags, Bags):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
 
+from mercer.gram import evaluate
+from mercer.gram.mapped_objects import views_of
+from mercer.gram.program import Composed, Mapping
 from mercer.numerics.closest_pair import class_numbers, closest_opposite_distance
 from mercer.objects.validation import VECTORS, Objects, count
 
@@ -16,9 +19,6 @@ from ..brief import Brief
 from ..mapping import FeaturesOf
 from ..vectors import RBF, Linear
 from .generative import GenerativeKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Mapping
 
 METRICS = ("identity", "diagonal", "information")
 
@@ -131,7 +131,6 @@ class Fisher(GenerativeKernel):
         ready = super()._ready(X, weight)
         if not isinstance(self.metric, str) or self.metric == "identity":
             return ready
-        from mercer.gram.mapped_objects import views_of
 
         scores = views_of(X).images(ready._score_map)
         share = np.full(len(scores), 1.0 / len(scores)) if weight is None else weight / weight.sum()
@@ -147,7 +146,6 @@ class Fisher(GenerativeKernel):
     def _map(self) -> Mapping:
         if isinstance(self.metric, str):
             return self._score_map
-        from mercer.gram.program import Composed
 
         return Composed(self._score_map, _InMetric(self._with(kernel=None)))
 
@@ -167,7 +165,6 @@ class Fisher(GenerativeKernel):
             )
         if root.ndim == 1:
             return scores * root
-        from mercer.gram import evaluate
 
         # Not scores @ root: a row must not depend, in its last bits, on the number of rows.
         return evaluate(Linear(), scores, np.ascontiguousarray(root.T))

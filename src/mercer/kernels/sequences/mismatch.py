@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
+from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD, Definiteness
 from .sequence_kernel import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
@@ -18,10 +20,6 @@ from .spectrum import counts
 from .words import MOST_WORDS, Words, spelled, with_neighbours
 
 _MOST_PATTERNS = 100_000  # of positions that are looked at in every substring
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class Mismatch(SequenceKernel):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from mercer import _native
+from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.validation import Objects, as_items
 from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 WHAT = "sequences: str, bytes, lists or tuples of tokens"
 SEQUENCES = Objects(WHAT, structured=True)

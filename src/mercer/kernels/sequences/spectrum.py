@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
+from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real, show
+from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD, Definiteness
 from .sequence_kernel import SequenceKernel, Tokens
 from .words import Words, words_of
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class Spectrum(SequenceKernel):

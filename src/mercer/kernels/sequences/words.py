@@ -16,11 +16,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from mercer.objects.vocabulary import Vocabulary
+
 from .sequence_kernel import Tokens
 
 if TYPE_CHECKING:
-    from mercer.objects.vocabulary import Vocabulary
-
     from .sequence_kernel import SequenceKernel
 
 ALL_WORDS = 10_000  # up to so many, all words over the letters have a column, met or not

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from mercer import _native
+from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real, show
 from mercer.objects.validation import Objects, as_items
+from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PSD, Definiteness
 from ..sequences.path_sums import Scaled, in_blocks, padded, path_sums
 from ..sequences.sequence_kernel import offsets
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 _WHAT = "series: arrays of shape (length,) or (length, n_variables)"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts
 from mercer.objects.validation import Objects
 from mercer.objects.vocabulary import Vocabulary
@@ -15,9 +16,6 @@ from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
 from ..sequences.sequence_kernel import Tokens
 from .subsets import chosen_parts, copies_name, part_names, register
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 MODES = ("minimum", "product", "multisets", "subsets")
 _PRODUCTS = ("multisets", "subsets")

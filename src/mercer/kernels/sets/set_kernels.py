@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts, elements
 from mercer.objects.parameters import real, truth
 from mercer.objects.rows import squared_norms
@@ -18,9 +19,6 @@ from ..algebra.over_feature_space import OverFeatureSpace
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
 from .subsets import chosen_parts, part_names, register
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 SETS = Objects(
     "sets: Python sets, frozensets, Counters or lists of hashable elements", structured=True

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.numerics.symmetric_matrices import refuse_negative_direction, symmetric_matrix
 from mercer.objects.parameters import show
 from mercer.objects.validation import stored_alike
@@ -14,9 +15,6 @@ from ..definiteness import PSD, Definiteness
 from ..mapping import FeaturesOf
 from .linear import Linear
 from .vector import VectorKernel, require_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Bilinear(VectorKernel):

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.program import Builder
 from mercer.objects.parameters import truth
 from mercer.objects.validation import VECTORS, as_vectors
+from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 _BOOLEAN = VECTORS._replace(domain="Boolean vectors: rows of 0 and 1, dense or sparse")
 _MOST_CONJUNCTIONS = 2**16 - 1  # that are listed as features

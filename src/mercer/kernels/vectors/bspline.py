@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from scipy.interpolate import BSpline as Splines
 
+from mercer.gram.coordinates import Coordinates, bspline
+from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import sine_quotients
 from mercer.objects.parameters import integer, positive, show
 
 from ..definiteness import PD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import B_SPLINE
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
 from .coordinatewise import CoordinateKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
 
 _HIGHEST = 25  # beyond, the alternating sum of the closed form loses the digits of float64
 
@@ -55,8 +54,8 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
     array([[0.666667, 0.479167, 0.166667, 0.      ]])
     """
 
-    spectral_density = stated_transform("b_spline", order="order", scale="scale")
-    regularisation = stated_operator("B_SPLINE")
+    spectral_density = stated_transform(fourier_transforms.b_spline, order="order", scale="scale")
+    regularisation = B_SPLINE
 
     def __init__(self, order: int = 3, scale: float = 1.0) -> None:
         self.order = order
@@ -95,8 +94,6 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return the spline."""
-        from mercer.gram.coordinates import bspline
-
         return bspline(int(self.order), float(self.scale))
 
     def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
@@ -118,8 +115,6 @@ def bspline_slope(order: int, t: np.ndarray) -> np.ndarray:
     t : ndarray
         Numbers.
     """
-    from scipy.interpolate import BSpline as Splines
-
     knots = np.arange(order + 1) - order / 2
     lower = Splines.basis_element(knots, extrapolate=False)
     return np.nan_to_num(lower(t + 0.5)) - np.nan_to_num(lower(t - 0.5))

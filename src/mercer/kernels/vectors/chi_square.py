@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.objects.parameters import real
 
 from ..definiteness import PD, PSD, Definiteness
 from .histogram import HistogramKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class ChiSquare(HistogramKernel):

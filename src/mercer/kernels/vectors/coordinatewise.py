@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.coordinates import Coordinates
+from mercer.gram.program import Builder
 from mercer.objects.rows import dense_column
 
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
-    from mercer.gram.program import Builder
 
 
 class CoordinateKernel(VectorKernel):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.coordinates import Coordinates, cosines
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer
 
 from ..definiteness import PSD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_series
+from ..regularisation import DIRICHLET
+from ..stated_spectrum import DrawsFrequencies, stated_series
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
 
 
 class Dirichlet(DrawsFrequencies, CoordinateKernel):
@@ -52,7 +51,7 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel._coefficients())
-    regularisation = stated_operator("DIRICHLET")
+    regularisation = DIRICHLET
 
     def __init__(self, order: int = 3) -> None:
         self.order = order
@@ -81,8 +80,6 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return the sum of waves."""
-        from mercer.gram.coordinates import cosines
-
         return cosines(self._coefficients(), self.period)
 
     def feature_map(self, X: Any) -> np.ndarray:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+
 from ..definiteness import PD, PSD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import EXPONENTIAL
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Exponential(DrawsFrequencies, GammaKernel):
@@ -47,8 +48,8 @@ class Exponential(DrawsFrequencies, GammaKernel):
     array([[0.006738]])
     """
 
-    spectral_density = stated_transform("exponential", gamma="gamma")
-    regularisation = stated_operator("EXPONENTIAL")
+    spectral_density = stated_transform(fourier_transforms.exponential, gamma="gamma")
+    regularisation = EXPONENTIAL
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from math import pi
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.coordinates import cosines
+from mercer.gram.program import Builder
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer, positive, real, show
 from mercer.objects.rows import dense_column
@@ -16,9 +18,6 @@ from mercer.objects.rows import dense_column
 from ..definiteness import PSD, Definiteness
 from ..stated_spectrum import DrawsFrequencies, stated_series
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class FourierSeries(DrawsFrequencies, VectorKernel):
@@ -116,8 +115,6 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the product of the series of all columns; see :meth:`Kernel.compile`."""
-        from mercer.gram.coordinates import cosines
-
         builder.coordinates(cosines(self.coefficients, float(self.period)))
 
     def feature_map(self, X: Any) -> np.ndarray:

@@ -6,15 +6,18 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, inf, pi
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import bessel_ratio
 from mercer.numerics.hankel import half_length, radial_fourier
+from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_radial_density
 from mercer.objects.parameters import integer, positive, show
 
@@ -22,10 +25,6 @@ from ..definiteness import PD, Definiteness
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.numerics.profile_table import Table
 
 MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
@@ -80,7 +79,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
 
     _fixed = ("reach", "cutoff")
 
-    spectral_density = stated_transform("radial", profile="_spectrum")
+    spectral_density = stated_transform(fourier_transforms.radial, profile="_spectrum")
 
     def __init__(
         self,
@@ -194,8 +193,6 @@ def _profile(
     density: Callable, mode: str, dimension: int, reach: float, cutoff: float | None
 ) -> Table:
     """Return the kernel as a table in the squared distance."""
-    from mercer.numerics.profile_table import Table
-
     spectrum = _spectrum(density, mode, cutoff)
     if cutoff is None:
         top = float(radial_fourier(spectrum, 0.0, dimension)[0])

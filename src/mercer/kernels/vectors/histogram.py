@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.program import Builder
+
 from ..definiteness import PSD, Definiteness
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class HistogramKernel(VectorKernel):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+
 from ..definiteness import PD, PSD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import LAPLACIAN
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .statistics import l1_distances
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Laplacian(DrawsFrequencies, GammaKernel):
@@ -43,8 +44,8 @@ class Laplacian(DrawsFrequencies, GammaKernel):
     array([[0.135335]])
     """
 
-    spectral_density = stated_transform("laplacian", gamma="gamma")
-    regularisation = stated_operator("LAPLACIAN")
+    spectral_density = stated_transform(fourier_transforms.laplacian, gamma="gamma")
+    regularisation = LAPLACIAN
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from mercer.gram.program import Builder
+from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD, Definiteness
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class Linear(VectorKernel):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
 from mercer.objects.parameters import positive, real
 
 from ..definiteness import CPD, PD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import INVERSE_MULTIQUADRIC, MULTIQUADRIC, NEGATIVE_DISTANCE, Regularisation
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Multiquadric(RadialKernel):
@@ -46,16 +46,17 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
-    regularisation = stated_operator(
-        lambda kernel: "MULTIQUADRIC" if kernel.c > 0 else "NEGATIVE_DISTANCE"
-    )
-
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
         self._check()
 
     def _check(self) -> None:
         real(self.c, "c", minimum=0)
+
+    @property
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return MULTIQUADRIC if self.c > 0 else NEGATIVE_DISTANCE
 
     @property
     def definiteness(self) -> Definiteness:
@@ -103,8 +104,8 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    spectral_density = stated_transform("inverse_multiquadric", c="c")
-    regularisation = stated_operator("INVERSE_MULTIQUADRIC")
+    spectral_density = stated_transform(fourier_transforms.inverse_multiquadric, c="c")
+    regularisation = INVERSE_MULTIQUADRIC
 
     def __init__(self, c: float = 1.0) -> None:
         self.c = c

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
 from mercer.objects.parameters import positive, show
 
 from ..definiteness import CPD, Definiteness
-from ..stated_spectrum import stated_operator
+from ..regularisation import (
+    CONDITIONAL,
+    LOG_DISTANCE,
+    NEGATIVE_DISTANCE,
+    SQUARED_DISTANCE,
+    Regularisation,
+)
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class NegativeDistance(RadialKernel):
@@ -44,9 +48,6 @@ class NegativeDistance(RadialKernel):
     array([[-5.]])
     """
 
-    regularisation = stated_operator(
-        lambda kernel: "NEGATIVE_DISTANCE" if kernel.power < 2 else "SQUARED_DISTANCE"
-    )
     _grows_with = ("power",)
 
     def __init__(self, power: float = 1.0) -> None:
@@ -55,6 +56,11 @@ class NegativeDistance(RadialKernel):
 
     def _check(self) -> None:
         check_power(self.power)
+
+    @property
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return NEGATIVE_DISTANCE if self.power < 2 else SQUARED_DISTANCE
 
     @property
     def definiteness(self) -> Definiteness:
@@ -101,10 +107,6 @@ class LogDistance(RadialKernel):
     array([[-1.609438]])
     """
 
-    regularisation = stated_operator(
-        lambda kernel: "LOG_DISTANCE" if kernel.power == 2 else "CONDITIONAL"
-    )
-
     def __init__(self, power: float = 2.0, c: float = 1.0) -> None:
         self.power = power
         self.c = c
@@ -113,6 +115,11 @@ class LogDistance(RadialKernel):
     def _check(self) -> None:
         check_power(self.power)
         positive(self.c, "c")
+
+    @property
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return LOG_DISTANCE if self.power == 2 else CONDITIONAL
 
     @property
     def definiteness(self) -> Definiteness:

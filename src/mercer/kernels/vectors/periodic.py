@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer.gram.coordinates import Coordinates, theta
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import positive, show
 
 from ..definiteness import PSD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_series
+from ..regularisation import (
+    PERIODIC_GAUSSIAN,
+    PERIODIC_GAUSSIAN_UNIT,
+    PERIODIC_GAUSSIAN_WRAPPED,
+    Regularisation,
+)
+from ..stated_spectrum import DrawsFrequencies, stated_series
 from .coordinatewise import CoordinateKernel
 
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
-
 _OPERATORS = {
-    "series": "PERIODIC_GAUSSIAN",
-    "unit": "PERIODIC_GAUSSIAN_UNIT",
-    "wrapped": "PERIODIC_GAUSSIAN_WRAPPED",
+    "series": PERIODIC_GAUSSIAN,
+    "unit": PERIODIC_GAUSSIAN_UNIT,
+    "wrapped": PERIODIC_GAUSSIAN_WRAPPED,
 }
 _FORMS = tuple(_OPERATORS)
 _REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
@@ -72,7 +75,6 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
-    regularisation = stated_operator(lambda kernel: _OPERATORS[kernel.form])
 
     def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
         self.sigma = sigma
@@ -92,6 +94,11 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
                 f"sigma = {show(self.sigma)} is so large for the period {show(self.period)} that "
                 "every wave of the series is damped away; use a smaller sigma."
             )
+
+    @property
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return _OPERATORS[self.form]
 
     @property
     def definiteness(self) -> Definiteness:
@@ -138,8 +145,6 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return a factor."""
-        from mercer.gram.coordinates import theta
-
         constant, first = self.coefficients()[:2]
         return theta(float(self.sigma), float(self.period), float(first), float(constant))
 

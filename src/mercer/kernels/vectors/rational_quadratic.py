@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
 from mercer.objects.parameters import positive
 
 from ..definiteness import PD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import RATIONAL_QUADRATIC
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
 
 # Up to this exponent a power loses two digits at most, since it multiplies the rounding of 1 + t.
 _LARGE = 64.0
@@ -56,9 +55,9 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
     """
 
     spectral_density = stated_transform(
-        "rational_quadratic", alpha="alpha", length_scale="length_scale"
+        fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
     )
-    regularisation = stated_operator("RATIONAL_QUADRATIC")
+    regularisation = RATIONAL_QUADRATIC
 
     def __init__(self, alpha: float = 1.0, length_scale: float = 1.0) -> None:
         self.alpha = alpha

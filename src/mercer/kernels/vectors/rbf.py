@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
 from mercer.objects.parameters import integer, real
 
 from ..definiteness import PD, PSD, Definiteness
-from ..stated_spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import GAUSSIAN
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class RBF(DrawsFrequencies, GammaKernel):
@@ -48,8 +48,8 @@ class RBF(DrawsFrequencies, GammaKernel):
     array([[0.778801]])
     """
 
-    spectral_density = stated_transform("gaussian", gamma="gamma")
-    regularisation = stated_operator("GAUSSIAN")
+    spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
+    regularisation = GAUSSIAN
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from mercer.gram.coordinates import Coordinates, spline
 
 from ..definiteness import PD, Definiteness
-from ..stated_spectrum import stated_operator
+from ..regularisation import SPLINE
 from .coordinatewise import CoordinateKernel
 from .histogram import HistogramKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
 
 
 class Spline(CoordinateKernel, HistogramKernel):
@@ -38,7 +35,7 @@ class Spline(CoordinateKernel, HistogramKernel):
     array([[3.833333]])
     """
 
-    regularisation = stated_operator("SPLINE")
+    regularisation = SPLINE
 
     @property
     def definiteness(self) -> Definiteness:
@@ -47,6 +44,4 @@ class Spline(CoordinateKernel, HistogramKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return the kernel on single numbers."""
-        from mercer.gram.coordinates import spline
-
         return spline()

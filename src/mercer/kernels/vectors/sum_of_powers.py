@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
+from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD, Definiteness
 from .monomials import monomial_names, monomials
 from .statistics import dots
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.objects.vocabulary import Vocabulary
 
 
 class SumOfPowers(GammaKernel):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from mercer.gram.program import Builder
 
 from ..definiteness import CPD2, Definiteness
-from ..stated_spectrum import stated_operator
+from ..regularisation import THIN_PLATE
 from .radial import RadialKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class ThinPlate(RadialKernel):
@@ -39,7 +36,7 @@ class ThinPlate(RadialKernel):
     array([[2.772589]])
     """
 
-    regularisation = stated_operator("THIN_PLATE")
+    regularisation = THIN_PLATE
 
     @property
     def definiteness(self) -> Definiteness:

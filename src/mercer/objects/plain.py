@@ -29,7 +29,7 @@ def as_plain(value: Any) -> Any:
 
     Examples
     --------
-    >>> from mercer.plain import as_plain, from_plain
+    >>> from mercer.objects.plain import as_plain, from_plain
     >>> as_plain(("a", {1}))
     {'tuple': ['a', {'set': [1]}]}
     >>> from_plain(as_plain({2: b"x"}))

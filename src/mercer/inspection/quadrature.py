@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.inspection.samplers import Box
 from mercer.objects.parameters import is_number
+
+from .samplers import Box
 
 RULES = ("gauss", "midpoint", "periodic")
 
@@ -34,7 +35,7 @@ def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, 
 
     Examples
     --------
-    >>> from mercer.numerics.quadrature import quadrature
+    >>> from mercer.inspection.quadrature import quadrature
     >>> nodes, weights = quadrature(([0, 0], [1, 2]), 4, "midpoint")
     >>> nodes
     array([[0.25, 0.5 ],
