@@ -106,13 +106,6 @@ def as_precise(features: Any, X: Any) -> Any:
     """Return features in single precision if they are of rows in single precision.
 
     Those that are sparse get indices of 32 bits where these suffice.
-
-    Parameters
-    ----------
-    features : array or CSR matrix
-        Features in double precision.
-    X : objects
-        The objects that they are of.
     """
     single = getattr(X, "dtype", None) == np.float32
     return narrowed(features.astype(np.float32) if single else features)

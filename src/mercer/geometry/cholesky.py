@@ -212,21 +212,10 @@ def pivoted_cholesky(
 def span_coordinates(kernel: Kernel, landmarks: Any, triangle: Array, X: Any) -> Array:
     """Return the coordinates of objects in the orthonormal basis of a span.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    landmarks : objects
-        Objects that span the space; for a precomputed kernel their positions.
-    triangle : array of shape (rank, rank)
-        The lower triangular R with RR' the kernel matrix of the landmarks.
-    X : objects
-        The objects; for a precomputed kernel their values against all old ones.
-
-    Returns
-    -------
-    array of shape (n_X, rank)
-        R^-1 k(landmarks, x) for every x.
+    `landmarks`: objects that span the space; for a precomputed kernel their positions. `triangle`
+    (rank, rank): the lower triangular R with RR' the kernel matrix of the landmarks. `X`: the
+    objects; for a precomputed kernel their values against all old ones. The result has shape (n_X,
+    rank).
     """
     if kernel.pairwise:
         values = Prepared(kernel, landmarks).tile(np.asarray(X, dtype=np.float64))

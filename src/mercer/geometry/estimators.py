@@ -16,17 +16,8 @@ from mercer.objects.validation import taken_by
 def checked_objects(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
     """Return objects in the form in which the kernel evaluates them.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Receives ``n_features_in_`` and ``feature_names_in_`` when `reset` is true, and is
-        compared with them otherwise.
-    X : objects
-        What the user passed.
-    kernel : Kernel
-        The kernel.
-    reset : bool
-        Whether the objects are those of a fit.
+    `estimator`: receives ``n_features_in_`` and ``feature_names_in_`` when `reset` is true, and is
+    compared with them otherwise.
     """
     kernel._check_changes()
     takes = kernel.takes

@@ -287,17 +287,7 @@ class RKHSFunction(Combination):
 
 
 def cross_gram_product(kernel: Kernel, X: Any, Z: Any, V: ArrayLike) -> Array:
-    """Return K(X, Z) @ V without the matrix.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    X, Z : objects
-        Validated objects.
-    V : array-like of shape (n_Z,) or (n_Z, m)
-        What to multiply with.
-    """
+    """Return K(X, Z) @ V without the matrix."""
     V = np.asarray(V, dtype=np.float64)
     if kernel.pairwise:
         return Prepared(kernel, np.arange(len(V))).matmul(X, V)

@@ -24,15 +24,7 @@ _ROUNDING = 1e-8
 
 
 def require_lengths(kernel: Kernel, what: str) -> None:
-    """Refuse kernels of which only a condition on the coefficients makes a square of a length.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    what : str
-        What is asked for, for the error message.
-    """
+    """Refuse kernels of which only a condition on the coefficients makes a square of a length."""
     if kernel.definiteness.order:
         raise ValueError(
             f"{kernel!r} is {kernel.definiteness}, so k(x, x) is no squared length in feature "
@@ -41,13 +33,7 @@ def require_lengths(kernel: Kernel, what: str) -> None:
 
 
 def require_distances(kernel: Kernel) -> None:
-    """Refuse kernels that have no distances in feature space by what is known of them.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    """
+    """Refuse kernels that have no distances in feature space by what is known of them."""
     if (kernel.definiteness.order or 0) > 1:
         raise ValueError(
             f"{kernel!r} is {kernel.definiteness}, so k(x, x) - 2 k(x, z) + k(z, z) is no squared "
@@ -56,13 +42,7 @@ def require_distances(kernel: Kernel) -> None:
 
 
 def rounding_of(kernel: Kernel) -> float:
-    """Return the relative error of values: that of float32 where others computed them.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    """
+    """Return the relative error of values: that of float32 where others computed them."""
     leaves = compile_kernel(kernel).leaves
     return ASYMMETRY if any(leaf.kind in ("matrix", "python") for leaf in leaves) else _ROUNDING
 
@@ -70,23 +50,9 @@ def rounding_of(kernel: Kernel) -> float:
 def nonnegative(squares: Any, size: Any, kernel: Kernel, what: str, rounding: float = 0.0) -> Array:
     """Return squares with rounding below 0 taken as 0; refuse those that are clearly negative.
 
-    Parameters
-    ----------
-    squares : array
-        The squares.
-    size : array
-        The sums of the absolute values of their terms.
-    kernel : Kernel
-        The bound kernel, for the errors of its values.
-    what : str
-        What the squares are, for the error message; ``{0}`` is the position, ``{1}`` the second.
-    rounding : float, default=0.0
-        A relative error beyond that of the values, where more is computed from them.
-
-    Returns
-    -------
-    ndarray
-        The squares.
+    `what`: what the squares are, for the error message; ``{0}`` is the position, ``{1}`` the
+    second. `rounding`: a relative error beyond that of the values, where more is computed from
+    them.
     """
     squares = np.asarray(squares, dtype=np.float64)
     low = squares < 0.0

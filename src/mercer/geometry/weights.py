@@ -13,12 +13,7 @@ Array = NDArray[np.float64]
 def shares(sample_weight: Any, n: int) -> Array:
     """Return weights as shares that sum to 1, equal ones by default.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-        Non-negative weights; weight k counts as k copies, weight 0 as none.
-    n : int
-        Number of objects.
+    `sample_weight`: non-negative weights; weight k counts as k copies, weight 0 as none.
     """
     if sample_weight is None:
         return np.full(n, 1.0 / n)

@@ -30,19 +30,7 @@ if TYPE_CHECKING:
 def diagonal(
     kernel: Kernel, views: Views, columns: Columns = None, mapping: Mapping | None = None
 ) -> np.ndarray:
-    """Return k(x, x) of a bound kernel.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    views : Views
-        Of validated objects.
-    columns : tuple of int, optional
-        The columns of the objects that the kernel looks at.
-    mapping : Mapping, optional
-        The map whose images it looks at.
-    """
+    """Return k(x, x) of a bound kernel."""
     if kernel._states_diagonal:
         return kernel.diag(views.seen(columns, mapping, kernel.takes))
     program = Diagonal(views, columns, mapping)
@@ -51,17 +39,7 @@ def diagonal(
 
 
 class Diagonal:
-    """A program builder that evaluates instead of recording; see `mercer.gram.program`.
-
-    Parameters
-    ----------
-    views : Views
-        Of validated objects.
-    columns : tuple of int, optional
-        The columns of the objects that are looked at.
-    mapping : Mapping, optional
-        The map whose images are looked at.
-    """
+    """A program builder that evaluates instead of recording; see `mercer.gram.program`."""
 
     def __init__(
         self, views: Views, columns: Columns = None, mapping: Mapping | None = None

@@ -28,17 +28,8 @@ _STEP = 1e-200
 def slope_along(kernel: Kernel, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Return the derivatives of k(0, r + t u) with respect to t at t = 0.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel of x - z that is computed by a program.
-    rows, directions : ndarray of shape (n, d)
-        The differences r and the directions u.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The derivatives; at a kink the mean of both sides.
+    `kernel`: a bound kernel of x - z that is computed by a program. `rows`, `directions` (n, d):
+    the differences r and the directions u.
     """
     program = _Displaced(rows + 1j * _STEP * directions)
     kernel.compile(program)  # type: ignore[arg-type]

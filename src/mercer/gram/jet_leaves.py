@@ -64,20 +64,8 @@ def of_statistic(
 ) -> Jet | None:
     """Return the jet of a pair statistic at the pairs (x, x + shift), None for an unknown one.
 
-    Parameters
-    ----------
-    statistic : str
-        Its name.
-    X : array of shape (n, d)
-        The chosen columns of the points.
-    U : array of shape (n, d, p)
-        The directions.
-    shift : array of shape (d,)
-        The difference of the second argument from the first.
-    columns : tuple of int
-        Which columns they are.
-    space : int
-        The number of the space they belong to.
+    `X` (n, d): the chosen columns of the points. `U` (n, d, p): the directions. `shift`: the
+    difference of the second argument from the first.
     """
     jet = constant(0.0, len(X), U.shape[2])
     if statistic == "dot":
@@ -133,16 +121,7 @@ def _of_masses(statistic: str, jet: Jet, X: Array, U: Array, key: Key) -> None:
 def of_column(function: Coordinates, x: Array, U: Array, key: Key) -> Jet:
     """Return the jet of a function of one coordinate at the pairs (x, x).
 
-    Parameters
-    ----------
-    function : Coordinates
-        The function f.
-    x : array of shape (n,)
-        The numbers.
-    U : array of shape (n, p)
-        The coordinate of the directions.
-    key : Key
-        The distance in this coordinate.
+    `U` (n, p): the coordinate of the directions.
     """
     slope, mixed, kink, rough = np.zeros_like(x), np.zeros_like(x), 0.0, False
     c = np.asarray(function.coefficients)

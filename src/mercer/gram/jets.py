@@ -34,14 +34,8 @@ _TINY = 1e-15  # what rounding may leave of the cosine of a right angle
 class Jets:
     """A program builder that differentiates instead of recording.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        The points x.
-    directions : array of shape (n, d, p)
-        The directions in which to differentiate, point by point.
-    shift : array of shape (d,), optional
-        Differentiate at the pairs (x, x + shift) instead.
+    `X` (n, d): the points x. `directions` (n, d, p): the directions in which to differentiate,
+    point by point.
     """
 
     def __init__(self, X: Array, directions: Array, shift: Array | None = None) -> None:

@@ -27,10 +27,7 @@ class _Image(NamedTuple):
 class Views:
     """A set of objects, with all images of them that were asked for.
 
-    Parameters
-    ----------
-    X : objects
-        Validated objects, which must not be changed while the views are in use.
+    `X`: validated objects, which must not be changed while the views are in use.
 
     Examples
     --------
@@ -48,46 +45,21 @@ class Views:
     def of(self, part: Leaf | Scalars, takes: Objects) -> Any:
         """Return what a part of a program looks at.
 
-        Parameters
-        ----------
-        part : Leaf or Scalars
-            The part.
-        takes : Objects
-            What it takes where no map gives it images.
-
-        Returns
-        -------
-        objects
-            The columns of the objects, or their images under the map.
+        Returns the columns of the objects, or their images under the map.
         """
         return self.seen(part.columns, part.mapping, takes)
 
     def seen(self, columns: Columns, mapping: Mapping | None, takes: Objects) -> Any:
         """Return columns of the objects, or their images under a map.
 
-        Parameters
-        ----------
-        columns : tuple of int or None
-            The columns; None: all.
-        mapping : Mapping or None
-            What is applied to them.
-        takes : Objects
-            The kind of objects that is wanted where there is no map.
+        `takes`: the kind of objects that is wanted where there is no map.
         """
         if mapping is None:
             return select(self.X, columns, takes)
         return self.images(mapping, columns)
 
     def images(self, mapping: Mapping, columns: Columns = None) -> Any:
-        """Return the images of (some columns of) the objects under a map, made once.
-
-        Parameters
-        ----------
-        mapping : Mapping
-            The map.
-        columns : tuple of int or None
-            The columns; None: all.
-        """
+        """Return the images of (some columns of) the objects under a map, made once."""
         if self._whole is not None and columns is None:
             whole, chosen = self._whole
             return whole.images(mapping, chosen)
@@ -108,15 +80,7 @@ class Views:
         return part
 
     def choose(self, columns: tuple[int, ...], chosen: Any) -> Views:
-        """Return the views of some columns, whose images are kept here.
-
-        Parameters
-        ----------
-        columns : tuple of int
-            The columns.
-        chosen : objects
-            The objects that they hold.
-        """
+        """Return the views of some columns, whose images are kept here."""
         part = Views(chosen)
         if self._whole is None:
             part._whole = self, columns
@@ -130,13 +94,7 @@ _shared: ContextVar[Views | None] = ContextVar("mercer_views", default=None)
 
 
 def views_of(X: Any) -> Views:
-    """Return the views of objects: the shared ones, where the objects are those that are shared.
-
-    Parameters
-    ----------
-    X : objects or Views
-        Validated objects.
-    """
+    """Return the views of objects: the shared ones, where the objects are those that are shared."""
     if isinstance(X, Views):
         return X
     shared = _shared.get()
@@ -145,13 +103,7 @@ def views_of(X: Any) -> Views:
 
 @contextmanager
 def sharing(X: Any) -> Iterator[Views]:
-    """Let everything inside that is done with the objects `X` share one `Views`.
-
-    Parameters
-    ----------
-    X : objects or Views
-        Validated objects.
-    """
+    """Let everything inside that is done with the objects `X` share one `Views`."""
     views = views_of(X)
     token = _shared.set(views)
     try:

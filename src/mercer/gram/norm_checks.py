@@ -20,14 +20,7 @@ _ROUNDING = 1e-12  # of a value, beside the largest k(x, x)
 def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
     """Refuse objects x with k(x, x) < 0, and with k(x, x) = 0 and a k(x, z) that is not 0.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel that is not known to be positive semidefinite.
-    X : objects
-        Validated objects x.
-    against : objects, optional
-        Validated objects z, by default those of `X`.
+    `kernel`: a bound kernel that is not known to be positive semidefinite.
     """
     try:
         diagonal = kernel.diag(X)
@@ -50,14 +43,8 @@ def check_zero_norms(
 ) -> None:
     """Refuse objects x with k(x, x) = 0 and a k(x, z) that is not 0.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    diagonal : array
-        The values k(x, x).
-    rows : callable
-        Returns the values k(x, z) of some objects x, of which there is a sample if they are many.
+    `rows`: returns the values k(x, z) of some objects x, of which there is a sample if they are
+    many.
     """
     zeros = np.flatnonzero(diagonal == 0.0)
     if kernel.definiteness.is_psd or not len(zeros):

@@ -13,17 +13,7 @@ if TYPE_CHECKING:
 def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
     """Return a matrix of kernel values, or refuse one that holds infinity or NaN.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_X, n_Z)
-        The values.
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    ndarray
-        The same values.
+    `values` (n_X, n_Z): the values.
     """
     if kernel._is_bounded:
         return values
@@ -39,20 +29,7 @@ def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 
 def refuse_infinite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """Return values of a function, or refuse those of objects whose kernel values overflow.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_X,) or (n_X, n_outputs)
-        The values, one row for each object.
-    kernel : Kernel
-        The kernel, for the error message.
-
-    Returns
-    -------
-    ndarray
-        The same values.
-    """
+    """Return values of a function, or refuse those of objects whose kernel values overflow."""
     if np.isfinite(values).all():
         return values
     i = int(np.argwhere(~np.isfinite(values))[0][0])
@@ -65,15 +42,7 @@ def refuse_infinite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
 def advice(kernel: Kernel) -> str:
     """Return what to do against values that are too large, in words.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    str
-        The parameters by which the values grow, and the data.
+    Returns the parameters by which the values grow, and the data.
     """
     names = list(dict.fromkeys(_growing(kernel)))
     parameters = f"use a smaller {' or '.join(names)}" if names else ""

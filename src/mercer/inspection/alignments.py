@@ -116,20 +116,7 @@ def cosine(
     task: str = "auto",
     centred: bool = False,
 ) -> float | None:
-    """Return an alignment, None where a matrix is zero up to rounding.
-
-    Parameters
-    ----------
-    kernel, X, y, other, task
-        As for :func:`alignment`.
-    centred : bool, default=False
-        Whether both matrices are centred before.
-
-    Returns
-    -------
-    float or None
-        The cosine.
-    """
+    """Return an alignment, None where a matrix is zero up to rounding."""
     if (y is None) == (other is None):
         raise TypeError("give labels y or another kernel, one of them.")
     values = KernelValues(kernel, X)

@@ -31,15 +31,7 @@ class Terms(NamedTuple):
 def terms(kernel: Kernel) -> Terms:
     """Return the terms of a kernel.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel. Sums are taken apart, and products with constants are multiples.
-
-    Returns
-    -------
-    Terms
-        The constant and the other terms.
+    `kernel`: the kernel. Sums are taken apart, and products with constants are multiples.
 
     Examples
     --------

@@ -98,16 +98,8 @@ class StatedSeries(NamedTuple):
 def stated_coefficients(kernel: Kernel) -> StatedSeries | None:
     """Return the series that a kernel states, None where it states none.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    StatedSeries or None
-        That of a periodic kernel, and of multiples and sums of such of one period; a constant may
-        be added.
+    Returns that of a periodic kernel, and of multiples and sums of such of one period; a constant
+    may be added.
     """
     constant, others = terms(kernel)
     series: list[tuple[float, Any]] = [

@@ -15,15 +15,7 @@ from .function import FromFeatureMap
 def columns_seen(kernel: Kernel) -> list[int] | None:
     """Return the positions of the columns that a bound kernel looks at.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-
-    Returns
-    -------
-    list of int or None
-        In ascending order; None where it looks at whole objects.
+    Returns in ascending order; None where it looks at whole objects.
 
     Examples
     --------
@@ -44,15 +36,7 @@ def linear_columns(kernel: Kernel) -> list[int] | None:
     coefficients that are orthogonal to constants and to the linear functions of these columns, and
     a sum for those that are orthogonal to what any of its terms needs.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-
-    Returns
-    -------
-    list of int or None
-        In ascending order, empty for kernels of lower order; None stands for all columns.
+    Returns in ascending order, empty for kernels of lower order; None stands for all columns.
 
     Examples
     --------
@@ -70,11 +54,6 @@ def mapped_order_two(kernel: Kernel) -> Kernel | None:
     """Return a part that is of order 2 on the images of a map, None where there is none.
 
     Linear functions of images are not linear functions of the objects.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Any kernel.
     """
     if isinstance(kernel, FromFeatureMap):
         inner = kernel.kernel

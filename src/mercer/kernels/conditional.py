@@ -89,10 +89,7 @@ def project_gram(K: np.ndarray, V: np.ndarray) -> np.ndarray:
 def orthonormal(V: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of the span of the columns, without those that depend on others.
 
-    Parameters
-    ----------
-    V : array of shape (n, n_columns)
-        Columns.
+    `V` (n, n_columns): columns.
     """
     V = np.asarray(V, dtype=np.float64)
     Q, R, _ = qr(V, mode="economic", pivoting=True)

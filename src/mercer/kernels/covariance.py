@@ -12,7 +12,7 @@ from mercer.gram.program import Builder
 from mercer.objects.validation import Objects, count
 
 from .base import Kernel
-from .definiteness import PSD, Definiteness
+from .definiteness import PSD
 from .function import checked, require_callable
 from .mapping import FeaturesOf
 
@@ -53,6 +53,7 @@ class Covariance(Kernel):
     """
 
     _objects: ClassVar[Objects] = Objects("any objects its functions accept", accepts_sparse=True)
+    definiteness = PSD  # a dot product
 
     def __init__(
         self,
@@ -73,11 +74,6 @@ class Covariance(Kernel):
             )
         for function in self.functions:
             require_callable(function, "every entry of functions")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
 
     def features(self, X: Any) -> np.ndarray:
         """Return the values of the functions over sqrt(m) at validated objects.

@@ -153,6 +153,8 @@ class FromFeatureMap(Kernel):
     _objects: ClassVar[Objects] = Objects(
         "any objects its feature map accepts", accepts_sparse=True
     )
+    translation_invariant = False  # not known of a function
+    _is_restricted = False
 
     def __init__(self, phi: Callable[[Any], Any], kernel: Kernel | None = None) -> None:
         self.phi = phi
@@ -178,15 +180,6 @@ class FromFeatureMap(Kernel):
     def takes(self) -> Objects:
         """Whatever the function accepts."""
         return self._objects
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): not known of a function."""
-        return False
-
-    @property
-    def _is_restricted(self) -> bool:
-        return False  # the images are checked where they are made
 
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()

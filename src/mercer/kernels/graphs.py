@@ -16,7 +16,7 @@ from mercer.objects.validation import Objects, as_items
 from mercer.objects.vocabulary import Vocabulary
 
 from .base import Kernel
-from .definiteness import PD, Definiteness
+from .definiteness import PD
 
 
 class Diffusion(Kernel):
@@ -56,6 +56,7 @@ class Diffusion(Kernel):
     """
 
     _objects: ClassVar[Objects] = Objects("nodes of its graph, by name or number", structured=True)
+    definiteness = PD  # the exponential of a symmetric matrix
 
     def __init__(
         self, weights: Any, beta: float = 1.0, nodes: Sequence[Hashable] | None = None
@@ -79,11 +80,6 @@ class Diffusion(Kernel):
                 raise ValueError(f"nodes has {len(self.nodes)} names for {len(weights)} nodes.")
             if len(set(self.nodes)) < len(self.nodes):
                 raise ValueError("nodes must name every node once.")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: the exponential of a symmetric matrix."""
-        return PD
 
     def validate(self, X: Any, against: Any = None) -> list:
         """Return `X` as a list of nodes; see :meth:`Kernel.validate`."""

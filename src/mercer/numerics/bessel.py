@@ -19,18 +19,6 @@ def bessel_ratio(order: float, x: np.ndarray) -> np.ndarray:
     With v = d/2 - 1 it is the mean of the waves of one length in all directions of R^d; with
     v = d/2 it is the transform of the indicator of the unit ball.
 
-    Parameters
-    ----------
-    order : float
-        The order v, at least -1/2.
-    x : ndarray
-        Numbers >= 0.
-
-    Returns
-    -------
-    ndarray
-        The values.
-
     Examples
     --------
     >>> import numpy as np
@@ -62,17 +50,7 @@ def log_bessel_k(order: float, x: np.ndarray) -> np.ndarray:
 
     From order 30 on by Debye's expansion, which is uniform in x (Abramowitz and Stegun, 9.7.8).
 
-    Parameters
-    ----------
-    order : float
-        The order.
-    x : ndarray
-        Numbers > 0.
-
-    Returns
-    -------
-    ndarray
-        log K_order(x), to about 1e-11; infinity where K of a small order overflows, near 0.
+    Returns log K_order(x), to about 1e-11; infinity where K of a small order overflows, near 0.
 
     Examples
     --------

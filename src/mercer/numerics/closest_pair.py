@@ -24,20 +24,7 @@ _ROWS = 256  # objects that are compared with all others at a time
 
 
 def class_numbers(y: Any, n: int) -> np.ndarray:
-    """Return labels of at least two classes as numbers from 0 on.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        The labels.
-    n : int
-        Number of objects.
-
-    Returns
-    -------
-    ndarray of shape (n,) of int
-        The number of the class of each object.
-    """
+    """Return labels of at least two classes as numbers from 0 on."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one label per object; got shape {labels.shape}.")
@@ -56,21 +43,9 @@ def closest_opposite_distance(
 ) -> float:
     """Return the smallest distance between objects with different labels.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, n_features), or objects
-        Vectors; any objects together with `distances`.
-    labels : ndarray of shape (n,) of int
-        Their classes, at least two, numbered from 0 on.
-    p : {1, 2}, default=2
-        Whether the distance of vectors is the sum of absolute differences or Euclidean.
-    distances : callable, optional
-        ``distances(A, B)`` returns the distances between two collections of objects.
-
-    Returns
-    -------
-    float
-        The distance, larger than 0.
+    `X` (n, n_features): vectors; any objects together with `distances`. `p`: whether the distance
+    of vectors is the sum of absolute differences or Euclidean. `distances`: ``distances(A, B)``
+    returns the distances between two collections of objects.
 
     Examples
     --------

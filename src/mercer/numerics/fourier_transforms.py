@@ -32,20 +32,6 @@ def gaussian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.nd
     r"""Return the transform of exp(-gamma \|x\|^2), which is Gaussian again.
 
     .. math:: F[k](\omega) = (2\gamma)^{-d/2} \exp(-\|\omega\|^2 / (4\gamma))
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    gamma : float > 0
-        Inverse squared width.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
     """
     _positive(gamma=gamma)
     w = as_frequencies(omega, dimension)
@@ -56,20 +42,6 @@ def laplacian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.n
     r"""Return the transform of exp(-gamma \|x\|_1), a product over the coordinates.
 
     .. math:: F[k](\omega) = \prod_i \sqrt{2/\pi} \, \gamma / (\gamma^2 + \omega_i^2)
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    gamma : float > 0
-        Inverse width.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
     """
     _positive(gamma=gamma)
     w = as_frequencies(omega, dimension)
@@ -84,20 +56,6 @@ def exponential(omega: Any, dimension: int | None = None, *, gamma: float) -> np
 
     The thesis prints Gamma(d/2 + 1) in the last line of (3.51); the line before gives (d + 1)/2,
     which is right.
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    gamma : float > 0
-        Inverse width.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
     """
     _positive(gamma=gamma)
     return matern(omega, dimension, nu=0.5, length_scale=1.0 / gamma)
@@ -115,21 +73,7 @@ def matern(
     (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, (4.15), in the unitary
     convention.) nu = 1/2 is the exponential kernel, nu = infinity the Gaussian one.
 
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    nu : float > 0
-        Smoothness; functions of the space have nu + d/2 square-integrable derivatives.
-    length_scale : float > 0, default=1.0
-        The width l.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
+    `nu`: smoothness; functions of the space have nu + d/2 square-integrable derivatives.
     """
     _positive(length_scale=length_scale)
     if nu == inf:
@@ -160,21 +104,7 @@ def rational_quadratic(
     With alpha = (d + 1)/2 it is the exponential function: this kernel and the exponential one are
     transforms of each other (Smola 1998, after (3.51)). At 0 it is finite only for alpha > d/2.
 
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    alpha : float > 0
-        Exponent.
-    length_scale : float > 0, default=1.0
-        The width l.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values; infinity at frequency 0 where the kernel is not integrable.
+    Returns the values; infinity at frequency 0 where the kernel is not integrable.
     """
     _positive(alpha=alpha, length_scale=length_scale)
     w = as_frequencies(omega, dimension)
@@ -201,22 +131,6 @@ def damped_oscillator(
 
     with c the factor of the distance. It decays like exp(-a \|omega\|) in every dimension (Smola
     1998, (3.52)).
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    gamma : float > 0, default=1.0
-        Damping.
-    factor : float > 0, default=1.0
-        The factor c of the distance.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values; infinity at frequency 0 for d >= 2.
     """
     _positive(gamma=gamma, factor=factor)
     width = gamma / (factor * sqrt(2.0))
@@ -229,19 +143,7 @@ def inverse_multiquadric(omega: Any, dimension: int | None = None, *, c: float) 
     .. math:: F[k](\omega) = \sqrt{2/\pi} \left(\frac{c}{\|\omega\|}\right)^{\nu}
               K_\nu(c \|\omega\|), \quad \nu = (d - 1)/2
 
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    c : float > 0
-        The shift.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values; infinity at frequency 0, since the kernel is not integrable.
+    Returns the values; infinity at frequency 0, since the kernel is not integrable.
     """
     _positive(c=c)
     return rational_quadratic(omega, dimension, alpha=0.5, length_scale=c) / c
@@ -259,22 +161,6 @@ def b_spline(
 
     It is non-negative for odd n only, which is why even orders are no kernels; its zeros are
     frequencies that no function of the space contains (Smola 1998, (3.28)).
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    order : int >= 0
-        The order n.
-    scale : float > 0, default=1.0
-        The distance s of the knots.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
     """
     _positive(scale=scale)
     w = as_frequencies(omega, dimension)
@@ -293,22 +179,6 @@ def radial_b_spline(
               \left(\frac{J_{d/2}(s\|\omega\|)}{(s\|\omega\|)^{d/2}}\right)^{n+1}
 
     (Smola 1998, (3.57), which leaves out the factors). Non-negative for odd n only.
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    order : int >= 0
-        The order n.
-    scale : float > 0, default=1.0
-        The radius s.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
     """
     _positive(scale=scale)
     w = as_frequencies(omega, dimension)
@@ -320,22 +190,7 @@ def radial_b_spline(
 def radial(
     omega: Any, dimension: int | None = None, *, profile: Callable[[np.ndarray], Any]
 ) -> np.ndarray:
-    """Return a transform that is known as a function of the length of a frequency.
-
-    Parameters
-    ----------
-    omega : float or array of shape (n,) or (n, d)
-        Frequencies.
-    dimension : int, optional
-        The dimension d, where `omega` holds numbers.
-    profile : callable
-        The function, vectorised.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The values.
-    """
+    """Return a transform that is known as a function of the length of a frequency."""
     w = as_frequencies(omega, dimension)
     return np.asarray(profile(np.sqrt((w**2).sum(axis=1))), dtype=np.float64)
 

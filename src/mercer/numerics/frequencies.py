@@ -12,18 +12,9 @@ from mercer.objects.parameters import integer
 def as_frequencies(omega: Any, dimension: int | None = None) -> np.ndarray:
     """Return frequencies as rows of an array.
 
-    Parameters
-    ----------
-    omega : float, array of shape (n,) or array of shape (n, d)
-        Frequency vectors; single numbers stand for (omega, 0, ..., 0), which for a radial kernel
-        is every vector of that length.
-    dimension : int >= 1, optional
-        The dimension d; by default that of the vectors, and 1 for numbers.
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-        The frequencies.
+    `omega` (n, d): frequency vectors; single numbers stand for (omega, 0, ..., 0), which for a
+    radial kernel is every vector of that length. `dimension`: the dimension d; by default that of
+    the vectors, and 1 for numbers. The result has shape (n, d).
 
     Examples
     --------

@@ -78,18 +78,7 @@ def radial_fourier(
 
 
 def half_length(f: Function) -> float:
-    """Return a distance at which the size of a function has fallen to half of that near 0.
-
-    Parameters
-    ----------
-    f : callable
-        ``f(r)`` for an array of distances.
-
-    Returns
-    -------
-    float
-        The smallest such power of sqrt(2).
-    """
+    """Return a distance at which the size of a function has fallen to half of that near 0."""
     distances = 2.0 ** (np.arange(-80, 81) / 2)
     sizes = np.abs(f(distances))
     top = sizes[0]

@@ -26,21 +26,8 @@ def integrate_panels(
 ) -> np.ndarray:
     """Return the integrals of a function between successive edges.
 
-    Parameters
-    ----------
-    f : callable
-        Vectorised: an array of points to an array of values of the same shape.
-    edges : ndarray of shape (m + 1,)
-        Rising.
-    tolerance : float
-        Absolute error allowed in each integral.
-    noise : float, optional
-        Relative error of the values of `f`, beyond which no two estimates agree.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        The integrals.
+    `f`: vectorised: an array of points to an array of values of the same shape. `noise`: relative
+    error of the values of `f`, beyond which no two estimates agree.
     """
     totals, _ = integrate_each(
         lambda x, panel: f(x.ravel()).reshape(x.shape), edges[:-1], edges[1:], tolerance, noise
@@ -57,23 +44,11 @@ def integrate_each(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the integrals of a family of functions, each over its own panel.
 
-    Parameters
-    ----------
-    f : callable
-        ``f(x, panel)`` takes points of shape (k, nodes) and the positions, of shape (k, 1), of
-        the panels in which they lie, and returns the values of the functions of those panels.
-    left, right : ndarray of shape (m,)
-        The ends of the panels.
-    tolerance : float
-        Absolute error allowed in each integral.
-    noise : float or ndarray of shape (m,)
-        Relative error of the values of each function, beyond which no two estimates agree.
-
-    Returns
-    -------
-    integrals, doubts : ndarray of shape (m,)
-        The integrals, and by how much estimates of them differed where no refinement settled
-        them; 0 where one did.
+    `f`: ``f(x, panel)`` takes points of shape (k, nodes) and the positions, of shape (k, 1), of the
+    panels in which they lie, and returns the values of the functions of those panels. `noise`:
+    relative error of the values of each function, beyond which no two estimates agree. Returns the
+    integrals, and by how much estimates of them differed where no refinement settled them; 0 where
+    one did.
     """
     owner = np.arange(len(left))
     noise = np.broadcast_to(noise, len(left))
@@ -124,15 +99,8 @@ def _gauss(
 def accelerate(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return limits of sequences by Wynn's epsilon algorithm, and estimates of their errors.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (..., m)
-        Partial sums along the last axis, m >= 3.
-
-    Returns
-    -------
-    limit, error : ndarray of shape (...)
-        The limits, and their distances from the estimates that leave out the last sum.
+    `sums` (..., m): partial sums along the last axis, m >= 3. Returns the limits, and their
+    distances from the estimates that leave out the last sum.
 
     Examples
     --------

@@ -27,15 +27,6 @@ def mixed_normals(
     """Draw from the spectrum of (1 + r^2 / scale^2)^(-shape), a mixture of Gaussians.
 
     It is E exp(-s r^2 / scale^2) over s of the gamma distribution with this shape.
-
-    Parameters
-    ----------
-    shape, scale : float > 0
-        The parameters.
-    n, d : int
-        How many frequencies, of how many coordinates.
-    rng : Generator
-        Source of random numbers.
     """
     s = rng.standard_gamma(shape, size=(n, 1))
     return np.sqrt(2.0 * s) / scale * rng.normal(size=(n, d))
@@ -48,15 +39,6 @@ def stable(p: float, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     mean of exp(-S sum_i abs(x_i)^p), whose coordinates are symmetric and stable of index p, of
     scale S^(1/p). S by M. Kanter, Annals of Probability 3, 1975; the symmetric ones by
     J. Chambers, C. Mallows and B. Stuck, Journal of the American Statistical Association 71, 1976.
-
-    Parameters
-    ----------
-    p : float in [1, 2]
-        The norm.
-    n, d : int
-        How many frequencies, of how many coordinates.
-    rng : Generator
-        Source of random numbers.
     """
     v = rng.uniform(-0.5 * pi, 0.5 * pi, size=(n, d))
     e = rng.standard_exponential((n, d))
@@ -73,15 +55,6 @@ def sine_quotients(power: int, n: int, d: int, rng: np.random.Generator) -> np.n
     """Draw from the spectrum of a product of B-splines: densities (sin(w/2) / (w/2))^power.
 
     By rejection, below a Gaussian and the power -power of w/2.
-
-    Parameters
-    ----------
-    power : int >= 2, even
-        The power.
-    n, d : int
-        How many frequencies, of how many coordinates.
-    rng : Generator
-        Source of random numbers.
     """
     lengths = _rejected(1, power, 1.0, lambda u: np.sinc(u / pi), n * d, rng)
     return 2.0 * (lengths * rng.choice([-1.0, 1.0], n * d)).reshape(n, d)
@@ -93,15 +66,6 @@ def balls(power: int, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     By rejection, below a Gaussian and a power of w. The bound of sqrt(w) J(w): A. Olenko, "Upper
     bound on sqrt(x) J_nu(x) and its applications", Integral Transforms and Special Functions 17,
     2006.
-
-    Parameters
-    ----------
-    power : int >= 2, even
-        The number of balls.
-    n, d : int
-        How many frequencies, of how many coordinates.
-    rng : Generator
-        Source of random numbers.
     """
     nu = 0.5 * d
     third = nu ** (1.0 / 3.0)
@@ -118,19 +82,7 @@ def from_series(
     d: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw from the spectrum of a product over the columns of series of cosines.
-
-    Parameters
-    ----------
-    coefficients : sequence of float >= 0
-        The coefficients of the cosines of a column.
-    period : float > 0
-        The period.
-    n, d : int
-        How many frequencies, of how many coordinates.
-    rng : Generator
-        Source of random numbers.
-    """
+    """Draw from the spectrum of a product over the columns of series of cosines."""
     a = np.asarray(coefficients, dtype=np.float64)
     waves = rng.choice(len(a), size=(n, d), p=a / a.sum())
     return 2.0 * pi / period * waves * rng.choice([-1.0, 1.0], size=(n, d))
@@ -149,18 +101,7 @@ def from_radial_density(
     Between nodes, 256 to an octave or 32768 on a band, the density of the length counts as
     linear. What lies beyond the last octave has less than 1e-10 of the mass of those before.
 
-    Parameters
-    ----------
-    density : callable
-        A function of the lengths, vectorised.
-    unit : float > 0
-        A typical length, from which the octaves are counted.
-    cutoff : float > 0 or None
-        Where the density ends.
-    n, d : int
-        How many frequencies, of how many coordinates.
-    rng : Generator
-        Source of random numbers.
+    `unit`: a typical length, from which the octaves are counted.
     """
     if cutoff is not None:
         w = np.linspace(0.0, cutoff, _ON_A_BAND)

@@ -25,17 +25,8 @@ class Extreme(NamedTuple):
 def dense_extreme(K: np.ndarray, basis: np.ndarray | None = None) -> Extreme:
     """Return the extreme eigenvalues of a symmetric matrix on the span of a basis.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Symmetric.
-    basis : ndarray of shape (n, m), optional
-        Orthonormal columns; by default all of R^n.
-
-    Returns
-    -------
-    Extreme
-        Eigenvalues of basis' K basis, and the vector in R^n.
+    `K` (n, n): symmetric. `basis` (n, m): orthonormal columns; by default all of R^n. Returns
+    eigenvalues of basis' K basis, and the vector in R^n.
     """
     inner = K if basis is None else basis.T @ K @ basis
     # The eigenvalues alone cost a sixth of the decomposition; one vector as much again.
@@ -60,23 +51,7 @@ def lanczos_extreme(
     Lanczos' method with full reorthogonalisation (Parlett, The Symmetric Eigenvalue Problem,
     1998, chapter 13). It ends early when a negative Ritz value has settled to two digits.
 
-    Parameters
-    ----------
-    product : callable
-        v -> K v.
-    n : int
-        Order of the matrix.
-    null_space : ndarray of shape (n, m), optional
-        Orthonormal columns that the vectors are kept orthogonal to.
-    n_steps : int, default=64
-        Products at most.
-    seed : int, default=0
-        Seed of the random start.
-
-    Returns
-    -------
-    Extreme
-        Ritz values and the Ritz vector of the smallest one.
+    `null_space` (n, m): orthonormal columns that the vectors are kept orthogonal to.
     """
 
     def project(v: np.ndarray) -> np.ndarray:
@@ -118,17 +93,8 @@ def _ritz(alpha: list[float], beta: list[float]) -> tuple[np.ndarray, np.ndarray
 def polynomial_basis(n: int, X: np.ndarray | None = None) -> np.ndarray:
     """Return an orthonormal basis of the constant and, with `X`, of the linear functions on data.
 
-    Parameters
-    ----------
-    n : int
-        Number of objects.
-    X : ndarray of shape (n, d), optional
-        Vectors.
-
-    Returns
-    -------
-    ndarray of shape (n, r)
-        Orthonormal columns that span 1 and the columns of `X`.
+    `X` (n, d): vectors. Returns an array of shape (n, r): orthonormal columns that span 1 and the
+    columns of `X`.
     """
     columns = np.ones((n, 1))
     if X is not None:

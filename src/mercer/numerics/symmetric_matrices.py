@@ -16,12 +16,7 @@ _NEGATIVE = 1e-10
 def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
     """Return a matrix as float64 if it is square, finite and symmetric.
 
-    Parameters
-    ----------
-    matrix : array of shape (n, n)
-        The matrix.
-    name : str
-        What it is called in errors.
+    `matrix` (n, n): the matrix.
     """
     B = np.asarray(matrix, dtype=np.float64)
     if B.ndim != 2 or B.shape[0] != B.shape[1] or B.size == 0:
@@ -41,12 +36,8 @@ def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
 def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
     """Refuse a symmetric matrix that is not positive semidefinite, with a vector that shows it.
 
-    Parameters
-    ----------
-    B : ndarray of shape (n, n)
-        A symmetric matrix.
-    name, form : str
-        What the matrix and its quadratic form are called in the error.
+    `B` (n, n): a symmetric matrix. `name`, `form`: what the matrix and its quadratic form are
+    called in the error.
     """
     values, vectors = np.linalg.eigh(B)
     if values[0] < -_NEGATIVE * max(abs(values[-1]), abs(values[0])):

@@ -20,18 +20,9 @@ LARGEST_COUNT = 1_000_000  # a multiset is stored as one entry per copy of an el
 def as_collections(X: Any, owner: str) -> list:
     """Return `X` if it is a list or an array of sets, Counters or lists of hashable elements.
 
-    Parameters
-    ----------
-    X : list, tuple, series or array
-        Sets, frozensets, Counters and other mappings to counts, lists, tuples or
-        one-dimensional arrays; a two-dimensional array is a list of its rows.
-    owner : str
-        The name that a refusal mentions.
-
-    Returns
-    -------
-    list
-        The collections; arrays become lists of Python numbers.
+    `X`: sets, frozensets, Counters and other mappings to counts, lists, tuples or one-dimensional
+    arrays; a two-dimensional array is a list of its rows. Returns the collections; arrays become
+    lists of Python numbers.
     """
     X = _listed(X, owner, "sets, Counters or lists")
     for i, x in enumerate(X):

@@ -17,15 +17,7 @@ _ARRAYS = "biufUO"  # kinds of entries
 def as_plain(value: Any) -> Any:
     """Return a value as what JSON can hold.
 
-    Parameters
-    ----------
-    value : object
-        Numbers, strings, bytes, None, and lists, tuples, sets, mappings and arrays of such.
-
-    Returns
-    -------
-    object
-        Numbers, strings, None, lists and dictionaries.
+    `value`: numbers, strings, bytes, None, and lists, tuples, sets, mappings and arrays of such.
 
     Examples
     --------
@@ -60,18 +52,7 @@ def as_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Return what `as_plain` was given; a mapping comes back as a dict.
-
-    Parameters
-    ----------
-    value : object
-        What JSON holds.
-
-    Returns
-    -------
-    object
-        The value.
-    """
+    """Return what `as_plain` was given; a mapping comes back as a dict."""
     if isinstance(value, list):
         return [from_plain(item) for item in value]
     if isinstance(value, dict):

@@ -37,10 +37,7 @@ def squared_norms(X: Any) -> np.ndarray:
 def narrowed(features: Any) -> Any:
     """Return sparse rows with 32-bit indices where these suffice: many programs take no others.
 
-    Parameters
-    ----------
-    features : array or sparse matrix
-        The rows; they share their values with what is returned.
+    `features`: the rows; they share their values with what is returned.
     """
     if getattr(features, "format", None) != "csr" or features.indices.dtype == np.int32:
         return features

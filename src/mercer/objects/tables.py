@@ -70,15 +70,8 @@ def as_table(X: Any, owner: str) -> Any:
 def select(X: Any, columns: Any, takes: Objects) -> Any:
     """Return some columns in the form of the objects that a kernel takes.
 
-    Parameters
-    ----------
-    X : table, array or CSR matrix
-        Validated rows.
-    columns : sequence of int or None
-        Positions; None: all.
-    takes : Objects
-        What the kernel takes: parts that look at columns themselves get a table, kernels on
-        vectors get numbers, and kernels on other objects get the one column that holds them.
+    `takes`: what the kernel takes: parts that look at columns themselves get a table, kernels on
+    vectors get numbers, and kernels on other objects get the one column that holds them.
     """
     if columns is None:
         return X
@@ -98,12 +91,7 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
 def with_column(X: Any, values: np.ndarray) -> np.ndarray:
     """Return objects, or the rows of a table, with one more column, as an array of objects.
 
-    Parameters
-    ----------
-    X : list or table
-        The objects; they become the first column, or the columns of the table the first ones.
-    values : array
-        The last column.
+    `X`: the objects; they become the first column, or the columns of the table the first ones.
     """
     columns = [_column(X, [j]) for j in range(X.shape[1])] if is_table(X) else [X]
     table = np.empty((len(values), len(columns) + 1), dtype=object)

@@ -170,15 +170,8 @@ def as_objects(X: Any, owner: str) -> Any:
 def as_items(X: Any, owner: str, what: str) -> list:
     """Return a collection of structured objects as a list.
 
-    Parameters
-    ----------
-    X : list, tuple, array or series
-        The objects. A two-dimensional array holds one in each row; one of texts or objects that
-        has a single column is the column of a table, and no collection of objects.
-    owner : str
-        The kernel, for the error message.
-    what : str
-        What it takes, for the error message.
+    `X`: the objects. A two-dimensional array holds one in each row; one of texts or objects that
+    has a single column is the column of a table, and no collection of objects.
     """
     if isinstance(X, list):
         items = X
@@ -259,15 +252,7 @@ def _as_numbers(X: list) -> Any:
 
 
 def refuse_other_objects(X: Any, owner: str) -> None:
-    """Refuse texts, sets and counts where real vectors are needed, and say what takes them.
-
-    Parameters
-    ----------
-    X : objects
-        What was given.
-    owner : str
-        Who needs vectors.
-    """
+    """Refuse texts, sets and counts where real vectors are needed, and say what takes them."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower().startswith(_TIMES):

@@ -41,19 +41,7 @@ _SHORT = 100
 
 
 def candidates(kind: DataKind, y: Any, classification: bool, random_state: Any) -> list[Candidate]:
-    """Return kernels for the data, the simplest first.
-
-    Parameters
-    ----------
-    kind : DataKind
-        The data.
-    y : array of shape (n,)
-        Labels or targets.
-    classification : bool
-        Which of the two.
-    random_state : int, Generator, RandomState or None
-        Seed of the draws behind the widths.
-    """
+    """Return kernels for the data, the simplest first."""
     makers = {
         "dense": _dense,
         "sparse": _sparse,

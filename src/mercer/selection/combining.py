@@ -49,18 +49,8 @@ def on_table(
 ) -> Iterator[Candidate]:
     """Yield kernels for a table, the simplest first.
 
-    Parameters
-    ----------
-    kind : DataKind
-        The table and its parts.
-    y : array of shape (n,)
-        Labels or targets.
-    classification : bool
-        Which of the two.
-    random_state : int, Generator, RandomState or None
-        Seed of the draws.
-    candidates : callable
-        ``candidates(kind, y, classification, random_state)`` returns the kernels for one part.
+    `candidates`: ``candidates(kind, y, classification, random_state)`` returns the kernels for one
+    part.
     """
     if len(kind.parts) == 1:
         part = kind.parts[0]

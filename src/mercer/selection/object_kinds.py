@@ -15,13 +15,7 @@ _NARROW = 30  # longer series are compared within a band of a tenth of their len
 
 
 def kind_of_objects(X: Any) -> DataKind | None:
-    """Return the kind of sets, counts or series; None for rows of numbers.
-
-    Parameters
-    ----------
-    X : objects
-        No strings. Objects of another kind are refused.
-    """
+    """Return the kind of sets, counts or series; None for rows of numbers."""
     if isinstance(X, np.ndarray) and X.ndim == 3:
         return kind_of_series(X)
     items = _items(X)
@@ -54,10 +48,7 @@ def kind_of_objects(X: Any) -> DataKind | None:
 def kind_of_categories(table: np.ndarray) -> DataKind:
     """Return the kind of columns that hold names of categories.
 
-    Parameters
-    ----------
-    table : array of objects of shape (n, n_columns)
-        The names.
+    `table` (n, n_columns): the names.
     """
     numbers = [len(set(column)) for column in table.T]
     about = " and ".join(map(str, numbers)) if len(numbers) < 4 else f"up to {max(numbers)}"
@@ -102,13 +93,7 @@ def _counts(items: list[Any]) -> DataKind:
 
 
 def kind_of_series(X: Any) -> DataKind:
-    """Return the kind of series of numbers.
-
-    Parameters
-    ----------
-    X : list or array
-        The series, of numbers or of points.
-    """
+    """Return the kind of series of numbers."""
     series = as_series(X, "suggest")
     lengths = [len(x) for x in series]
     if min(lengths) == 0:
@@ -131,11 +116,8 @@ def kind_of_series(X: Any) -> DataKind:
 def band_of(series: list[np.ndarray]) -> int | None:
     """Return how far apart in time points are compared: a tenth of the length of long series.
 
-    Parameters
-    ----------
-    series : list of arrays
-        The series. Where their lengths differ by more than the band, all points are compared:
-        the ends of such series would never meet.
+    `series`: the series. Where their lengths differ by more than the band, all points are compared:
+    the ends of such series would never meet.
     """
     lengths = np.array([len(x) for x in series])
     band = int(np.ceil(lengths.max() / 10))

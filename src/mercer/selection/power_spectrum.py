@@ -142,12 +142,7 @@ def estimate_power_spectrum(
 class Cosines:
     """The features sqrt(p_j) cos(w_j . x) and sqrt(p_j) sin(w_j . x).
 
-    Parameters
-    ----------
-    frequencies : array of shape (m, d)
-        The frequencies w_j.
-    weights : array of shape (m,)
-        The weights p_j.
+    `frequencies` (m, d): the frequencies w_j.
     """
 
     def __init__(self, frequencies: Array, weights: Array) -> None:
@@ -156,10 +151,7 @@ class Cosines:
     def __call__(self, X: Any) -> Array:
         """Return the features of rows.
 
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Rows.
+        `X` (n, d): rows.
         """
         X = as_vectors(np.asarray(X), "a kernel from a power spectrum")
         if X.shape[1] != self.frequencies.shape[1]:

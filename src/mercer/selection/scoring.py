@@ -41,20 +41,8 @@ def cross_validated(
 ) -> Score:
     """Return the best score over a few constants C.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix of the sample.
-    y : array of shape (n,)
-        Labels or targets.
-    classification : bool
-        Which of the two: the score is the accuracy or the share of variance explained.
-    n_folds : int
-        Number of parts.
-    seed : int
-        Seed of the parts.
-    n_jobs : int or None
-        Threads.
+    `K` (n, n): kernel matrix of the sample. `classification`: which of the two: the score is the
+    accuracy or the share of variance explained.
     """
     if classification:
         folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(K, y))

@@ -64,12 +64,8 @@ def table_parts(
 ) -> tuple[list[Part], list[str]]:
     """Return the parts of a table, and what was noticed.
 
-    Parameters
-    ----------
-    X : table
-        The rows.
-    kind_of_rows, kind_of_column, kind_of_categories : callable
-        The kind of rows of numbers, of the objects in one column, and of a table of categories.
+    `kind_of_rows`, `kind_of_column`, `kind_of_categories`: the kind of rows of numbers, of the
+    objects in one column, and of a table of categories.
     """
     names = column_names(X)
     named: list[Any] = list(range(X.shape[1]))

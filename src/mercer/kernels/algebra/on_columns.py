@@ -193,22 +193,7 @@ class OnColumns(Kernel):
 
 
 def positions(columns: Any, n_columns: int, names: Any) -> list[int]:
-    """Return a selection of columns as non-negative positions.
-
-    Parameters
-    ----------
-    columns : sequence of int or of str, int, str or slice
-        The selection.
-    n_columns : int
-        How many columns there are.
-    names : sequence of str or None
-        Their names, if they have any.
-
-    Returns
-    -------
-    list of int
-        Positions, in the order of the selection.
-    """
+    """Return a selection of columns as non-negative positions."""
     if isinstance(columns, slice):
         index = list(range(n_columns)[_by_position(columns, names)])
         if not index:

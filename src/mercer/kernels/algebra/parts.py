@@ -36,11 +36,7 @@ class TakenApart:
     parts: Callable[[Any], Any]
     components: int | None
     average: bool
-
-    @property
-    def takes(self) -> Objects:
-        """Whatever the function takes apart."""
-        return OBJECTS
+    takes = OBJECTS
 
     def __call__(self, X: Any) -> Parts:
         """Return the decompositions of all objects; the function is called once for each."""
@@ -110,15 +106,7 @@ class _Whole:
 
 
 class Parts:
-    """The decompositions of some objects of a set that was taken apart as a whole.
-
-    Parameters
-    ----------
-    whole : _Whole
-        The decompositions of the set.
-    index : ndarray of int
-        The positions of the objects in it.
-    """
+    """The decompositions of some objects of a set that was taken apart as a whole."""
 
     def __init__(self, whole: _Whole, index: np.ndarray) -> None:
         self.whole = whole
@@ -183,20 +171,9 @@ class Parts:
     def compared(self, kernel: Kernel | None, d: int, stay: Parts) -> Blocks:
         """Return the function that compares component `d` of these parts with that of others.
 
-        Parameters
-        ----------
-        kernel : Kernel or None
-            The kernel on the component; None: 1 for equal parts, else 0.
-        d : int
-            The component.
-        stay : Parts
-            The others, whose preparation is kept.
-
-        Returns
-        -------
-        callable
-            Takes places of these parts and of the others and returns the matrix of values. All
-            parts of both sets are prepared once, whatever blocks are asked for.
+        `kernel`: the kernel on the component; None: 1 for equal parts, else 0. Returns takes places
+        of these parts and of the others and returns the matrix of values. All parts of both sets
+        are prepared once, whatever blocks are asked for.
         """
         known = self.whole.compared
         for other_kernel, other_d, other, blocks in known:
@@ -246,12 +223,7 @@ def summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndar
 
     In both orders, of which the mean is taken, so that k(x, z) and k(z, x) have the same bits.
 
-    Parameters
-    ----------
-    values : array of shape (..., n, m)
-        The values.
-    rows, columns : arrays of int
-        The sizes of the blocks.
+    `values` (..., n, m): the values.
     """
     i, j = np.cumsum(rows) - rows, np.cumsum(columns) - columns
     along = np.add.reduceat(np.add.reduceat(values, j, axis=-1), i, axis=-2)

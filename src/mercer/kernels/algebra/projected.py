@@ -12,7 +12,7 @@ from mercer.gram.program import Builder
 from mercer.objects.validation import Objects, count, take
 
 from ..base import Kernel
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .operands import nested, require_kernel
 
 
@@ -55,6 +55,9 @@ class Projected(Kernel):
     array([[22.]])
     """
 
+    definiteness = PSD  # k between functionals that vanish on the polynomials
+    translation_invariant = False  # no, the points stay where they are
+
     def __init__(self, kernel: Kernel, points: Any = None) -> None:
         self.kernel = kernel
         self.points = points
@@ -73,19 +76,9 @@ class Projected(Kernel):
             )
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: k between functionals that vanish on the polynomials."""
-        return PSD
-
-    @property
     def is_bound(self) -> bool:
         """Whether the points are chosen and the kernel itself is bound."""
         return self.points is not None and self.kernel.is_bound
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): no, the points stay where they are."""
-        return False
 
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
@@ -129,15 +122,7 @@ class Projected(Kernel):
 
 
 class Projection:
-    """The functions that a projection is made of.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound conditionally positive definite kernel.
-    given : objects
-        The points.
-    """
+    """The functions that a projection is made of."""
 
     def __init__(self, kernel: Kernel, given: Any) -> None:
         self.kernel, self.given = kernel, given

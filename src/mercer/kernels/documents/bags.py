@@ -25,13 +25,7 @@ _WORD = re.compile(r"\w\w+")
 
 
 class Bags:
-    """How often every term occurs in each of several documents.
-
-    Parameters
-    ----------
-    bags : list of Counter
-        One for each document.
-    """
+    """How often every term occurs in each of several documents."""
 
     def __init__(self, bags: list[Counter[Any]]) -> None:
         self._bags = bags
@@ -69,11 +63,7 @@ class TermsOf:
     analyzer: Any
     stop_words: Any
     stemmer: Any
-
-    @property
-    def takes(self) -> Objects:
-        """Documents."""
-        return DOCUMENTS
+    takes = DOCUMENTS
 
     def __call__(self, X: Any) -> Any:
         """Return the bags of documents; rows of counts stay what they are."""
@@ -140,15 +130,7 @@ def _stop_words(stop_words: Any) -> Collection[str]:
 
 
 def count_terms(bags: Iterable[Mapping[str, float]], terms: Sequence[str]) -> sp.csr_array:
-    """Return bags of terms as rows of counts; other terms are left out.
-
-    Parameters
-    ----------
-    bags : iterable of mappings
-        Numbers of terms.
-    terms : sequence
-        The terms, by column.
-    """
+    """Return bags of terms as rows of counts; other terms are left out."""
     vocabulary = Vocabulary()
     for term in terms:
         vocabulary.column(term)

@@ -18,7 +18,7 @@ from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
 from ..brief import Brief
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .bags import DOCUMENTS, Bags, TermsOf, count_terms
 
 FREQUENCIES = ("count", "log", "binary")
@@ -90,6 +90,7 @@ class TfIdf(Kernel):
     _objects: ClassVar[Objects] = DOCUMENTS
 
     _fixed: ClassVar[tuple[str, ...]] = ("idf", "min_df")
+    definiteness = PSD  # a dot product
 
     def __init__(
         self,
@@ -151,11 +152,6 @@ class TfIdf(Kernel):
             raise ValueError(
                 f"idf has {len(idf)} numbers for a vocabulary of {len(self.vocabulary)} terms."
             )
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
 
     @property
     def is_bound(self) -> bool:

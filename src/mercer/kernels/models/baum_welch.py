@@ -70,25 +70,8 @@ def train(
 ) -> tuple[Tables, Convergence]:
     """Run EM from a start.
 
-    Parameters
-    ----------
-    tables : Tables
-        The start. Entries that are 0 stay 0.
-    data : Encoded
-        The sequences.
-    weight : ndarray of shape (n,)
-        Their weights.
-    pseudocount : float >= 0
-        What is added to every expected count, except at structural zeros.
-    max_iter : int >= 0
-        Largest number of steps.
-    tol : float >= 0
-        Steps end when one gains at most this much per symbol.
-
-    Returns
-    -------
-    Tables, Convergence
-        The model that was reached and what is known of it.
+    `pseudocount`: what is added to every expected count, except at structural zeros. `tol`: steps
+    end when one gains at most this much per symbol.
     """
     free = Tables(*(table > 0 for table in tables))
     n_symbols = float(weight @ np.diff(data.start))

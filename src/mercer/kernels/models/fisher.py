@@ -12,7 +12,7 @@ from mercer.gram import evaluate
 from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Composed, Mapping
 from mercer.numerics.closest_pair import class_numbers, closest_opposite_distance
-from mercer.objects.validation import VECTORS, Objects, count
+from mercer.objects.validation import VECTORS, count
 
 from ..base import Kernel
 from ..brief import Brief
@@ -191,10 +191,7 @@ class _InMetric:
     """The metric as a map of scores."""
 
     kernel: Fisher
-
-    @property
-    def takes(self) -> Objects:
-        return VECTORS
+    takes = VECTORS
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         return self.kernel._in_metric(X)

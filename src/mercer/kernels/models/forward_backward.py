@@ -67,20 +67,9 @@ class Encoded(NamedTuple):
 def gradients(tables: Tables, data: Encoded) -> tuple[np.ndarray, np.ndarray]:
     """Return log P(x) of every sequence and its derivatives by all entries of the tables.
 
-    Parameters
-    ----------
-    tables : Tables
-        The model.
-    data : Encoded
-        The sequences.
-
-    Returns
-    -------
-    log_probability : ndarray of shape (n,)
-        Minus infinity for an impossible sequence.
-    gradient : ndarray of shape (n, n_entries)
-        Initial, transition and emission entries; zero for an impossible sequence. `Tables.split`
-        gives it shape.
+    Returns `log_probability`: minus infinity for an impossible sequence. Returns `gradient`:
+    initial, transition and emission entries; zero for an impossible sequence. `Tables.split` gives
+    it shape.
     """
     return _native.hidden_markov_gradients(data.symbols, data.start, *_native_form(tables))
 
@@ -109,11 +98,9 @@ def passes(tables: Tables, data: Encoded, s: int) -> tuple[np.ndarray, np.ndarra
 def neighbour_counts(tables: Tables, data: Encoded, s: int) -> sp.csr_array:
     """Return expected counts of (state, symbol) at two neighbouring times of sequence `s`.
 
-    Returns
-    -------
-    CSR array of shape (1, (n_states * n_symbols) ** 2)
-        P(h_t = i, h_{t+1} = j | x) = forward_t(i) A_ij B_j(x_{t+1}) backward_{t+1}(j) / c_{t+1},
-        summed over the times t of every pair of neighbouring symbols.
+    Returns an array of shape (1, (n_states * n_symbols): P(h_t = i, h_{t+1} = j | x) = forward_t(i)
+    A_ij B_j(x_{t+1}) backward_{t+1}(j) / c_{t+1}, summed over the times t of every pair of
+    neighbouring symbols.
     """
     x = data.part(s, s + 1).symbols
     k, symbols = tables.emission.shape

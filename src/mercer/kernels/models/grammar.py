@@ -11,7 +11,7 @@ from mercer import _native
 from mercer.objects.parameters import real, show
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from ..sequences.sequence_kernel import SequenceKernel, Tokens, known_letters
 from .grammar_rules import Symbol, Tables, check_rules, named, numbered_rules
 
@@ -106,6 +106,7 @@ class Grammar(SequenceKernel):
     """
 
     _may_overflow: ClassVar[bool] = False  # values are probabilities
+    definiteness = PSD  # given what they share, the sequences are independent and alike
 
     def __init__(
         self,
@@ -129,11 +130,6 @@ class Grammar(SequenceKernel):
         for name in ("independence", "mutation"):
             if real(getattr(self, name), name, minimum=0.0) > 1:
                 raise ValueError(f"{name} must be a probability; got {show(getattr(self, name))}.")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: given what they share, the sequences are independent and alike."""
-        return PSD
 
     def validate(self, X: Any, against: Any = None) -> list:
         """Return `X` as a list of sequences of the grammar's letters."""

@@ -42,16 +42,8 @@ def starting_tables(
 ) -> Tables:
     """Return the probabilities that the user gives, and random ones in place of the others.
 
-    Parameters
-    ----------
-    given : tuple of (array or None)
-        Initial, transition and emission probabilities.
-    n_states : int
-        Number of states.
-    frequency : ndarray of shape (n_symbols,)
-        How often each symbol occurs; the random emissions of every state are near it.
-    random : RandomState, optional
-        The source of random tables; not needed where all are given.
+    `frequency`: how often each symbol occurs; the random emissions of every state are near it.
+    `random`: the source of random tables; not needed where all are given.
     """
     k = int(n_states)
     draw = np.random.RandomState(0) if random is None else random

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.objects.parameters import real, show
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from ..sequences.path_sums import Scaled, in_blocks, padded, path_sums, times
 from ..sequences.sequence_kernel import (
     SequenceKernel,
@@ -88,6 +88,8 @@ class PairHMM(SequenceKernel):
 
     _fixed: ClassVar[tuple[str, ...]] = ("background",)  # probabilities, which add up to 1
     _differentiated: ClassVar[tuple[str, ...]] = ("mutation", "gap", "end")
+    definiteness = PSD  # given the pairs, the sequences are independent and alike
+    logarithmic = True  # probabilities of long sequences are too small for a number
 
     def __init__(
         self,
@@ -124,16 +126,6 @@ class PairHMM(SequenceKernel):
             _check_emission(self.emission, len(self.alphabet or ()))
         if self.background is not None:
             _check_background(self.background, len(self.alphabet or ()))
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: given the pairs, the sequences are independent and alike."""
-        return PSD
-
-    @property
-    def logarithmic(self) -> bool:
-        """True: probabilities of long sequences are too small for a number."""
-        return True
 
     @property
     def is_bound(self) -> bool:

@@ -14,7 +14,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
 from .spectrum import counts
 from .words import MOST_WORDS, Words, spelled, with_neighbours
@@ -69,6 +69,8 @@ class Mismatch(SequenceKernel):
     array([[4.]])
     """
 
+    definiteness = PSD  # a dot product of counts
+
     def __init__(self, k: int = 3, m: int = 1, alphabet: Sequence[Any] | None = None) -> None:
         self.k = k
         self.m = m
@@ -87,11 +89,6 @@ class Mismatch(SequenceKernel):
                 f"substring, more than the {_MOST_PATTERNS:,} that end in time; use smaller ones."
             )
         check_alphabet(self.alphabet, type(self).__name__)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product of counts."""
-        return PSD
 
     @property
     def is_bound(self) -> bool:
@@ -190,26 +187,14 @@ class GappedSpectrum(SequenceKernel):
     """Counts of substrings of length k of which some places are not looked at.
 
     Summed over all choices of the places; a part of :class:`Mismatch`.
-
-    Parameters
-    ----------
-    k : int >= 1
-        The length of the substrings.
-    gaps : int >= 0 and <= k
-        The number of places that are not looked at.
-    alphabet : str, bytes or sequence
-        Substrings with other letters do not count.
     """
+
+    definiteness = PSD  # a dot product of counts
 
     def __init__(self, k: int, gaps: int, alphabet: Sequence[Any]) -> None:
         self.k = k
         self.gaps = gaps
         self.alphabet = alphabet
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product of counts."""
-        return PSD
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product of the counts; see :meth:`Kernel.compile`."""

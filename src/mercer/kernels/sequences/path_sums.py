@@ -49,19 +49,7 @@ class Scaled(NamedTuple):
 def path_sums(rows: np.ndarray, columns: np.ndarray, steps: Steps, n_parameters: int) -> Scaled:
     """Return F at the lengths of all pairs, with its derivatives.
 
-    Parameters
-    ----------
-    rows, columns : ndarray of int
-        The lengths of the sequences.
-    steps : callable
-        ``steps(i, j)`` returns u, v and w at cells (i, j), none of which is (0, 0).
-    n_parameters : int
-        The number P.
-
-    Returns
-    -------
-    Scaled
-        Values and derivatives.
+    `steps`: ``steps(i, j)`` returns u, v and w at cells (i, j), none of which is (0, 0).
     """
     m, n = int(rows.max()), int(columns.max())
     shape = (n_parameters + 1, len(rows), len(columns))
@@ -92,17 +80,7 @@ def path_sums(rows: np.ndarray, columns: np.ndarray, steps: Steps, n_parameters:
 
 
 def in_blocks(blocks: Callable[[slice], Scaled], n_rows: int, cells: int) -> Scaled:
-    """Return the numbers of all pairs from blocks of rows that fit into memory.
-
-    Parameters
-    ----------
-    blocks : callable
-        Returns the numbers of some rows.
-    n_rows : int
-        The number of rows.
-    cells : int
-        The numbers that an antidiagonal of one row holds.
-    """
+    """Return the numbers of all pairs from blocks of rows that fit into memory."""
     some = max(1, _CELLS // cells)
     found = [blocks(slice(i, i + some)) for i in range(0, n_rows, some)]
     return Scaled(

@@ -91,13 +91,8 @@ class SequenceKernel(Kernel):
 def as_sequences(X: Any, owner: str) -> list:
     """Return a collection of sequences as a list, all of them strings, bytes or token lists.
 
-    Parameters
-    ----------
-    X : list, tuple, array or series
-        The sequences. A two-dimensional array is one sequence of tokens in each row, unless it
-        has a single column of texts or other objects, as a table has; that is refused.
-    owner : str
-        The kernel, for error messages.
+    `X`: the sequences. A two-dimensional array is one sequence of tokens in each row, unless it has
+    a single column of texts or other objects, as a table has; that is refused.
     """
     items = as_items(X, owner, WHAT)
     kind = _kind(items[0])
@@ -126,13 +121,6 @@ def encoded(X: list, vocabulary: Vocabulary) -> Tokens:
 
     Characters are their code points and bytes themselves, whatever the company. Other tokens are
     numbered by the vocabulary; those it does not know are -1, which agrees with no token.
-
-    Parameters
-    ----------
-    X : list
-        Validated sequences.
-    vocabulary : Vocabulary
-        Numbers the tokens.
     """
     kind = _kind(X[0])
     _require_alike(kind, vocabulary.memory.setdefault("kind", kind))
@@ -196,17 +184,7 @@ def in_alphabet(X: list, alphabet: Sequence[Hashable]) -> Tokens:
 
 
 def known_letters(X: list, alphabet: Sequence[Hashable], owner: str, advice: str) -> Tokens:
-    """Return validated sequences as positions in an alphabet; refuse tokens outside it.
-
-    Parameters
-    ----------
-    X : list
-        Validated sequences.
-    alphabet : sequence
-        The letters.
-    owner, advice : str
-        The kernel, and what to do, for the error message.
-    """
+    """Return validated sequences as positions in an alphabet; refuse tokens outside it."""
     tokens = in_alphabet(X, alphabet)
     if len(tokens.token) and tokens.token.min() < 0:
         at = int(np.argmin(tokens.token))

@@ -14,7 +14,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real, show
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens
 from .words import Words, words_of
 
@@ -54,17 +54,14 @@ class Spectrum(SequenceKernel):
            [8., 9.]])
     """
 
+    definiteness = PSD  # a dot product of counts
+
     def __init__(self, p: int = 3) -> None:
         self.p = p
         self._check()
 
     def _check(self) -> None:
         integer(self.p, "p", minimum=1)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product of counts."""
-        return PSD
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product of the counts; see :meth:`Kernel.compile`."""
@@ -121,6 +118,8 @@ class BlendedSpectrum(SequenceKernel):
     array([[14.5]])
     """
 
+    definiteness = PSD  # a sum of dot products with non-negative weights
+
     def __init__(self, p: int = 3, weights: Sequence[float] | None = None) -> None:
         self.p = p
         self.weights = weights
@@ -129,11 +128,6 @@ class BlendedSpectrum(SequenceKernel):
     def _check(self) -> None:
         integer(self.p, "p", minimum=1)
         check_weights(self.weights, self.p, "p")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a sum of dot products with non-negative weights."""
-        return PSD
 
     def compile(self, builder: Builder) -> None:
         """Push the dot products of the counts; see :meth:`Kernel.compile`.
@@ -190,18 +184,9 @@ def counts(
 ) -> sp.csr_array:
     """Return how often sequences hold each content of some patterns.
 
-    Parameters
-    ----------
-    tokens : Tokens
-        The sequences.
-    patterns : sequence of sequences of int
-        Offsets of the letters that are looked at, from every position on.
-    min_depth : int
-        Contents of at least so many letters of a pattern are counted.
-    span : int
-        Letters that must follow a position, and must all be known.
-    vocabulary : Vocabulary
-        Keeps the columns of the contents.
+    `patterns`: offsets of the letters that are looked at, from every position on. `min_depth`:
+    contents of at least so many letters of a pattern are counted. `span`: letters that must follow
+    a position, and must all be known.
     """
     table = vocabulary.memory.get("grams")
     if table is None:

@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 from mercer.objects.parameters import integer
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens
 from .spectrum import check_weights
 from .substring import check_decay
@@ -74,6 +74,9 @@ class Subsequence(SequenceKernel):
     """
 
     _grows_with = ("decay",)
+    definiteness = PSD  # a dot product
+    # with long sequences or a small decay, values leave the range of numbers
+    normalized_by_logarithms = True
 
     def __init__(
         self, n: int = 2, decay: float = 0.5, weights: Sequence[float] | None = None
@@ -87,16 +90,6 @@ class Subsequence(SequenceKernel):
         integer(self.n, "n", minimum=1)
         check_decay(self.decay)
         check_weights(self.weights, self.n, "n")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
-
-    @property
-    def normalized_by_logarithms(self) -> bool:
-        """True: with long sequences or a small decay, values leave the range of numbers."""
-        return True
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.objects.parameters import integer, real, show
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel
 from .spectrum import Spectrum
 
@@ -57,6 +57,9 @@ class Substring(SequenceKernel):
     """
 
     _grows_with = ("decay",)
+    definiteness = PSD  # the empty sequence has no features
+    # with long sequences or a small decay, values leave the range of numbers
+    normalized_by_logarithms = True
 
     def __init__(
         self, decay: float = 1.0, min_length: int = 1, max_length: int | None = None
@@ -71,16 +74,6 @@ class Substring(SequenceKernel):
         integer(self.min_length, "min_length", minimum=1)
         if self.max_length is not None:
             integer(self.max_length, "max_length", minimum=self.min_length)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite; the empty sequence has no features."""
-        return PSD
-
-    @property
-    def normalized_by_logarithms(self) -> bool:
-        """True: with long sequences or a small decay, values leave the range of numbers."""
-        return True
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mercer.objects.parameters import integer
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel
 from .spectrum import check_weights
 from .words import Words, shift_factor, words_of
@@ -67,6 +67,8 @@ class WeightedDegree(SequenceKernel):
     array([[0.75]])
     """
 
+    definiteness = PSD
+
     def __init__(
         self, degree: int = 3, shift: int = 0, weights: Sequence[float] | None = None
     ) -> None:
@@ -79,11 +81,6 @@ class WeightedDegree(SequenceKernel):
         integer(self.degree, "degree", minimum=1)
         integer(self.shift, "shift", minimum=0)
         check_weights(self.weights, self.degree, "degree")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: see the class."""
-        return PSD
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""

@@ -31,14 +31,7 @@ _DIRECT = 16  # a table may have so many places for each number that is looked u
 class Words:
     """The words that have a column, up to a length.
 
-    Parameters
-    ----------
-    letters : array of int
-        The tokens that are letters, rising.
-    longest : int
-        The largest length.
-    complete : bool
-        Whether all words are taken; else those that `learn` meets.
+    `complete`: whether all words are taken; else those that `learn` meets.
     """
 
     def __init__(self, letters: np.ndarray, longest: int, complete: bool) -> None:
@@ -72,16 +65,8 @@ class Words:
     ) -> sp.csr_array:
         """Return, for words of a length at positions, the factors of the positions.
 
-        Parameters
-        ----------
-        tokens : Tokens
-            The sequences.
-        length : int
-            The length of the words.
-        factor : array of shape (n_positions, S + 1)
-            The value at position i - r of a word that stands at i, for r = 0, ..., S.
-        vocabulary : Vocabulary
-            Keeps which words at which positions have a column.
+        `factor` (n_positions, S + 1): the value at position i - r of a word that stands at i, for r
+        = 0, ..., S.
         """
         word, row = self._at(tokens, length), _sequence(tokens)
         found = np.flatnonzero(word >= 0)
@@ -145,18 +130,7 @@ def words_of(
 ) -> tuple[Tokens, Words]:
     """Return sequences as tokens, and the words of the first sequences that were asked for.
 
-    Parameters
-    ----------
-    kernel : SequenceKernel
-        The kernel whose features they are.
-    X : objects
-        Sequences.
-    longest : int
-        The largest length.
-    vocabulary : Vocabulary
-        Keeps the words.
-    complete : bool, default=True
-        Whether to take all words over the letters, met or not, where they are few.
+    `complete`: whether to take all words over the letters, met or not, where they are few.
     """
     X = kernel.validate(X)
     letters = vocabulary.part("letters")
@@ -188,12 +162,8 @@ def spelled(alphabet: Sequence[Any], length: int) -> list[str]:
 def with_neighbours(counts: sp.csr_array, k: int, q: int, m: int) -> sp.csr_array:
     """Return counts in which every word counts for all that differ from it in up to m places.
 
-    Parameters
-    ----------
-    counts : CSR array of shape (n, q^k)
-        Counts of the words over q letters.
-    k, q, m : int
-        The length of the words, the number of letters, and of places.
+    `counts` (n, q^k): counts of the words over q letters. `k`, `q`, `m`: the length of the words,
+    the number of letters, and of places.
     """
     words = np.unique(counts.indices)
     met = sp.csr_array(counts[:, words])
@@ -223,17 +193,8 @@ def shift_factor(n: int, shift: int) -> np.ndarray:
     The weights are 1 for equal positions and 1 / (2 (r + 1)) at distance r <= shift. The first
     rows of the factor do not depend on how many follow.
 
-    Parameters
-    ----------
-    n : int
-        The number of positions.
-    shift : int
-        The largest distance S.
-
-    Returns
-    -------
-    ndarray of shape (n, S + 1)
-        Entry [i, r] is that of row i and column i - r of L, where LL' are the weights.
+    Returns an array of shape (n, S + 1): entry [i, r] is that of row i and column i - r of L, where
+    LL' are the weights.
     """
     distance = np.arange(shift + 1)
     weights = np.where(distance == 0, 1.0, 0.5 / (distance + 1.0))

@@ -13,7 +13,7 @@ from mercer.objects.validation import Objects, as_items
 from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from ..sequences.path_sums import Scaled, in_blocks, padded, path_sums
 from ..sequences.sequence_kernel import offsets
 
@@ -93,6 +93,8 @@ class GlobalAlignment(Kernel):
 
     _objects = Objects(_WHAT, structured=True)
     _differentiated = ("gamma",)
+    definiteness = PSD  # kappa / (1 + kappa) is
+    logarithmic = True  # values grow exponentially with the lengths
 
     def __init__(self, gamma: float | str = "scale", band: int | None = None) -> None:
         self.gamma = gamma
@@ -107,16 +109,6 @@ class GlobalAlignment(Kernel):
             raise ValueError(f"gamma must be positive; got {show(self.gamma)}.")
         if self.band is not None:
             integer(self.band, "band", minimum=1)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: kappa / (1 + kappa) is."""
-        return PSD
-
-    @property
-    def logarithmic(self) -> bool:
-        """True: values grow exponentially with the lengths."""
-        return True
 
     @property
     def is_bound(self) -> bool:
@@ -194,13 +186,8 @@ class GlobalAlignment(Kernel):
 def as_series(X: Any, owner: str) -> list[np.ndarray]:
     """Return a collection of series as a list of float64 arrays of shape (length, n_variables).
 
-    Parameters
-    ----------
-    X : list or array
-        Series of numbers or of points. A two-dimensional array is one series of numbers in each
-        row, a three-dimensional one a series of points in each entry.
-    owner : str
-        The kernel, for error messages.
+    `X`: series of numbers or of points. A two-dimensional array is one series of numbers in each
+    row, a three-dimensional one a series of points in each entry.
     """
     if isinstance(X, list) and all(
         type(x) is np.ndarray and x.ndim == 2 and x.dtype == np.float64 for x in X

@@ -76,14 +76,11 @@ class SetIntersection(SetKernel):
     array([[2., 0.]])
     """
 
+    definiteness = PSD  # a dot product
+
     def __init__(self, weights: Mapping[Hashable, float] | None = None) -> None:
         self.weights = weights
         self._check()
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
 
     def compile(self, builder: Builder) -> None:
         """Push the measure of the intersection; see :meth:`Kernel.compile`."""
@@ -268,12 +265,7 @@ class Common(SetKernel):
     intersection to union is 1 with itself and 0 with others, as that of any set. A part of
     :class:`Jaccard`.
 
-    Parameters
-    ----------
-    weights : mapping from elements to numbers >= 0, optional
-        The weights of the measure.
-    multisets : bool, default=False
-        Whether the copies of an element are different elements.
+    `multisets`: whether the copies of an element are different elements.
     """
 
     def __init__(

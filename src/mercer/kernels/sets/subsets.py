@@ -26,14 +26,8 @@ def chosen_parts(
 ) -> sp.csr_array:
     """Return one feature for every way to take at most one choice of each element.
 
-    Parameters
-    ----------
-    objects : sequence of (sequence of (sequence of (hashable, float)))
-        For every object its elements, and for every element its choices with their values.
-    vocabulary : Vocabulary
-        Gives the ways their columns; filled by the first objects.
-    owner : str
-        The kernel, for error messages.
+    `objects`: for every object its elements, and for every element its choices with their values.
+    `vocabulary`: gives the ways their columns; filled by the first objects.
     """
     known = vocabulary.part("choices")
     register(((c for own in choices for c, _ in own) for choices in objects), known)

@@ -192,13 +192,7 @@ class ANOVA(VectorKernel):
 
 
 def function_of(kernel: Kernel) -> Coordinates | None:
-    """Return a kernel on single columns as a native function, None where there is none.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    """
+    """Return a kernel on single columns as a native function, None where there is none."""
     if isinstance(kernel, CoordinateKernel):
         return kernel.coordinate_function()
     if type(kernel) is RBF:

@@ -10,7 +10,7 @@ from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import sine_quotients
 from mercer.objects.parameters import integer, positive, show
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..regularisation import B_SPLINE
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
@@ -56,6 +56,8 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
 
     spectral_density = stated_transform(fourier_transforms.b_spline, order="order", scale="scale")
     regularisation = B_SPLINE
+    definiteness = PD  # an even power of sin(w/2) / (w/2), which vanishes at points only
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, order: int = 3, scale: float = 1.0) -> None:
         self.order = order
@@ -78,16 +80,6 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
         positive(self.scale, "scale")
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: an even power of sin(w/2) / (w/2), which vanishes at points only."""
-        return PD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
-
-    @property
     def support_radius(self) -> float:
         """The difference in any column from which on the kernel is 0."""
         return 0.5 * (self.order + 1) * float(self.scale)
@@ -106,15 +98,7 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
 
 
 def bspline_slope(order: int, t: np.ndarray) -> np.ndarray:
-    """Return the derivative of B_n: B_(n-1) of t + 1/2 minus that of t - 1/2.
-
-    Parameters
-    ----------
-    order : int >= 1
-        The order n.
-    t : ndarray
-        Numbers.
-    """
+    """Return the derivative of B_n: B_(n-1) of t + 1/2 minus that of t - 1/2."""
     knots = np.arange(order + 1) - order / 2
     lower = Splines.basis_element(knots, extrapolate=False)
     return np.nan_to_num(lower(t + 0.5)) - np.nan_to_num(lower(t - 0.5))

@@ -98,10 +98,7 @@ class AdditiveChiSquare(HistogramKernel):
     array([[2.5]])
     """
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: an inner product of functions."""
-        return PSD
+    definiteness = PSD  # an inner product of functions
 
     def compile(self, builder: Builder) -> None:
         """Push twice the sum of x z / (x + z); see :meth:`Kernel.compile`."""

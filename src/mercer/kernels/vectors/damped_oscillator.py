@@ -11,7 +11,7 @@ from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
 from mercer.objects.parameters import positive
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..regularisation import DAMPED_OSCILLATOR
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
@@ -53,6 +53,7 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
         fourier_transforms.damped_oscillator, gamma="gamma", factor="omega"
     )
     regularisation = DAMPED_OSCILLATOR
+    definiteness = PD  # a mixture of Gaussians
 
     def __init__(self, gamma: float = 1.0, omega: float = 1.0) -> None:
         self.gamma = gamma
@@ -62,11 +63,6 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     def _check(self) -> None:
         positive(self.gamma, "gamma")
         positive(self.omega, "omega")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: a mixture of Gaussians."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push 1 / (gamma^2 + omega^2 distance^2); see :meth:`Kernel.compile`."""

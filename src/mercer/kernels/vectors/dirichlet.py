@@ -11,7 +11,7 @@ from mercer.gram.coordinates import Coordinates, cosines
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from ..regularisation import DIRICHLET
 from ..stated_spectrum import DrawsFrequencies, stated_series
 from .coordinatewise import CoordinateKernel
@@ -52,6 +52,8 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
 
     fourier_coefficients = stated_series(lambda kernel: kernel._coefficients())
     regularisation = DIRICHLET
+    definiteness = PSD  # of rank (2 n + 1)^d
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, order: int = 3) -> None:
         self.order = order
@@ -59,16 +61,6 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
 
     def _check(self) -> None:
         integer(self.order, "order", minimum=0)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite, of rank (2 n + 1)^d."""
-        return PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
 
     @property
     def period(self) -> float:

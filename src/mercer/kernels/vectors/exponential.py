@@ -50,6 +50,7 @@ class Exponential(DrawsFrequencies, GammaKernel):
 
     spectral_density = stated_transform(fourier_transforms.exponential, gamma="gamma")
     regularisation = EXPONENTIAL
+    translation_invariant = True  # a function of the distance
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -59,11 +60,6 @@ class Exponential(DrawsFrequencies, GammaKernel):
     def definiteness(self) -> Definiteness:
         """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
         return PD if self._has_positive_gamma() else PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-gamma * distance); see :meth:`Kernel.compile`."""

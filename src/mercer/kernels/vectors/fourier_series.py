@@ -15,7 +15,7 @@ from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer, positive, real, show
 from mercer.objects.rows import dense_column
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from ..stated_spectrum import DrawsFrequencies, stated_series
 from .vector import VectorKernel
 
@@ -53,6 +53,8 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients)
+    definiteness = PSD  # no coefficient is negative
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
         self.coefficients = coefficients
@@ -102,16 +104,6 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
         a[1:] *= 2.0
         a[np.abs(a) < 1e-13 * np.abs(values).max()] = 0.0
         return cls(a.tolist(), period)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: no coefficient is negative."""
-        return PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
 
     def compile(self, builder: Builder) -> None:
         """Push the product of the series of all columns; see :meth:`Kernel.compile`."""

@@ -21,7 +21,7 @@ from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_radial_density
 from mercer.objects.parameters import integer, positive, show
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
@@ -80,6 +80,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     _fixed = ("reach", "cutoff")
 
     spectral_density = stated_transform(fourier_transforms.radial, profile="_spectrum")
+    definiteness = PD  # Positive definite on sets whose distances do not exceed `reach`
 
     def __init__(
         self,
@@ -108,11 +109,6 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         for name in ("reach", "cutoff"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite on sets whose distances do not exceed `reach`."""
-        return PD
 
     @property
     def is_bound(self) -> bool:

@@ -46,6 +46,7 @@ class Laplacian(DrawsFrequencies, GammaKernel):
 
     spectral_density = stated_transform(fourier_transforms.laplacian, gamma="gamma")
     regularisation = LAPLACIAN
+    translation_invariant = True  # a function of the distance
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -65,11 +66,6 @@ class Laplacian(DrawsFrequencies, GammaKernel):
         builder.leaf("l1")
         builder.affine(-self._width(), 0.0)
         builder.exp()
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": -l1_distances(X, Z) * self._values(X, Z)}

@@ -8,7 +8,7 @@ from typing import Any
 from mercer.gram.program import Builder
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .vector import VectorKernel
 
 
@@ -33,10 +33,7 @@ class Linear(VectorKernel):
     array([[11.]])
     """
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
+    definiteness = PSD  # a dot product
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product; see :meth:`Kernel.compile`."""

@@ -14,7 +14,7 @@ from mercer.numerics import fourier_transforms
 from mercer.numerics.profile_table import Table
 from mercer.objects.parameters import is_number, positive, show
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..regularisation import GAUSSIAN, MATERN, Regularisation
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
@@ -71,6 +71,7 @@ class Matern(DrawsFrequencies, RadialKernel):
     spectral_density = stated_transform(
         fourier_transforms.matern, nu="nu", length_scale="length_scale"
     )
+    definiteness = PD  # a mixture of Gaussians
 
     def __init__(self, nu: float = 1.5, length_scale: float = 1.0) -> None:
         self.nu = nu
@@ -91,11 +92,6 @@ class Matern(DrawsFrequencies, RadialKernel):
     def regularisation(self) -> Regularisation:
         """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
         return GAUSSIAN if self.nu == inf else MATERN
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: a mixture of Gaussians."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
@@ -159,15 +155,7 @@ def _profile(nu: float) -> Table:
 
 
 def matern_profile(nu: float, u: np.ndarray) -> np.ndarray:
-    """Return 2^(1 - nu) u^nu K_nu(u) / Gamma(nu), which is 1 at u = 0.
-
-    Parameters
-    ----------
-    nu : float in [0.1, 30]
-        The order.
-    u : ndarray
-        Numbers >= 0.
-    """
+    """Return 2^(1 - nu) u^nu K_nu(u) / Gamma(nu), which is 1 at u = 0."""
     u = np.asarray(u, dtype=np.float64)
     if nu < 10.0:
         return np.where(u > 0, _bessel(nu, nu, np.where(u > 0, u, 1.0)), 1.0)

@@ -11,7 +11,7 @@ from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
 from mercer.objects.parameters import positive, real
 
-from ..definiteness import CPD, PD, Definiteness
+from ..definiteness import CPD, PD
 from ..regularisation import INVERSE_MULTIQUADRIC, MULTIQUADRIC, NEGATIVE_DISTANCE, Regularisation
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
@@ -46,6 +46,8 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
+    definiteness = CPD  # -sqrt is completely monotonic of order 1
+
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
         self._check()
@@ -57,11 +59,6 @@ class Multiquadric(RadialKernel):
     def regularisation(self) -> Regularisation:
         """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
         return MULTIQUADRIC if self.c > 0 else NEGATIVE_DISTANCE
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite: -sqrt is completely monotonic of order 1."""
-        return CPD
 
     def compile(self, builder: Builder) -> None:
         """Push -sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
@@ -106,6 +103,7 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
 
     spectral_density = stated_transform(fourier_transforms.inverse_multiquadric, c="c")
     regularisation = INVERSE_MULTIQUADRIC
+    definiteness = PD  # (t + c^2)^(-1/2) is completely monotonic
 
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
@@ -113,11 +111,6 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
 
     def _check(self) -> None:
         positive(self.c, "c")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: (t + c^2)^(-1/2) is completely monotonic."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push 1 / sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""

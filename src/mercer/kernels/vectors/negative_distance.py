@@ -9,7 +9,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.parameters import positive, show
 
-from ..definiteness import CPD, Definiteness
+from ..definiteness import CPD
 from ..regularisation import (
     CONDITIONAL,
     LOG_DISTANCE,
@@ -49,6 +49,7 @@ class NegativeDistance(RadialKernel):
     """
 
     _grows_with = ("power",)
+    definiteness = CPD  # -t^(p/2) is completely monotonic of order 1
 
     def __init__(self, power: float = 1.0) -> None:
         self.power = power
@@ -61,11 +62,6 @@ class NegativeDistance(RadialKernel):
     def regularisation(self) -> Regularisation:
         """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
         return NEGATIVE_DISTANCE if self.power < 2 else SQUARED_DISTANCE
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite: -t^(p/2) is completely monotonic of order 1."""
-        return CPD
 
     def compile(self, builder: Builder) -> None:
         """Push -(distance^2)^(p/2); see :meth:`Kernel.compile`."""
@@ -107,6 +103,8 @@ class LogDistance(RadialKernel):
     array([[-1.609438]])
     """
 
+    definiteness = CPD  # the logarithm of a Bernstein function is one
+
     def __init__(self, power: float = 2.0, c: float = 1.0) -> None:
         self.power = power
         self.c = c
@@ -120,11 +118,6 @@ class LogDistance(RadialKernel):
     def regularisation(self) -> Regularisation:
         """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
         return LOG_DISTANCE if self.power == 2 else CONDITIONAL
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite: the logarithm of a Bernstein function is one."""
-        return CPD
 
     def compile(self, builder: Builder) -> None:
         """Push -log((distance^2)^(p/2) + c); see :meth:`Kernel.compile`."""

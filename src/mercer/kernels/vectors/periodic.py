@@ -10,7 +10,7 @@ from mercer.gram.coordinates import Coordinates, theta
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import positive, show
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from ..regularisation import (
     PERIODIC_GAUSSIAN,
     PERIODIC_GAUSSIAN_UNIT,
@@ -75,6 +75,8 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
+    definiteness = PSD  # no coefficient of a wave is negative
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
         self.sigma = sigma
@@ -99,16 +101,6 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     def regularisation(self) -> Regularisation:
         """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
         return _OPERATORS[self.form]
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: no coefficient of a wave is negative."""
-        return PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
 
     def coefficients(self) -> np.ndarray:
         """Return the Fourier coefficients of a factor, by rising frequency from 0.

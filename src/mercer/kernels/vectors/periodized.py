@@ -18,7 +18,7 @@ from mercer.numerics.hankel import radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer, positive
-from mercer.objects.validation import VECTORS, Objects
+from mercer.objects.validation import VECTORS
 
 from ..algebra.operands import nested, require_kernel
 from ..base import Kernel
@@ -71,6 +71,8 @@ class Periodized(DrawsFrequencies, VectorKernel):
     array([[1.772397, 1.772397]])
     """
 
+    takes = VECTORS
+
     def __init__(
         self, kernel: Kernel, period: float = 2 * pi, dimension: int | None = None
     ) -> None:
@@ -89,11 +91,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
                 f"Periodized takes a kernel of the difference x - z; {self.kernel!r} depends on "
                 "more than that."
             )
-
-    @property
-    def takes(self) -> Objects:
-        """Vectors."""
-        return VECTORS
 
     @property
     def definiteness(self) -> Definiteness:

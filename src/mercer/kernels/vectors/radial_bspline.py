@@ -18,7 +18,7 @@ from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import balls
 from mercer.objects.parameters import integer, positive, show
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..regularisation import RADIAL_B_SPLINE
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
@@ -69,6 +69,8 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         fourier_transforms.radial_b_spline, order="order", scale="scale"
     )
     regularisation = RADIAL_B_SPLINE
+    # Positive definite in `dimension` dimensions: an even power of a Fourier transform
+    definiteness = PD
 
     def __init__(self, order: int = 3, scale: float = 1.0, dimension: int | None = None) -> None:
         self.order = order
@@ -85,11 +87,6 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         positive(self.scale, "scale")
         if self.dimension is not None:
             integer(self.dimension, "dimension", minimum=1)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite in `dimension` dimensions: an even power of a Fourier transform."""
-        return PD
 
     @property
     def support_radius(self) -> float:

@@ -12,7 +12,7 @@ from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
 from mercer.objects.parameters import positive
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..regularisation import RATIONAL_QUADRATIC
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
@@ -58,6 +58,7 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
         fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
     )
     regularisation = RATIONAL_QUADRATIC
+    definiteness = PD  # a mixture of Gaussians
 
     def __init__(self, alpha: float = 1.0, length_scale: float = 1.0) -> None:
         self.alpha = alpha
@@ -67,11 +68,6 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
     def _check(self) -> None:
         positive(self.alpha, "alpha")
         positive(self.length_scale, "length_scale")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: a mixture of Gaussians."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""

@@ -50,6 +50,7 @@ class RBF(DrawsFrequencies, GammaKernel):
 
     spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
     regularisation = GAUSSIAN
+    translation_invariant = True  # a function of the distance
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -83,11 +84,6 @@ class RBF(DrawsFrequencies, GammaKernel):
         builder.leaf("sqdist")
         builder.affine(-self._width(), 0.0)
         builder.exp()
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": -squared_distances(X, Z) * self._values(X, Z)}

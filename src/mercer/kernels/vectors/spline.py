@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mercer.gram.coordinates import Coordinates, spline
 
-from ..definiteness import PD, Definiteness
+from ..definiteness import PD
 from ..regularisation import SPLINE
 from .coordinatewise import CoordinateKernel
 from .histogram import HistogramKernel
@@ -36,11 +36,7 @@ class Spline(CoordinateKernel, HistogramKernel):
     """
 
     regularisation = SPLINE
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: the functions 1, x and (x - s)_+ tell all x >= 0 apart."""
-        return PD
+    definiteness = PD  # the functions 1, x and (x - s)_+ tell all x >= 0 apart
 
     def coordinate_function(self) -> Coordinates:
         """Return the kernel on single numbers."""

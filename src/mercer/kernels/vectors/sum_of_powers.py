@@ -13,7 +13,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
 from mercer.objects.vocabulary import Vocabulary
 
-from ..definiteness import PSD, Definiteness
+from ..definiteness import PSD
 from .monomials import monomial_names, monomials
 from .statistics import dots
 from .vector import GammaKernel
@@ -49,6 +49,7 @@ class SumOfPowers(GammaKernel):
     """
 
     _grows_with = ("degree", "gamma")
+    definiteness = PSD  # no coefficient is negative
 
     def __init__(self, degree: int = 2, gamma: float | str = 1.0) -> None:
         self.degree = degree
@@ -58,11 +59,6 @@ class SumOfPowers(GammaKernel):
     def _check(self) -> None:
         super()._check()
         integer(self.degree, "degree", minimum=0)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: no coefficient is negative."""
-        return PSD
 
     def compile(self, builder: Builder) -> None:
         """Push the powers of gamma * dot; see :meth:`Kernel.compile`."""

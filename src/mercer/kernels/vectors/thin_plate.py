@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mercer.gram.program import Builder
 
-from ..definiteness import CPD2, Definiteness
+from ..definiteness import CPD2
 from ..regularisation import THIN_PLATE
 from .radial import RadialKernel
 
@@ -37,11 +37,7 @@ class ThinPlate(RadialKernel):
     """
 
     regularisation = THIN_PLATE
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite of order 2: (t ln t)'' = 1/t is completely monotonic."""
-        return CPD2
+    definiteness = CPD2  # (t ln t)'' = 1/t is completely monotonic
 
     def compile(self, builder: Builder) -> None:
         """Push distance^2 * log(distance^2) / 2; see :meth:`Kernel.compile`."""
