@@ -29,27 +29,14 @@ class Coordinates:
 
     Functions of the difference x - z are held divided by their value at 0, `peak`, and are 1
     there to the last bit. Make them with the functions of this module.
-
-    Attributes
-    ----------
-    function : str
-        Its name in the native core.
-    a, b : float
-        Its parameters.
-    coefficients : tuple of float
-        Its coefficients.
-    count : int
-        Its number of terms, or twice an exponent.
-    peak : float
-        What every coordinate is multiplied by.
     """
 
-    function: str
-    a: float = 0.0
+    function: str  # its name in the native core
+    a: float = 0.0  # its parameters
     b: float = 0.0
-    coefficients: tuple[float, ...] = ()
-    count: int = 0
-    peak: float = 1.0
+    coefficients: tuple[float, ...] = ()  # its coefficients
+    count: int = 0  # its number of terms, or twice an exponent
+    peak: float = 1.0  # what every coordinate is multiplied by
 
     @property
     def of_difference(self) -> bool:

@@ -45,27 +45,14 @@ _STATISTICS = {"float32": _native.Statistics32, "float64": _native.Statistics64}
 
 @dataclass
 class Layout:
-    """Storage of the objects of one program.
+    """Storage of the objects of one program."""
 
-    Attributes
-    ----------
-    program : Program
-        The kernel's program.
-    dtype : {"float32", "float64"}
-        Precision of the kernel values.
-    sparse : bool
-        Whether rows are stored compressed.
-    centres : list of ndarray or None
-        Per leaf a point that is subtracted from dense rows before rounding.
-    images : Images
-        How objects become the rows of leaves that look at their images.
-    """
-
-    program: Program
-    dtype: str
-    sparse: bool
+    program: Program  # the kernel's program
+    dtype: str  # {"float32", "float64"}: precision of the kernel values
+    sparse: bool  # whether rows are stored compressed
+    # per leaf a point that is subtracted from dense rows before rounding
     centres: list[np.ndarray | None]
-    images: Images
+    images: Images  # how objects become the rows of leaves that look at their images
 
     def prepare(
         self,

@@ -13,22 +13,12 @@ from .mapped_objects import Views
 
 @dataclass(frozen=True)
 class Pairs:
-    """Two sets of objects in native form; the values of some of one with some of the other.
+    """Two sets of objects in native form; the values of some of one with some of the other."""
 
-    Attributes
-    ----------
-    layout : Layout
-        How both are stored.
-    a, b : native objects
-        The two sets.
-    X, Z : Views
-        The objects they were made from.
-    """
-
-    layout: Layout
-    a: Any
+    layout: Layout  # how both are stored
+    a: Any  # the two sets
     b: Any
-    X: Views
+    X: Views  # the objects they were made from
     Z: Views
 
     def tile(self, rows: Any, cols: Any) -> np.ndarray:

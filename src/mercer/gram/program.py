@@ -30,17 +30,10 @@ class Mapping(Protocol):
 
 @dataclass(frozen=True)
 class Composed:
-    """A map followed by a choice of columns or by another map.
+    """A map followed by a choice of columns or by another map."""
 
-    Attributes
-    ----------
-    first : Mapping
-        What is applied to the objects first.
-    then : Mapping or tuple of int
-        What is applied to its result, or which of its columns are taken.
-    """
-
-    first: Mapping
+    first: Mapping  # what is applied to the objects first
+    # what is applied to its result, or which of its columns are taken
     then: Mapping | tuple[int, ...]
 
     @property
@@ -59,39 +52,23 @@ class Composed:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A source of values for a pair of objects.
+    """A source of values for a pair of objects."""
 
-    Attributes
-    ----------
-    kind : str
-        A pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
-        "coordinates"), an entry of a given "matrix", a kernel written in "python", or a native
-        evaluator of pairs of sequences, "sequence".
-    columns : tuple of int or None
-        The columns of the rows it looks at; None: all.
-    kernel : Kernel or None
-        The Python kernel, or that of the sequences; with a pair statistic, the kernel that maps
-        objects to the rows.
-    mapping : Mapping or None
-        A map that is applied to the (chosen columns of the) objects, all at once; the leaf
-        looks at the images.
-    coordinates : Coordinates or None
-        The function of single coordinates.
-    combination : str
-        How they are combined: "product", "maximum" or "anova".
-    order : int
-        The order of ANOVA.
-    normalized : bool
-        Whether values of sequences are divided by the norms, before they leave their logarithms.
-    """
-
+    # a pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
+    # "coordinates"), an entry of a given "matrix", a kernel written in "python", or a native
+    # evaluator of pairs of sequences, "sequence"
     kind: str
-    columns: Columns = None
+    columns: Columns = None  # the columns of the rows it looks at; None: all
+    # the Python kernel, or that of the sequences; with a pair statistic, the kernel that maps
+    # objects to the rows
     kernel: Kernel | None = None
+    # a map that is applied to the (chosen columns of the) objects, all at once; the leaf looks at
+    # the images
     mapping: Mapping | None = None
-    coordinates: Coordinates | None = None
-    combination: str = ""
-    order: int = 0
+    coordinates: Coordinates | None = None  # the function of single coordinates
+    combination: str = ""  # how they are combined: "product", "maximum" or "anova"
+    order: int = 0  # the order of ANOVA
+    # whether values of sequences are divided by the norms, before they leave their logarithms
     normalized: bool = False
 
     @property
@@ -102,24 +79,12 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Scalars:
-    """A number u(x) for every object.
+    """A number u(x) for every object."""
 
-    Attributes
-    ----------
-    kind : {"scale", "diagonal"}
-        1 / sqrt(k(x, x)), or k(x, x).
-    kernel : Kernel
-        The kernel k.
-    columns : tuple of int or None
-        The columns of the rows it looks at; None: all.
-    mapping : Mapping or None
-        A map that is applied to them.
-    """
-
-    kind: str
-    kernel: Kernel
-    columns: Columns = None
-    mapping: Mapping | None = None
+    kind: str  # {"scale", "diagonal"}: 1 / sqrt(k(x, x)), or k(x, x)
+    kernel: Kernel  # the kernel k
+    columns: Columns = None  # the columns of the rows it looks at; None: all
+    mapping: Mapping | None = None  # a map that is applied to them
 
 
 @dataclass

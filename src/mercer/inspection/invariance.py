@@ -17,21 +17,11 @@ _AGREE = 1e-9  # relative to the largest value
 
 
 class Symmetries(NamedTuple):
-    """Whether a kernel depends on the difference alone, and how.
+    """Whether a kernel depends on the difference alone, and how."""
 
-    Attributes
-    ----------
-    translation : bool
-        k(x, z) is a function of x - z.
-    radial : bool
-        It is a function of the distance.
-    separable : bool
-        It is a product of functions of the coordinates of x - z.
-    """
-
-    translation: bool
-    radial: bool
-    separable: bool
+    translation: bool  # k(x, z) is a function of x - z
+    radial: bool  # it is a function of the distance
+    separable: bool  # it is a product of functions of the coordinates of x - z
 
 
 def symmetries(kernel: Kernel, dimension: int) -> Symmetries:

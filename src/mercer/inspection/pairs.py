@@ -67,24 +67,12 @@ class NegativeMinor:
 
 @dataclass
 class PairScan:
-    """What one pass over all pairs finds.
+    """What one pass over all pairs finds."""
 
-    Attributes
-    ----------
-    largest : float
-        Largest absolute value.
-    asymmetry : Asymmetry or None
-        The pair whose values differ most, None if no pair differs.
-    ratio : float
-        Largest |k(x_i, x_j)| over its limit, 1 at most for a kernel.
-    worst : NegativeMinor or None
-        The pair with the largest ratio, None if the limits are kept.
-    """
-
-    largest: float
-    asymmetry: Asymmetry | None
-    ratio: float
-    worst: NegativeMinor | None
+    largest: float  # largest absolute value
+    asymmetry: Asymmetry | None  # the pair whose values differ most, None if no pair differs
+    ratio: float  # largest |k(x_i, x_j)| over its limit, 1 at most for a kernel
+    worst: NegativeMinor | None  # the pair with the largest ratio, None if the limits are kept
 
 
 def scan_pairs(values: KernelValues, relative_error: float) -> PairScan:

@@ -30,24 +30,12 @@ _PROBES = 5  # places for each coefficient of a piece where the error is measure
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Polynomials in the position f in [0, 1) within a piece.
+    """Polynomials in the position f in [0, 1) within a piece."""
 
-    Attributes
-    ----------
-    first : int
-        Exponent of 2 where the first piece begins (octaves only).
-    factor : float
-        Pieces per unit of the argument or of its root (even and root grids only).
-    coefficients : ndarray of shape (degree + 1, n_pieces)
-        By falling power.
-    error : float
-        The largest error that was seen between the interpolation points.
-    """
-
-    first: int
-    factor: float
-    coefficients: np.ndarray
-    error: float
+    first: int  # exponent of 2 where the first piece begins (octaves only)
+    factor: float  # pieces per unit of the argument or of its root (even and root grids only)
+    coefficients: np.ndarray  # by falling power, shape (degree + 1, n_pieces)
+    error: float  # the largest error that was seen between the interpolation points
 
 
 @dataclass(frozen=True, eq=False)

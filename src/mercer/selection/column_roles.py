@@ -1,4 +1,4 @@
-"""Tables whose columns are not all numbers: which columns belong together, and what they hold.
+"""Columns of a table by what they hold: numbers, categories, or objects of their own.
 
 Columns of numbers of similar spread are one group, columns of categories another; every column of
 strings, texts, sets or other objects stands for itself.
@@ -7,20 +7,15 @@ strings, texts, sets or other objects stands for itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer.objects.tables import select
-from mercer.objects.validation import VECTORS, column_names
+from mercer.objects.validation import VECTORS, column_names, stands_for_number
 
 from .categories import columns_of
-
-if TYPE_CHECKING:
-    from .kind import DataKind
 
 # A column of strings is one of categories if it has at most so many, each in so many rows on
 # average.
@@ -28,22 +23,16 @@ _MOST_CATEGORIES = 20
 _LEAST_ROWS = 4
 SCALES = 10.0  # columns of numbers whose spreads differ by more are unlike in scale
 _SHOWN = 3  # names of columns in a label
+_TIMES = ("datetime", "date", "time", "duration", "period")
+_CATEGORIES = ("category", "categorical", "enum")
 
 
-@dataclass(frozen=True)
-class Part:
-    """Columns of a table that get a kernel together.
+class Group(NamedTuple):
+    """Columns of a table that get a kernel together."""
 
-    Attributes
-    ----------
-    columns : str, int or list of these
-        The columns, as :meth:`Kernel.on_columns` takes them.
-    kind : DataKind
-        What they hold.
-    """
-
-    columns: Any
-    kind: DataKind
+    role: str  # {"objects", "categories", "numbers"}
+    columns: Any  # as :meth:`Kernel.on_columns` takes them
+    values: Any  # a list of objects, a table of names, or rows of numbers
 
     @property
     def label(self) -> str:
@@ -56,53 +45,32 @@ class Part:
         return text if isinstance(names[0], str) else f"column{'s' * (len(names) > 1)} {text}"
 
 
-def table_parts(
-    X: Any,
-    kind_of_rows: Callable[[Any], DataKind],
-    kind_of_column: Callable[[list[Any]], DataKind],
-    kind_of_categories: Callable[[Any], DataKind],
-) -> tuple[list[Part], list[str]]:
-    """Return the parts of a table, and what was noticed.
-
-    `kind_of_rows`, `kind_of_column`, `kind_of_categories`: the kind of rows of numbers, of the
-    objects in one column, and of a table of categories.
-    """
+def column_groups(X: Any) -> tuple[list[Group], list[str]]:
+    """Return the groups of columns of a table, and what was noticed."""
     names = column_names(X)
     named: list[Any] = list(range(X.shape[1]))
     if names is not None and len(set(names)) == len(names):
         named = list(names)
-    roles: dict[str, list[int]] = {"numbers": [], "categories": [], "objects": []}
-    notes, columns = [], columns_of(X)
+    roles: dict[str, list[int]] = {"numbers": [], "categories": [], "objects": [], "constant": []}
+    columns = columns_of(X)
     for j, (values, dtype) in enumerate(zip(columns, _dtypes(X), strict=True)):
-        role = _role(values, dtype, named[j])
-        if role == "constant":
-            notes.append(f"column {named[j]!r} is constant and left out")
-        else:
-            roles[role].append(j)
-    parts = []
-    for j in roles["objects"]:
-        try:
-            parts.append(Part(named[j], kind_of_column(columns[j])))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"column {named[j]!r}: {error} Or leave the column out of X."
-            ) from error
+        roles[_role(values, dtype, named[j])].append(j)
+    notes = [f"column {named[j]!r} is constant and left out" for j in roles["constant"]]
+    groups = [Group("objects", named[j], columns[j]) for j in roles["objects"]]
     if roles["categories"]:
         table = np.empty((len(columns[0]), len(roles["categories"])), dtype=object)
         for place, j in enumerate(roles["categories"]):
             table[:, place] = columns[j]
-        parts.append(
-            Part(_brief([named[j] for j in roles["categories"]]), kind_of_categories(table))
-        )
-    groups = _by_spread(roles["numbers"], X) if roles["numbers"] else []
-    for group in groups:
-        rows = select(X, group, VECTORS)
-        parts.append(Part(_brief([named[j] for j in group]), kind_of_rows(rows)))
-    if len(groups) > 1:
+        groups.append(Group("categories", _brief([named[j] for j in roles["categories"]]), table))
+    alike = _by_spread(roles["numbers"], X) if roles["numbers"] else []
+    for some in alike:
+        rows = select(X, some, VECTORS)
+        groups.append(Group("numbers", _brief([named[j] for j in some]), rows))
+    if len(alike) > 1:
         notes.append("columns of numbers that differ in scale get kernels of their own")
-    if not parts:
+    if not groups:
         raise ValueError("every column of X is constant; there is nothing to compare.")
-    return parts, notes
+    return groups, notes
 
 
 def _by_spread(columns: list[int], X: Any) -> list[list[int]]:
@@ -132,7 +100,7 @@ def _dtypes(X: Any) -> list[str]:
 
 def _role(values: list[Any], dtype: str, name: Any) -> str:
     """Return what a column is: numbers, categories, other objects, or constant."""
-    if dtype.startswith(("datetime", "date", "time", "duration", "period")):
+    if dtype.startswith(_TIMES):
         raise ValueError(
             f"column {name!r} holds times; turn them into numbers first, such as days since a "
             "date, the hour or the weekday."
@@ -145,11 +113,11 @@ def _role(values: list[Any], dtype: str, name: Any) -> str:
             f"column {name!r} lacks {missing} of {len(values)} values; fill them in, with a "
             "category of their own for example, or leave the rows out."
         )
-    if dtype.startswith(("category", "categorical", "enum")):
+    if dtype.startswith(_CATEGORIES):
         return "categories" if len(set(values)) > 1 else "constant"
     if not all(isinstance(value, str) for value in values):
         return "objects"
-    if all(_stands_for_number(value) for value in values):
+    if all(stands_for_number(value) for value in values):
         return "numbers"
     n_different = len(set(values))
     if n_different == 1:
@@ -162,11 +130,3 @@ def _is_missing(value: Any) -> bool:
     """Return whether a value stands for none, in Python, NumPy or pandas."""
     nan = isinstance(value, float) and math.isnan(value)
     return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _stands_for_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -8,7 +8,7 @@ A kernel is divided by the mean of its k(x, x), so that all groups have equal we
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from itertools import product
 from operator import add, mul
@@ -23,16 +23,14 @@ from mercer.inspection.alignments import cosine
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
 
-from .candidate import Candidate
-from .kind import DataKind
+from .candidates import Candidate, candidates, distinct
+from .data_kind import DataKind
 
 _SAMPLE = 200  # objects on which kernels of one group are compared
 _MOST_STEPS = 50_000_000  # and what may be spent on one matrix of them
 _MOST_ALONE = 5  # groups whose kernels are also tried alone, and without the others
 _MOST_SUMS = 8
 _SIMILAR = 2.0  # a mean of k(x, x) between one over this and this is left as it is
-
-Maker = Callable[[DataKind, Any, bool, Any], list[Candidate]]
 
 
 class _Choice(NamedTuple):
@@ -44,25 +42,25 @@ class _Choice(NamedTuple):
     alignment: float
 
 
-def on_table(
-    kind: DataKind, y: Any, classification: bool, random_state: Any, candidates: Maker
-) -> Iterator[Candidate]:
-    """Yield kernels for a table, the simplest first.
+def usual_candidates(kind: DataKind, y: Any, classification: bool, seed: Any) -> list[Candidate]:
+    """Return kernels for data of any kind, the simplest first."""
+    if kind.name != "table":
+        return candidates(kind, y, classification, seed)
+    return distinct(_on_table(kind, y, classification, seed))
 
-    `candidates`: ``candidates(kind, y, classification, random_state)`` returns the kernels for one
-    part.
-    """
+
+def _on_table(kind: DataKind, y: Any, classification: bool, seed: Any) -> Iterator[Candidate]:
     if len(kind.parts) == 1:
         part = kind.parts[0]
-        for found in candidates(part.kind, y, classification, random_state):
-            yield Candidate(found.kernel.on_columns(part.columns), found.reason, found.family)
+        for found in candidates(part.kind, y, classification, seed):
+            yield found._replace(kernel=found.kernel.on_columns(part.columns))
         return
     n = count(kind.X)
     most = min(n, _SAMPLE, max(20, int((2 * _MOST_STEPS / kind.steps) ** 0.5)))
-    chosen = np.sort(generator(random_state).choice(n, most, replace=False))
+    chosen = np.sort(generator(seed).choice(n, most, replace=False))
     parts = []
     for part in kind.parts:
-        tried = candidates(part.kind, y, classification, random_state)
+        tried = candidates(part.kind, y, classification, seed)
         best = _best_two(tried, take(part.kind.X, chosen), y[chosen], classification)
         parts.append(
             [
