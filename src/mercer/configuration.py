@@ -1,4 +1,4 @@
-"""What this installation runs on."""
+"""Version, instruction set, threads and libraries of this installation."""
 
 from __future__ import annotations
 

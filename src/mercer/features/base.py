@@ -1,4 +1,4 @@
-"""What the transformers that replace a kernel by features share."""
+"""Base class of the transformers that replace a kernel by features."""
 
 from __future__ import annotations
 

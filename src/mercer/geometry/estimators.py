@@ -1,4 +1,4 @@
-"""What the transformers share: the objects that their kernel takes, checked at the door."""
+"""Validation of the objects of transformers that have a kernel, and their scikit-learn tags."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _with_polynomials(kernel: Kernel, X: Any, y: Array) -> Expansion:
 
 
 def _coordinates(kernel: Kernel, X: Any) -> tuple[Array, list[int]]:
-    """Return what the linear functions beside a kernel run over, and which columns these are."""
+    """Return the rows of the linear functions beside a kernel, and the columns they use."""
     if kernel.definiteness.order == 1:
         return np.empty((count(X), 0)), []
     if not (sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind == "f")):

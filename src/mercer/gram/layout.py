@@ -1,4 +1,4 @@
-"""How objects are stored for the native loops, and in which precision.
+"""Storage of objects for the native loops: dense or compressed, single or double precision.
 
 A `Layout` is chosen once, from the objects that stay (training rows, support vectors), and then
 holds for whatever is compared with them, so that a kernel value depends on its two rows alone.
@@ -302,7 +302,7 @@ def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
 
 
 def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
-    """Return what the native leaf takes its values from."""
+    """Return the native source of the values of a leaf."""
     if leaf.kind == "matrix":
         return ("matrix", X.X)
     if leaf.coordinates is not None:

@@ -1,4 +1,4 @@
-"""What the leaves of a program make of the objects: features, tokens, images under a map."""
+"""The rows of the leaves of a program: features, tokens, images of the objects under a map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that no number holds: which ones, and what to do about them."""
+"""Overflow of kernel values: errors that name the objects and the parameter to change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refuse_infinite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 
 def advice(kernel: Kernel) -> str:
-    """Return what to do against values that are too large, in words.
+    """Return advice against values that are too large.
 
     Returns the parameters by which the values grow, and the data.
     """

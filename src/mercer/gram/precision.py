@@ -1,4 +1,4 @@
-"""When single precision is enough for the values of a kernel program.
+"""Rounding errors of kernel programs, which decide between single and double precision.
 
 A value may be wrong by 2e-6 of the largest value of the kernel. Where the error of a program
 cannot be bounded by that, the answer is no, and it runs in double precision.

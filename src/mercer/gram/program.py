@@ -46,7 +46,7 @@ class Composed:
         return self.follow(self.first(X))
 
     def follow(self, Y: Any) -> Any:
-        """Return what becomes of the images `Y` under the first map."""
+        """Return the second map, or choice of columns, applied to the images `Y` of the first."""
         return Y[:, list(self.then)] if isinstance(self.then, tuple) else self.then(Y)
 
 

@@ -1,4 +1,4 @@
-r"""How well a kernel matrix agrees with the labels, or with another kernel matrix.
+r"""Alignment of a kernel matrix with the labels, or with another kernel matrix.
 
 With the Frobenius product <K, L> = sum_ij K_ij L_ij, the alignment of two matrices is their cosine
 

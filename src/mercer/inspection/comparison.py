@@ -69,7 +69,7 @@ def by_name(kernels: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 def compare_spectra(
     kernels: Mapping[str, Any] | Sequence[Kernel], omega: Any, dimension: int | None = None
 ) -> dict[str, np.ndarray]:
-    """Return by how much each kernel damps each frequency, relative to frequency zero.
+    """Return the damping of each frequency by each kernel, relative to frequency zero.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ SUPPORT = 400
 
 
 def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Verdict:
-    r"""Return what a kernel matrix is: positive definite, conditionally so, or neither.
+    r"""Return the definiteness of a kernel matrix: positive, conditionally positive, or neither.
 
     A symmetric function is a kernel if and only if every one of its matrices is positive
     semidefinite, so one failure disproves it and comes with a witness, while success says nothing
@@ -142,7 +142,7 @@ def _witness(
 def _conditionally(
     matrix: _Symmetric, tolerance: float, pair: np.ndarray | None
 ) -> tuple[Definiteness, float | None, float | None, Witness | None]:
-    """Return what holds on the subspaces, for a matrix that is not positive semidefinite."""
+    """Return the conditional definiteness of a matrix that is not positive semidefinite."""
     constant = polynomial_basis(matrix.n)
     if matrix.n == 1:
         return CPD, None, None, None  # no vector but 0 sums to zero

@@ -1,4 +1,4 @@
-"""Driving the smallest eigenvalue of a kernel matrix down by moving its objects.
+"""Descent of the smallest eigenvalue of a kernel matrix by moving its objects.
 
 The matrix is scaled to unit diagonal, B_ij = k(x_i, x_j) / sqrt(k(x_i, x_i) k(x_j, x_j)), which is
 positive semidefinite exactly if K is and does not reward mere size. With v the unit eigenvector

@@ -1,4 +1,4 @@
-"""What symmetries a kernel on vectors has, found out by trying.
+"""Invariance of kernels on vectors under translation and rotation, tested on random points.
 
 A kernel is a black box here: it is compared with itself on displaced, rotated and split points. A
 failure disproves a symmetry; agreement on the points tried is taken for it.
@@ -25,7 +25,7 @@ class Symmetries(NamedTuple):
 
 
 def symmetries(kernel: Kernel, dimension: int) -> Symmetries:
-    """Return which symmetries a kernel shows on random points.
+    """Return the symmetries that a kernel shows on random points.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is inspected: a kernel on objects or a matrix of values, read in blocks of rows.
+"""Blocks of rows of the matrix that is inspected: of a kernel on objects, or given.
 
 Everything that asks about a kernel matrix asks through `KernelValues`, so that a kernel on many
 objects costs a few hundred rows of memory, and a matrix given by the user is taken as it is.

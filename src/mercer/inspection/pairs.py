@@ -1,4 +1,4 @@
-"""What must hold for every pair of objects: symmetry and the inequality of Cauchy and Schwarz.
+"""Conditions on pairs of objects: symmetry and the inequality of Cauchy and Schwarz.
 
 Both are necessary for a kernel and together not sufficient (Cristianini and Shawe-Taylor 2000,
 section 3.3). Their failure names two objects to look at.

@@ -69,7 +69,7 @@ def _of_term(kernel: Kernel) -> Regularisation | None:
 
 
 def _of_spectra(kernels: list[Kernel]) -> Regularisation | None:
-    """Return what holds for every kernel of x - z, None for other kernels."""
+    """Return the generic operator of kernels of x - z, None for other kernels."""
     if all(closed_form(kernel) is not None for kernel in kernels):
         return wording.GENERIC
     orders = [kernel.definiteness.order for kernel in kernels]

@@ -99,7 +99,7 @@ def _dtypes(X: Any) -> list[str]:
 
 
 def _role(values: list[Any], dtype: str, name: Any) -> str:
-    """Return what a column is: numbers, categories, other objects, or constant."""
+    """Return the role of a column: numbers, categories, other objects, or constant."""
     if dtype.startswith(_TIMES):
         raise ValueError(
             f"column {name!r} holds times; turn them into numbers first, such as days since a "

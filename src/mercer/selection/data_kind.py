@@ -65,7 +65,7 @@ class DataKind:
 
 
 def data_kind(X: Any, y: Any = None) -> DataKind:
-    """Return what kind of data the objects are.
+    """Return the kind of data of a set of objects.
 
     Parameters
     ----------

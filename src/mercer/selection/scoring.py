@@ -1,4 +1,4 @@
-"""How well a kernel suits a target: the score of a machine on parts of a sample."""
+"""Cross-validated score of a machine with a given kernel matrix."""
 
 from __future__ import annotations
 

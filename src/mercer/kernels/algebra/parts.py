@@ -120,7 +120,7 @@ class Parts:
         return start[self.index + 1] - start[self.index]
 
     def places(self, objects: np.ndarray) -> Any:
-        """Return where the decompositions of some of the objects are: a slice, or indices."""
+        """Return the positions of the decompositions of some objects: a slice, or indices."""
         start = self.whole.start
         first, last = start[self.index[objects]], start[self.index[objects] + 1]
         if len(objects) == 0:

@@ -121,7 +121,7 @@ def _log_prior(tables: Tables, free: Tables, pseudocount: float) -> float:
 
 
 def _promised(theta: np.ndarray, g: np.ndarray, pseudocount: float) -> float:
-    """Return what moving every row to its best vertex would gain to first order."""
+    """Return the first-order gain of moving every row to its best vertex (the Frank-Wolfe gap)."""
     positive = theta > 0
     g = g + np.divide(pseudocount, theta, where=positive, out=np.zeros_like(theta))
     best = np.where(positive, g, -np.inf).max(axis=-1)
