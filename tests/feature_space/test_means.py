@@ -9,11 +9,11 @@ from sklearn import preprocessing
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer.feature_space import (
-    KernelCenterer,
     centre_of_mass,
     distance_to_mean,
     mean_squared_distance,
 )
+from mercer.features import KernelCenterer
 from mercer.kernels import RBF, FromFunction, Linear, Polynomial, Precomputed
 from tests.kernels import strategies
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from mercer.feature_space import (
-    KernelCenterer,
     Span,
     angle,
     cosine,
@@ -20,7 +19,7 @@ from mercer.feature_space import (
     squared_radius,
     volume_element,
 )
-from mercer.features import IncompleteCholeskyFeatures
+from mercer.features import IncompleteCholeskyFeatures, KernelCenterer
 from mercer.inspection import eigenvalue_report
 from mercer.kernels import (
     RBF,

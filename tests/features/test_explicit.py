@@ -16,10 +16,10 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from mercer import SVC, NotSeparableError
 from mercer.data import gravitation, gravitation_invariants, lfd_problem_8_13, rings
-from mercer.feature_space import KernelCenterer
 from mercer.features import (
     PCA,
     ExplicitFeatures,
+    KernelCenterer,
     LogFeatures,
     MonomialFeatures,
     RelevantColumns,

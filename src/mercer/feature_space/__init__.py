@@ -12,7 +12,6 @@ True
 """
 
 from .ball import Ball, smallest_enclosing_ball, squared_radius
-from .centring import KernelCenterer
 from .cholesky import PivotedCholesky, pivoted_cholesky
 from .coordinates import WeightedCoordinates
 from .functions import RKHSFunction
@@ -30,7 +29,6 @@ from .vector_functions import VectorFunction
 
 __all__ = [
     "Ball",
-    "KernelCenterer",
     "NotSmoothError",
     "PivotedCholesky",
     "RKHSFunction",
