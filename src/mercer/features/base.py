@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer.kernels import Kernel
-from mercer.kernels.rows import narrowed
 from mercer.machines.estimator import KernelEstimator
+from mercer.objects.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
 
@@ -97,13 +97,6 @@ def as_precise(features: Any, X: Any) -> Any:
     """Return features in single precision if they are of rows in single precision.
 
     Those that are sparse get indices of 32 bits where these suffice.
-
-    Parameters
-    ----------
-    features : array or CSR matrix
-        Features in double precision.
-    X : objects
-        The objects that they are of.
     """
     single = getattr(X, "dtype", None) == np.float32
     return narrowed(features.astype(np.float32) if single else features)

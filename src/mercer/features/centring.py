@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer.feature_space.squares import nonnegative, require_distances
-from mercer.feature_space.weights import shares
+from mercer.geometry.squared_lengths import nonnegative, require_distances
+from mercer.geometry.weights import shares
 from mercer.gram import Gram, Prepared
-from mercer.kernels.objects import count, stored_alike, take
 from mercer.machines.estimator import KernelEstimator
+from mercer.objects.validation import count, stored_alike, take
 
 Array = NDArray[np.float64]
 

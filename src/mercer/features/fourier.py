@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.kernels.parameters import integer, real
+from mercer.objects.parameters import integer, real
 
 from .base import KernelFeatures
 from .seeds import generator

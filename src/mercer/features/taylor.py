@@ -13,9 +13,9 @@ from scipy.special import gammainc
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels import RBF
-from mercer.kernels.parameters import integer
-from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.monomials import monomial_name
+from mercer.objects.parameters import integer
+from mercer.objects.rows import squared_norms
 
 from .base import KernelFeatures
 from .monomials import kernel_blocks, n_monomials

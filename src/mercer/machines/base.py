@@ -10,29 +10,24 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, take
-from mercer.machines import conclusion
-from mercer.machines.data import check_objects, keep
-from mercer.machines.estimator import KernelEstimator
-from mercer.machines.fitted import FittedAttributes
-from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
-from mercer.machines.linear_part import with_linear_part
-from mercer.machines.multiclass import OneVsOne, Scheme
-from mercer.machines.parameters import check_common
-from mercer.machines.progress import watched
-from mercer.machines.proving import Fitting, certificates, predicting_precision, prove
-from mercer.machines.record import TrainingRecord
-from mercer.machines.rounding import rounding_of_values
-from mercer.machines.scale import check_definiteness, largest_square
-from mercer.machines.solving import (
-    FINE_GAP,
-    FINE_TOL,
-    TrainingKernel,
-    settings_for,
-    solve_tasks,
-)
-from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
+
+from . import conclusion
+from .data import check_objects, keep
+from .estimator import KernelEstimator
+from .fitted import FittedAttributes
+from .formulation import Formulation, Measure, Outcome, Task, feasible
+from .linear_part import with_linear_part
+from .multiclass import OneVsOne, Scheme
+from .parameters import check_common
+from .progress import watched
+from .proving import Fitting, certificates, predicting_precision, prove
+from .record import TrainingRecord
+from .rounding import rounding_of_values
+from .scale import check_definiteness, largest_square
+from .solving import FINE_GAP, FINE_TOL, TrainingKernel, settings_for, solve_tasks
+from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
 

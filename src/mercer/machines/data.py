@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, refuse_other_objects, take
-from mercer.kernels.tables import are_vectors, is_table
+from mercer.objects.tables import are_vectors, is_table
+from mercer.objects.validation import count, refuse_other_objects, take
 
 Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -25,12 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.views import Views, sharing
+from mercer.gram.mapped_objects import Views, sharing
 from mercer.kernels import Kernel, resolve
-from mercer.kernels.objects import count, take, taken_by
-from mercer.machines.data import check_objects, check_training_objects
-from mercer.machines.progress import CallbackSupport
-from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.objects.validation import count, take, taken_by
+
+from .data import check_objects, check_training_objects
+from .progress import CallbackSupport
+from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
