@@ -18,13 +18,13 @@ from mercer import SVC, NotSeparableError
 from mercer.data import gravitation, gravitation_invariants, lfd_problem_8_13, rings
 from mercer.features import (
     ExplicitFeatures,
+    KernelCenterer,
     LogFeatures,
     MonomialFeatures,
     RelevantColumns,
     TaylorFeatures,
     n_monomials,
 )
-from mercer.geometry import KernelCenterer
 from mercer.kernels import RBF, FromFeatureMap, Laplacian, Linear, Polynomial, Precomputed
 from tests.kernels import strategies
 

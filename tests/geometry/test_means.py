@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sklearn import preprocessing
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer.geometry import KernelCenterer, centre_of_mass, distance_to_mean, mean_squared_distance
+from mercer.features import KernelCenterer
+from mercer.geometry import centre_of_mass, distance_to_mean, mean_squared_distance
 from mercer.kernels import RBF, FromFunction, Linear, Polynomial, Precomputed
 from tests.kernels import strategies
 

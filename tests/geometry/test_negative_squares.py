@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.features import IncompleteCholeskyFeatures
+from mercer.features import IncompleteCholeskyFeatures, KernelCenterer
 from mercer.geometry import (
-    KernelCenterer,
     Span,
     angle,
     cosine,

@@ -11,6 +11,7 @@
 """
 
 from .approximation import ApproximationError, approximation_error
+from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
 from .fourier import RandomFourierFeatures
@@ -25,6 +26,7 @@ __all__ = [
     "ApproximationError",
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
+    "KernelCenterer",
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",

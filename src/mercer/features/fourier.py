@@ -100,7 +100,7 @@ class RandomFourierFeatures(KernelFeatures):
             The fitted transformer.
         """
         n = integer(self.n_components, "n_components", minimum=1)
-        kernel = self._resolved()
+        kernel = self._resolved_kernel()
         if not kernel.requires_vectors or kernel.pairwise:
             raise ValueError(
                 f"random Fourier features need a translation-invariant kernel on vectors; got "

@@ -14,7 +14,6 @@ True
 from mercer.gram.jets import NotSmoothError
 
 from .ball import Ball, smallest_enclosing_ball, squared_radius
-from .centring import KernelCenterer
 from .cholesky import PivotedCholesky, pivoted_cholesky
 from .coordinates import WeightedCoordinates
 from .diagonal_shift import shifted_gram
@@ -31,7 +30,6 @@ from .vector_functions import VectorFunction
 
 __all__ = [
     "Ball",
-    "KernelCenterer",
     "NotSmoothError",
     "PivotedCholesky",
     "RKHSFunction",

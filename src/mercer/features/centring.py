@@ -17,23 +17,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from mercer.geometry.squared_lengths import nonnegative, require_distances
+from mercer.geometry.weights import shares
 from mercer.gram import Gram, Prepared
-from mercer.kernels.resolve import resolve
+from mercer.machines.estimator import KernelEstimator
 from mercer.objects.validation import count, stored_alike, take
-
-from .estimators import checked_objects, tag_objects
-from .squared_lengths import nonnegative, require_distances
-from .weights import shares
 
 Array = NDArray[np.float64]
 
 _TILE_ROWS = 256
 
 
-class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Move data to their centre of mass in feature space, through kernel values.
 
     With the default kernel it takes kernel matrices, as scikit-learn's class of the same name
@@ -61,7 +58,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.geometry import KernelCenterer
+    >>> from mercer.features import KernelCenterer
     >>> from mercer.kernels import Linear
     >>> X = np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 3.0]])
     >>> KernelCenterer().fit_transform(Linear()(X))
@@ -72,6 +69,8 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     >>> centred.matmul(np.array([1.0, 0.0, 0.0]))
     array([ 2.,  0., -2.])
     """
+
+    _sparse_means_sparse = False
 
     def __init__(self, kernel: Any = "precomputed") -> None:
         self.kernel = kernel
@@ -93,14 +92,13 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self : KernelCenterer
             The fitted transformer.
         """
-        kernel = resolve(self.kernel)
-        X = checked_objects(self, X, kernel, reset=True)
+        X = self._enter(X)[0].X
         self.weight_ = shares(sample_weight, count(X))
         names = getattr(self, "feature_names_in_", None)
-        self.kernel_ = kernel._bound_to_valid(X, self.weight_, names)
+        self.kernel_ = self._resolved_kernel()._bound_to_valid(X, self.weight_, names)
         self.K_fit_rows_ = Gram(self.kernel_, X, "float64").matmul(self.weight_)
         self.K_fit_all_ = float(self.weight_ @ self.K_fit_rows_)
-        self.X_fit_ = None if kernel.pairwise else X
+        self.X_fit_ = None if self.kernel_.pairwise else X
         return self
 
     def transform(self, X: Any, copy: bool = True) -> Array:
@@ -119,8 +117,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         array of shape (n_X, n_samples)
             The centred matrix.
         """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+        X = self._objects(X)
         if not self.kernel_.pairwise:
             return np.concatenate([tile for _, tile in self._tiles(X, _TILE_ROWS)])
         K = np.array(X, dtype=np.float64) if copy else X.astype(np.float64, copy=False)
@@ -145,10 +142,10 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tile : array of shape (at most rows, n_samples)
             The centred values.
         """
-        check_is_fitted(self)
+        self._require_fit()
         if rows < 1:
             raise ValueError(f"a tile needs at least one row; got rows={rows}.")
-        yield from self._tiles(checked_objects(self, X, self.kernel_, reset=False), rows)
+        yield from self._tiles(self._objects(X), rows)
 
     def matmul(self, V: ArrayLike) -> Array:
         """Return the product of the centred training matrix with vectors, without the matrix.
@@ -163,7 +160,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         array of the shape of `V`
             The products. Needs a kernel: a centrer of matrices does not keep its matrix.
         """
-        check_is_fitted(self)
+        self._require_fit()
         if self.X_fit_ is None:
             raise ValueError(
                 "matmul needs the training objects, and a centrer of precomputed matrices keeps "
@@ -191,13 +188,13 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         array of shape (n_X,)
             Squared distances.
         """
-        check_is_fitted(self)
+        self._require_fit()
         if self.X_fit_ is None:
             raise ValueError(
                 "a precomputed matrix of new objects does not hold k(x, x); give the kernel."
             )
         require_distances(self.kernel_)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+        X = self._objects(X)
         A, B = stored_alike(X, self.X_fit_)
         means = Prepared(self.kernel_, B).matmul(A, self.weight_)
         own = self.kernel_.diag(X)
@@ -226,6 +223,3 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     @property
     def _n_features_out(self) -> int:
         return len(self.K_fit_rows_)
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_objects(super().__sklearn_tags__(), resolve(self.kernel))
