@@ -285,10 +285,7 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
 
 
 def kernel_blocks(X: Any, coefficients: list[float]) -> Any:
-    """Return features whose dot products are sum_k coefficients[k] (x . z)^k.
-
-    `X` (n, d): rows of float64.
-    """
+    """Return features whose dot products are sum_k coefficients[k] (x . z)^k."""
     parts = [
         values * (sqrt(a) * np.sqrt(orders))
         for a, (values, orders) in zip(

@@ -105,10 +105,7 @@ def _of_masses(statistic: str, jet: Jet, X: Array, U: Array, key: Key) -> None:
 
 
 def of_column(function: Coordinates, x: Array, U: Array, key: Key) -> Jet:
-    """Return the jet of a function of one coordinate at the pairs (x, x).
-
-    `U` (n, p): the coordinate of the directions.
-    """
+    """Return the jet of a function of one coordinate at the pairs (x, x)."""
     slope, mixed, kink, rough = np.zeros_like(x), np.zeros_like(x), 0.0, False
     c = np.asarray(function.coefficients)
     a = function.a

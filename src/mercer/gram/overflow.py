@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """Return a matrix of kernel values, or refuse one that holds infinity or NaN.
-
-    `values` (n_X, n_Z): the values.
-    """
+    """Return a matrix of kernel values, or refuse one that holds infinity or NaN."""
     if kernel._is_bounded:
         return values
     with np.errstate(over="ignore", invalid="ignore"):

@@ -29,8 +29,7 @@ ITERATIONS = 40
 def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the smallest eigenvalue of a matrix scaled to unit diagonal, and its vector.
 
-    `K` (n, n): kernel values. Returns `smallest`: minus infinity where a diagonal entry is
-    negative. Returns `vector`: unit eigenvector of the scaled matrix.
+    The eigenvalue is minus infinity where a diagonal entry is negative.
     """
     diagonal = np.diagonal(K)
     if diagonal.min() < 0:
@@ -42,10 +41,7 @@ def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def descend(kernel: Kernel, X: np.ndarray, bounds: tuple[np.ndarray, np.ndarray] | None) -> Any:
-    """Return vectors with a smaller smallest eigenvalue, found by a quasi-Newton method.
-
-    `X` (n, d): the start. The result has shape (n, d).
-    """
+    """Return vectors with a smaller smallest eigenvalue, found by a quasi-Newton method."""
     shape = X.shape
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:

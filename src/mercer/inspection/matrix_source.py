@@ -22,7 +22,7 @@ _BLOCK = 1 << 21  # entries of a block of rows: 16 MB of float64
 class KernelValues:
     """The matrix of a kernel on some objects, or a matrix that the user supplies.
 
-    `kernel` (n, n): a kernel or its name, such as "rbf"; a function ``f(A, B)`` of two collections
+    `kernel`: a kernel or its name, such as "rbf"; a function ``f(A, B)`` of two collections
     that returns the matrix of their values; or the matrix itself, which need not be symmetric. `X`:
     the objects of a kernel or function; None for a matrix.
 
@@ -133,10 +133,7 @@ class KernelValues:
 
 
 def as_square(matrix: Any) -> np.ndarray:
-    """Return a matrix as a finite square array of float64, or say what is wrong with it.
-
-    `matrix` (n, n): kernel values. The result has shape (n, n).
-    """
+    """Return a matrix as a finite square array of float64, or say what is wrong with it."""
     if sp.issparse(matrix):
         matrix = matrix.toarray()
     try:

@@ -200,8 +200,6 @@ def summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndar
     """Return the sums of blocks of so many rows and so many columns, none of which are 0.
 
     In both orders, of which the mean is taken, so that k(x, z) and k(z, x) have the same bits.
-
-    `values` (..., n, m): the values.
     """
     i, j = np.cumsum(rows) - rows, np.cumsum(columns) - columns
     along = np.add.reduceat(np.add.reduceat(values, j, axis=-1), i, axis=-2)
