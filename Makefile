@@ -6,6 +6,7 @@
 #   make test         lint, types, C++ tests, pytest (what continuous integration runs)
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
 #   make sanitize     C++ tests and fuzzed fits under address and undefined-behaviour sanitizers
+#   make fuzz         certificates of random fits, checked against optima in 60 digits (MINUTES=5)
 #   make literature   write docs/literature.md from the spec markers of the tests
 #   make gallery      write docs/kernels.md and its pictures from the kernel classes
 #   make lint         only the checks of style and types;  make format  puts the style right
@@ -20,7 +21,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench sanitize literature gallery lint format types cpp-test py-test clean distclean
+.PHONY: help demo test bench fuzz sanitize literature gallery lint format types cpp-test py-test clean distclean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -99,6 +100,10 @@ py-test: $(VENV)/.dev $(VENV)/.native
 
 bench: $(VENV)/.bench $(VENV)/.native
 	@$(BIN)/python -m benchmarks $(BENCH)
+
+MINUTES ?= 5
+fuzz: $(VENV)/.native
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first $$(date +%s)
 
 # Fuzzed fits are C++ tests like any other, named fuzz_*.
 sanitize: $(VENV)/.build-tools

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,12 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
+from mercer.solvers.curvature import NegativeCurvature
+from mercer.solvers.rounding import estimated, guaranteed
 
 from . import conclusion
+from .accuracy import kernel_error
+from .centring import Centring, centring
 from .data import check_objects, keep
 from .estimator import KernelEstimator
 from .fitted import FittedAttributes
@@ -22,10 +27,17 @@ from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
 from .progress import watched
-from .proving import Fitting, certificates, predicting_precision, prove
+from .proving import (
+    Fitting,
+    certificates,
+    convexity_of,
+    predicting_precision,
+    prove,
+    values_of,
+)
 from .record import TrainingRecord
 from .rounding import rounding_of_values
-from .scale import check_definiteness, largest_square
+from .scale import check_definiteness, value_sizes
 from .solving import FINE_GAP, FINE_TOL, TrainingKernel, settings_for, solve_tasks
 from .weights import check_sample_weight, positive_rows
 
@@ -88,12 +100,26 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
-        gram = self._gram(data, kernel, self._kernel_dtype(formulation))
+        moved = centring(kernel, X, self._sums_to_zero)
+        objects = None if moved is None else moved.rows
+        gram = self._gram(data, kernel, self._kernel_dtype(formulation), objects)
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
         fitting = Fitting(
-            X, gram, scheme, formulation, settings, s, kept, n_total, tasks, solutions, outcomes
+            X,
+            gram,
+            scheme,
+            formulation,
+            settings,
+            s,
+            kept,
+            n_total,
+            tasks,
+            solutions,
+            outcomes,
+            moved,
+            self._sums_to_zero,
         )
         conclusion.refuse_infeasible(self, fitting)
         try:
@@ -134,7 +160,8 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         else:
             self.support_vectors_ = take(X, rows)
         self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
-        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
+        shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
+        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes]) - shifts
         linear = [outcome.linear for outcome in fitting.outcomes]
         self._linear = None if linear[0] is None else np.array(linear)
         self._linear_columns = getattr(fitting.formulation, "columns", None)
@@ -154,9 +181,13 @@ class KernelMachine(FittedAttributes, KernelEstimator):
 
     def _keep_measures(self, fitting: Fitting, measures: list[Measure], precision: str) -> None:
         solutions = fitting.solutions
-        self.certificates_ = certificates(self.kernel_, measures, solutions, precision)
+        self.certificates_ = certificates(
+            self.kernel_, measures, solutions, precision, *convexity_of(fitting)
+        )
+        self.negative_curvature_ = _in_all_rows(fitting)
         self._squared_norms = np.array([m.values.norm2 for m in measures])
-        self._intercept_ranges = np.array([m.intercept_range for m in measures])
+        shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
+        self._intercept_ranges = np.array([m.intercept_range for m in measures]) - shifts[:, None]
         self.fit_status_ = 0 if all(c.converged for c in self.certificates_) else 1
         counts = np.array([s.n_iter for s in solutions], dtype=np.int32)
         self.n_iter_ = counts if hasattr(self, "classes_") else int(counts[0])
@@ -249,7 +280,9 @@ class KernelMachine(FittedAttributes, KernelEstimator):
 
     # -- proof and refit --------------------------------------------------------------------
 
-    def _certify(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> list[Certificate]:
+    def _certify(
+        self, X: Any, y: Any, sample_weight: Any, extra: Any = None, rigorous: bool = False
+    ) -> list[Certificate]:
         """Return float64 certificates for the model as it is, given its training data again."""
         self._require_fit()
         kernel = self.kernel_
@@ -271,13 +304,25 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         outcomes = self._outcomes(scheme, n_total, kept)
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
-        gram = Gram(kernel, X, dtype="float64")
+        moved = centring(kernel, X, self._sums_to_zero)
+        if moved is not None:
+            shifts = _shifts(moved, tasks, outcomes)
+            outcomes = [
+                outcome._replace(intercept=outcome.intercept + shift)
+                for outcome, shift in zip(outcomes, shifts.tolist(), strict=True)
+            ]
+        gram = Gram(kernel, X if moved is None else moved.rows, dtype="float64")
         exact = TrainingKernel(gram, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        largest = largest_square(gram)
-        measures = formulation.measures(tasks, outcomes, values, largest)
-        found = certificates(kernel, measures, self.certificates_, "float64")
+        sizes = value_sizes(gram)
+        bounds = guaranteed(sizes, *kernel_error(gram)) if rigorous else estimated(sizes)
+        bounds = replace(bounds, product=values_of(scheme, exact))
+        measures = formulation.measures(tasks, outcomes, values, bounds)
+        before = self.certificate_
+        found = certificates(
+            kernel, measures, self.certificates_, "float64", before.convexity, before.eigenvalue
+        )
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
         errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)
@@ -288,6 +333,22 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             change = 2.0 * error * unit**2 * float(np.abs(outcome.beta).sum())
             rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
         return conclusion.checked_again(self, found, rounding)
+
+
+def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:
+    """Return the direction of negative curvature that was found, in the rows of the user."""
+    found = None if fitting.curvature is None else fitting.curvature.negative
+    if found is None or fitting.kept is None:
+        return found
+    return replace(found, rows=fitting.kept[found.rows])
+
+
+def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) -> Array:
+    """Return by how much the intercepts on centred rows exceed those on the rows as given."""
+    if moved is None:
+        return np.zeros(len(tasks))
+    pairs = zip(tasks, outcomes, strict=True)
+    return np.array([moved.shift(outcome.beta, task.rows) for task, outcome in pairs])
 
 
 def _brief(values: Array) -> Any:

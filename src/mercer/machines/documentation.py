@@ -81,6 +81,9 @@ kernel_ : Kernel
     The kernel with all parameters resolved.
 certificate_, certificates_ : Certificate, list of Certificate
     The proof of the whole model, and of each of its problems.
+negative_curvature_ : NegativeCurvature or None
+    A direction v with v'Kv < 0, with its ``eigenvalue``, ``rows`` and ``vector``, where the kernel
+    matrix of a kernel of the user's own turned out not to be positive semidefinite.
 margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
     Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
 intercept_range_ : array
@@ -109,6 +112,11 @@ sample_weight : array-like of shape (n_samples,), default=None
     leaving the sample out.
 fitted : estimator
     The fitted estimator.
+rigorous : bool, default=False
+    False: ``rounding`` is a running error estimate. True: it is a guaranteed bound, so that
+    dual <= optimum <= primal is a theorem about floating-point numbers. The roundings of the kernel
+    values are bounded for Linear, Polynomial, RBF and Laplacian kernels; those of other kernels are
+    taken to be at most 256 plus one for each column, and the user's own values to be exact.
 Certificate
     Primal and dual value and violation, computed from the model alone.
 """

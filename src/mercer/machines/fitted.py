@@ -245,7 +245,7 @@ class FittedAttributes:
         return self._dense_coef()
 
     def _edge_tolerance(self) -> float:
-        return max(float(self.tol), self.certificate_.kkt_violation)  # type: ignore[attr-defined]
+        return float(self.tol)  # type: ignore[attr-defined]
 
     def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
         raise NotImplementedError

@@ -33,6 +33,7 @@ from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Settings, Solution
 from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
+from mercer.solvers.rounding import ValueErrors
 
 from .errors import ParameterError
 from .formulation import Batch, Formulation, LossFormulation, Measure, Outcome, Task, joined
@@ -214,10 +215,10 @@ class WithLinearPart(LossFormulation):
         tasks: Sequence[Task],
         outcomes: Sequence[Outcome],
         values: Sequence[Array],
-        largest: float = 0.0,
+        errors: ValueErrors,
     ) -> list[Measure]:
         """Return the proofs; coefficients that do not meet the equations have no dual value."""
-        measures = super().measures(tasks, outcomes, values, largest)
+        measures = super().measures(tasks, outcomes, values, errors)
         found = []
         for task, outcome, f0, measure in zip(tasks, outcomes, values, measures, strict=True):
             proof = measure.values

@@ -119,19 +119,22 @@ class NuSVR(KernelRegressor):
         conclusion.conclude(self, self._fit(X, y, sample_weight))
         return self
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, *, rigorous: bool = False
+    ) -> Certificate:
         """Return the proof of the model in float64, from its training data.
 
         Parameters
         ----------
         X, y, sample_weight : array-like
             What ``fit`` was called with.
+        {rigorous}
 
         Returns
         -------
         {Certificate}
         """
-        return Certificate.combine(self._certify(X, y, sample_weight))
+        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -178,19 +178,22 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.intp)
 
-    def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+    def certify(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, rigorous: bool = False
+    ) -> Certificate:
         """Return the proof of the model in float64, from its training data.
 
         Parameters
         ----------
         X, y, sample_weight : array-like
             What ``fit`` was called with.
+        {rigorous}
 
         Returns
         -------
         {Certificate}
         """
-        return Certificate.combine(self._certify(X, None, sample_weight))
+        return Certificate.combine(self._certify(X, None, sample_weight, rigorous=rigorous))
 
     @property
     def nu_(self) -> float:

@@ -142,7 +142,13 @@ class SVR(KernelRegressor):
         return self
 
     def certify(
-        self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        sample_epsilon: Any = None,
+        *,
+        rigorous: bool = False,
     ) -> Certificate:
         """Return the proof of the model in float64, from its training data.
 
@@ -150,12 +156,13 @@ class SVR(KernelRegressor):
         ----------
         X, y, sample_weight, sample_epsilon : array-like
             What ``fit`` was called with.
+        {rigorous}
 
         Returns
         -------
         {Certificate}
         """
-        return Certificate.combine(self._certify(X, y, sample_weight, sample_epsilon))
+        return Certificate.combine(self._certify(X, y, sample_weight, sample_epsilon, rigorous))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
