@@ -128,61 +128,47 @@ class Diagonal:
         self._stack.append(np.asarray(values, dtype=np.float64))
 
     def const(self, value: float) -> None:
-        """Push a constant."""
         self._stack.append(np.full(self._n, float(value)))
 
     def dup(self) -> None:
-        """Push the top once more."""
         self._stack.append(self._stack[-1])
 
     def swap(self) -> None:
-        """Exchange the two top values."""
         self._stack[-2:] = self._stack[:-3:-1]
 
     def affine(self, factor: float, shift: float) -> None:
-        """Replace the top t by factor t + shift."""
         self._stack[-1] = factor * self._stack[-1] + shift
 
     def add(self) -> None:
-        """Replace the two top values by their sum."""
         self._stack[-2:] = [self._stack[-2] + self._stack[-1]]
 
     def mul(self) -> None:
-        """Replace the two top values by their product."""
         self._stack[-2:] = [self._stack[-2] * self._stack[-1]]
 
     def powi(self, exponent: int) -> None:
-        """Raise the top to an integer power."""
         self._stack[-1] = self._stack[-1] ** exponent
 
     def exp(self) -> None:
-        """Replace the top by its exponential."""
         self._stack[-1] = np.exp(self._stack[-1])
 
     def log(self) -> None:
-        """Replace the top by its logarithm; 0 counts as the smallest number."""
         self._stack[-1] = np.log(np.maximum(self._stack[-1], np.finfo(np.float64).tiny))
 
     def sqrt(self) -> None:
-        """Replace the top by its square root; less than 0 counts as 0."""
         self._stack[-1] = np.sqrt(np.maximum(self._stack[-1], 0.0))
 
     def cos(self) -> None:
-        """Replace the top by its cosine."""
         self._stack[-1] = np.cos(self._stack[-1])
 
     def reciprocal(self) -> None:
-        """Replace the top by its inverse."""
         with np.errstate(divide="ignore"):
             self._stack[-1] = 1.0 / self._stack[-1]
 
     def power(self, exponent: float) -> None:
-        """Raise the top to a real power; less than 0 counts as 0."""
         with np.errstate(divide="ignore"):
             self._stack[-1] = np.maximum(self._stack[-1], 0.0) ** exponent
 
     def polynomial(self, coefficients: Sequence[float]) -> None:
-        """Replace the top by a polynomial of it; coefficients by rising power."""
         self._stack[-1] = np.polynomial.polynomial.polyval(self._stack[-1], coefficients)
 
     def table(self, table: Table) -> None:
@@ -195,7 +181,6 @@ class Diagonal:
         self._stack[-1] = self._stack[-1] + 2.0 * own
 
     def tanh(self) -> None:
-        """Replace the top by its hyperbolic tangent."""
         self._stack[-1] = np.tanh(self._stack[-1])
 
     def normalize(self, kernel: Kernel) -> None:
