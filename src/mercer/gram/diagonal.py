@@ -6,8 +6,7 @@ squared norm, so the same postfix program that fills tiles gives the diagonal in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from mercer.objects.validation import VECTORS, count
 from mercer.objects.vocabulary import Vocabulary
 
 from .coordinates import combined
-from .program import Composed
+from .program import Scope
 
 if TYPE_CHECKING:
     from .coordinates import Coordinates
@@ -38,15 +37,14 @@ def diagonal(
     return program.result()
 
 
-class Diagonal:
+class Diagonal(Scope):
     """A program builder that evaluates instead of recording; see `mercer.gram.program`."""
 
     def __init__(
         self, views: Views, columns: Columns = None, mapping: Mapping | None = None
     ) -> None:
+        super().__init__(columns, mapping)
         self._views = views
-        self._columns = columns
-        self._mapping = mapping
         self._n = count(views.X)
         self._stack: list[np.ndarray] = []
 
@@ -54,30 +52,6 @@ class Diagonal:
         """Return the one value left on the stack."""
         (values,) = self._stack
         return values
-
-    @contextmanager
-    def columns(self, index: Sequence[int]) -> Iterator[None]:
-        """Restrict the objects to some columns, within those already chosen."""
-        chosen = tuple(int(c) for c in index)
-        columns, mapping = self._columns, self._mapping
-        if mapping is not None:
-            self._mapping = Composed(mapping, chosen)
-        else:
-            self._columns = chosen if columns is None else tuple(columns[c] for c in chosen)
-        try:
-            yield
-        finally:
-            self._columns, self._mapping = columns, mapping
-
-    @contextmanager
-    def through(self, mapping: Mapping) -> Iterator[None]:
-        """Replace the objects by their images under a map."""
-        outer = self._mapping
-        self._mapping = mapping if outer is None else Composed(outer, mapping)
-        try:
-            yield
-        finally:
-            self._mapping = outer
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
