@@ -14,9 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
-from mercer.objects import validation as kernel_objects
 from mercer.objects.tables import is_table, select
-from mercer.objects.validation import VECTORS
+from mercer.objects.validation import VECTORS, count, take
 
 from .leaf_rows import SPARSE_DENSITY, Images
 from .mapped_objects import Views
@@ -69,7 +68,7 @@ class Layout:
         """
         X = views.X
         if ids is None:
-            ids = np.arange(kernel_objects.count(X), dtype=np.int64)
+            ids = np.arange(count(X), dtype=np.int64)
         store: Any = _STORES[self.dtype](len(ids))
         if found is None:
             found = self.images.of(views)
@@ -152,7 +151,7 @@ def choose_layout(
     """
     X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (
-        kernel_objects.count(X) <= SMALL
+        count(X) <= SMALL
         or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
@@ -238,7 +237,7 @@ def _exact_sums(rows: Any, dtype: str) -> bool:
 
 def _largest_value(layout: Layout, views: Views) -> float:
     """Return the largest absolute value of the kernel among a sample of the objects."""
-    step = max(1, kernel_objects.count(views.X) // SAMPLE)
+    step = max(1, count(views.X) // SAMPLE)
     few = views.take(slice(None, None, step))
     double = replace(layout, dtype="float64", centres=[None] * len(layout.centres))
     objects = double.prepare(few)
@@ -257,9 +256,9 @@ def _centre(leaf: Leaf, X: Any, rows: Any) -> np.ndarray | None:
     if sp.issparse(rows):
         return None
     wide = rows is None and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128
-    part = slice(None, None, max(1, kernel_objects.count(X) // (64 if wide else 256)))
+    part = slice(None, None, max(1, count(X) // (64 if wide else 256)))
     if rows is None:
-        rows = select(kernel_objects.take(X, part), leaf.columns, VECTORS)
+        rows = select(take(X, part), leaf.columns, VECTORS)
     else:
         rows = rows[part]
     if len(rows) == 0:
@@ -317,11 +316,11 @@ def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
     B = A if Z is X else Z.of(leaf, kernel.takes)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))
+        values = kernel.tile(take(A, a), take(B, b))
         return np.asarray(values, dtype=np.float64)
 
     def diagonal(b: np.ndarray) -> np.ndarray:
-        values = kernel.tile_diagonal(kernel_objects.take(B, b))
+        values = kernel.tile_diagonal(take(B, b))
         return np.ascontiguousarray(values, dtype=np.float64)
 
     return ("python", tile, diagonal)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects import validation as kernel_objects
+from mercer.objects.validation import count, take
 
 from .layout import Layout, choose_layout
 from .mapped_objects import Views, views_of
@@ -188,7 +188,7 @@ class Gram:
         """The objects."""
         if self._index is None:
             return self._all.X
-        chosen = kernel_objects.take(self._all.X, self._index)
+        chosen = take(self._all.X, self._index)
         return chosen[:, self._index] if self.kernel.pairwise else chosen
 
     @property
@@ -383,7 +383,7 @@ def evaluate(
     if Z is None:
         return Gram(kernel, X, dtype).tile(n_jobs=n_jobs)
     if kernel.pairwise:
-        columns = np.arange(kernel_objects.count(Z), dtype=np.int64)
+        columns = np.arange(count(Z), dtype=np.int64)
         return Prepared(kernel, columns).tile(X, n_jobs)
     return Prepared(kernel, Z, dtype).tile(X, n_jobs)
 

@@ -116,13 +116,12 @@ class Program:
         )
 
 
-class Builder:
-    """Collects the program of a kernel; the methods are the instructions."""
+class Scope:
+    """The columns of the objects, or their images, that a part of a program looks at."""
 
-    def __init__(self) -> None:
-        self.program = Program()
-        self._columns: Columns = None
-        self._mapping: Mapping | None = None
+    def __init__(self, columns: Columns = None, mapping: Mapping | None = None) -> None:
+        self._columns = columns
+        self._mapping = mapping
 
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
@@ -159,6 +158,14 @@ class Builder:
             yield
         finally:
             self._mapping = outer
+
+
+class Builder(Scope):
+    """Collects the program of a kernel; the methods are the instructions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.program = Program()
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of the two rows x and z.

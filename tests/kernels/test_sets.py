@@ -13,8 +13,8 @@ from sklearn.model_selection import cross_val_score
 from mercer import SVC
 from mercer.gram.program import compile_kernel
 from mercer.kernels import Jaccard, Multiset, SetIntersection, SetPower, normalize
-from tests.kernels.structured.agreement import agrees
-from tests.kernels.structured.set_definitions import (
+from tests.kernels.agreement import agrees
+from tests.kernels.set_definitions import (
     MULTISETS,
     common_subsets,
     jaccard,

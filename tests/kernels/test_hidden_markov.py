@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.kernels import HiddenMarkov
-from tests.kernels.structured.enumeration import (
+from tests.kernels.enumeration import (
     all_strings,
     joint_probabilities,
     probability,

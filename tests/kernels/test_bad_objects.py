@@ -21,7 +21,7 @@ from mercer.kernels import (
     TfIdf,
 )
 from tests.catalogue import catalogue
-from tests.kernels.structured.enumeration import random_model
+from tests.kernels.enumeration import random_model
 
 MODEL = random_model(0, 2, "ab")
 GENERAL = ("vectors", "histograms", "short vectors", "numbers", "matrix", "items")

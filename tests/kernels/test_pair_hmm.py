@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.kernels import PairHMM, normalize
-from tests.kernels.structured import string_definitions as defined
-from tests.kernels.structured.agreement import agrees
+from tests.kernels import string_definitions as defined
+from tests.kernels.agreement import agrees
 
 
 def letters(s):
