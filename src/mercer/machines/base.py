@@ -17,7 +17,6 @@ from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count, take, taken_by
 from mercer.machines import conclusion
 from mercer.machines.accuracy import kernel_error
-from mercer.machines.centring import Centring, centring
 from mercer.machines.data import check_objects, check_training_objects, keep
 from mercer.machines.fitted import FittedAttributes
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
@@ -35,7 +34,7 @@ from mercer.machines.proving import (
 )
 from mercer.machines.record import TrainingRecord
 from mercer.machines.rounding import rounding_of_values
-from mercer.machines.scale import check_definiteness, value_sizes
+from mercer.machines.scale import check_definiteness
 from mercer.machines.solving import (
     FINE_GAP,
     FINE_TOL,
@@ -45,8 +44,9 @@ from mercer.machines.solving import (
 )
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.solvers import Certificate
+from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
-from mercer.solvers.rounding import estimated, guaranteed
+from mercer.solvers.rounding import estimated, guaranteed, value_sizes
 
 Array = NDArray[np.float64]
 
@@ -90,7 +90,9 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> Fitting:
         """Solve the problem, keep the model and return what the fit worked on.
 
-        A fit that fails leaves the estimator as it was, with the model of an earlier fit.
+        Where the attribute ``_like`` is set to a fitted machine, its intercepts and tubes are taken
+        over where they are optimal. A fit that fails leaves the estimator as it was, with the model
+        of an earlier fit.
         """
         before = dict(self.__dict__)
         try:
@@ -103,6 +105,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             raise
 
     def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
+        like = self.__dict__.pop("_like", None)
         self._check_parameters()
         kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0)
         X = check_training_objects(self, X, kernel)
@@ -127,6 +130,8 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
+        if like is not None:
+            outcomes = _like(like, formulation, tasks, solutions, outcomes, moved)
         fitting = Fitting(
             X,
             gram,
@@ -386,6 +391,35 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         if "_lazy" in state:
             state["_lazy"] = {}
         return state
+
+
+def _like(
+    model: Any,
+    formulation: Formulation,
+    tasks: list[Task],
+    solutions: list[Any],
+    outcomes: list[Outcome],
+    moved: Centring | None,
+) -> list[Outcome]:
+    """Return the outcomes with the multipliers of another model where they are optimal as well."""
+    n = len(tasks)
+    rho = np.atleast_1d(getattr(model, "rho_", np.full(n, np.nan)))
+    epsilon = np.atleast_1d(getattr(model, "epsilon_", np.full(n, np.nan)))
+    if not len(rho) == len(epsilon) == len(model.intercept_) == n:
+        return outcomes
+    intercepts = model.intercept_ + _shifts(moved, tasks, outcomes)
+    changed = []
+    for t, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        other = outcomes[t]._replace(
+            intercept=float(intercepts[t]), rho=float(rho[t]), epsilon=float(epsilon[t])
+        )
+        wanted = formulation.multipliers(other)
+        if wanted is not None and len(wanted) == len(solution.multiplier):
+            for g, (low, high) in enumerate(solution.multiplier_range):
+                if low <= high:
+                    solution.multiplier[g] = min(max(wanted[g], low), high)
+        changed.append(formulation.outcome(task, solution))
+    return changed
 
 
 def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:

@@ -209,6 +209,10 @@ class WithLinearPart(LossFormulation):
         b, a = task.linear.coefficients(solution.multiplier)
         return Outcome(solution.beta, b, linear=a)
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return None: the data determine them, up to functions that vanish on all rows."""
+        return None
+
     def offset(self, outcome: Outcome, rows: Any) -> Array:
         """Return <a, x> + b on some of the training rows."""
         return self._rows(rows) @ outcome.linear + outcome.intercept
