@@ -44,7 +44,7 @@ from mercer.machines.formulation import (
 from mercer.machines.hard_formulation import HardTube
 from mercer.solvers import Settings, Solution
 from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
-from mercer.solvers.rounding import ValueErrors
+from mercer.solvers.rounding import UNIT, ValueErrors
 
 Array = NDArray[np.float64]
 
@@ -134,6 +134,23 @@ class LinearPart:
         missing = np.abs(self.equations.T @ beta)
         terms = np.abs(self.equations).max(axis=0) * float(np.abs(beta).sum())
         return float((missing / np.maximum(terms, 1e-300)).max())
+
+    def cost_of_imbalance(self, beta: Array, values: Array) -> float:
+        """Return an estimate of how much a dual value is too large where the equations are missed.
+
+        The Lagrangian at coefficients with Q'beta = r is larger than the dual value by m'r, where
+        m are the optimal multipliers; those of the model stand for them, with a factor 2.
+
+        Parameters
+        ----------
+        beta : array of shape (n,)
+            The coefficients.
+        values : array of shape (n,)
+            Values of the linear function, -Q m.
+        """
+        terms = np.abs(self.equations.T) @ np.abs(beta)
+        missing = np.abs(self.equations.T @ beta) + 8.0 * UNIT * terms
+        return 2.0 * float(np.abs(self.equations.T @ values) @ missing)
 
 
 class WithLinearPart(LossFormulation):
@@ -233,7 +250,12 @@ class WithLinearPart(LossFormulation):
         found = []
         for task, outcome, f0, measure in zip(tasks, outcomes, values, measures, strict=True):
             proof = measure.values
-            if not task.linear.unbalanced(outcome.beta) <= _BALANCED:
+            if task.linear.unbalanced(outcome.beta) <= _BALANCED:
+                missed = task.linear.cost_of_imbalance(
+                    outcome.beta, self.offset(outcome, task.rows)
+                )
+                proof = proof._replace(dual=proof.dual - missed, rounding=proof.rounding + missed)
+            else:
                 proof = proof._replace(dual=-np.inf)
             if not self.hard:
                 # Where the linear function fits everything, all terms are rounding of this.
