@@ -13,12 +13,12 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
+from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
-from mercer.solvers.rounding import estimated, guaranteed
+from mercer.solvers.rounding import estimated, guaranteed, value_sizes
 
 from . import conclusion
 from .accuracy import kernel_error
-from .centring import Centring, centring
 from .data import check_objects, keep
 from .estimator import KernelEstimator
 from .fitted import FittedAttributes
@@ -37,7 +37,7 @@ from .proving import (
 )
 from .record import TrainingRecord
 from .rounding import rounding_of_values
-from .scale import check_definiteness, value_sizes
+from .scale import check_definiteness
 from .solving import FINE_GAP, FINE_TOL, TrainingKernel, settings_for, solve_tasks
 from .weights import check_sample_weight, positive_rows
 
@@ -80,7 +80,9 @@ class KernelMachine(FittedAttributes, KernelEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> Fitting:
         """Solve the problem, keep the model and return what the fit worked on.
 
-        A fit that fails leaves the estimator as it was, with the model of an earlier fit.
+        Where the attribute ``_like`` is set to a fitted machine, its intercepts and tubes are taken
+        over where they are optimal. A fit that fails leaves the estimator as it was, with the model
+        of an earlier fit.
         """
         try:
             with self._all_or_nothing():
@@ -91,6 +93,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             raise conclusion.out_of_memory(self, X) from error
 
     def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
+        like = self.__dict__.pop("_like", None)
         self._check_parameters()
         data, kernel = self._enter(X, y, sample_weight)
         X, y, weight, kept, n_total = data.X, data.y, data.weight, data.kept, data.n_total
@@ -106,6 +109,8 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
+        if like is not None:
+            outcomes = _like(like, formulation, tasks, solutions, outcomes, moved)
         fitting = Fitting(
             X,
             gram,
@@ -333,6 +338,35 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             change = 2.0 * error * unit**2 * float(np.abs(outcome.beta).sum())
             rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
         return conclusion.checked_again(self, found, rounding)
+
+
+def _like(
+    model: Any,
+    formulation: Formulation,
+    tasks: list[Task],
+    solutions: list[Any],
+    outcomes: list[Outcome],
+    moved: Centring | None,
+) -> list[Outcome]:
+    """Return the outcomes with the multipliers of another model where they are optimal as well."""
+    n = len(tasks)
+    rho = np.atleast_1d(getattr(model, "rho_", np.full(n, np.nan)))
+    epsilon = np.atleast_1d(getattr(model, "epsilon_", np.full(n, np.nan)))
+    if not len(rho) == len(epsilon) == len(model.intercept_) == n:
+        return outcomes
+    intercepts = model.intercept_ + _shifts(moved, tasks, outcomes)
+    changed = []
+    for t, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        other = outcomes[t]._replace(
+            intercept=float(intercepts[t]), rho=float(rho[t]), epsilon=float(epsilon[t])
+        )
+        wanted = formulation.multipliers(other)
+        if wanted is not None and len(wanted) == len(solution.multiplier):
+            for g, (low, high) in enumerate(solution.multiplier_range):
+                if low <= high:
+                    solution.multiplier[g] = min(max(wanted[g], low), high)
+        changed.append(formulation.outcome(task, solution))
+    return changed
 
 
 def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:

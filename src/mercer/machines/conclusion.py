@@ -212,7 +212,7 @@ def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
             "decision values. "
         )
     proof = machine.certificate_
-    if proof.rounding > 0.5 * proof.gap:
+    if not cause and proof.rounding > 0.5 * proof.gap:
         cause = (
             f"Likely cause: rounding, which can contribute {proof.rounding:.1g} to the gap of "
             f"{proof.gap:.3g}. "

@@ -175,7 +175,9 @@ class FittedAttributes:
         """Return a machine of the same parameters trained on the support vectors alone.
 
         Rows that are not support vectors do not shape the solution, so the decision function is
-        the same up to the tolerance. The kernel keeps the parameters it was bound to.
+        the same up to the tolerance; where the support vectors alone do not determine the intercept
+        or the tube, those of this machine are kept. The kernel keeps the parameters that it was
+        bound to.
 
         Returns
         -------
@@ -191,6 +193,8 @@ class FittedAttributes:
         copy = clone(self)
         copy.set_params(kernel=self.kernel_, gamma="scale", degree=3, coef0=0.0)
         copy.set_params(**self._refit_parameters())
+        # Fewer rows may leave more intercepts and tubes optimal, those of this model among them.
+        copy._like = self
         return copy.fit(self.support_vectors_, *self._refit_data())
 
     # -- machinery --------------------------------------------------------------------------

@@ -179,6 +179,10 @@ class Formulation(ABC):
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return the multipliers of the groups that a model stands for; None where not used."""
+        return None
+
     def offset(self, outcome: Outcome, rows: Any) -> Any:
         """Return what a model adds to its expansion on some of the training rows."""
         return outcome.intercept
@@ -243,6 +247,10 @@ class LossFormulation(Formulation):
         """Return the coefficients; the intercept is minus the multiplier of the equality."""
         intercept = -float(solution.multiplier[0]) if self.fit_intercept else 0.0
         return Outcome(solution.beta, intercept)
+
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return minus the intercept."""
+        return [-outcome.intercept] if self.fit_intercept else []
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""

@@ -46,7 +46,8 @@ class NuSVC(KernelClassifier):
     {classes_, support_, pair_coefficients}
     intercept_ : array of shape (n_problems,)
         Intercepts.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
+    {coef_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_, fit_status_}
     rho_ : float or array
         The margin of the unscaled machine, for each binary problem.
     nu_ : float

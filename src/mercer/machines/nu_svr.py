@@ -44,7 +44,8 @@ class NuSVR(KernelRegressor):
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
+    {coef_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_, fit_status_}
     epsilon_ : float
         Half width of the tube that was found.
     nu_ : float

@@ -54,7 +54,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Coefficients, all positive.
     intercept_ : array of shape (1,)
         Minus the threshold, -rho.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
+    {coef_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_, fit_status_}
     offset_ : float
         The threshold rho: ``decision_function = score_samples - offset_``.
     rho_ : float

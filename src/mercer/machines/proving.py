@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.solvers import Certificate, Settings
+from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
-from mercer.solvers.rounding import ValueErrors, estimated
+from mercer.solvers.rounding import ValueErrors, estimated, value_sizes
 
-from .centring import Centring
 from .formulation import Formulation, Measure, Outcome, Task, feasible
 from .multiclass import Scheme
 from .rounding import ERROR, REACHED, SEEN, rounding_of_values
-from .scale import largest_square, value_sizes
+from .scale import largest_square
 from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
@@ -152,29 +152,39 @@ class Fitting:
         return largest_square(self.gram)
 
 
-def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], str]:
+Proof = tuple[Array, list[Measure], str]
+"""Coefficients, what was computed from them for every task, and in which precision."""
+
+
+def prove(fitting: Fitting, n_jobs: int | None) -> Proof:
     """Return the coefficients, the proofs of all tasks and the precision they were made in.
 
     The fitting is changed where the model had to be refined.
     """
     if not fitting.interrupted:
         fitting.drop_negligible()
-    precision = checking_precision(fitting)
-    proof = _checked(fitting, precision, n_jobs)
-    if precision == "float32" and not fitting.interrupted:
-        if _unsure(fitting.settings, proof[1]):
-            fitting.look_closer()
-            proof = _checked(fitting, precision, n_jobs)
+    proof = _checked(fitting, checking_precision(fitting), n_jobs)
+    proof = _decided(fitting, proof, n_jobs)
+    if fitting.curvature is None:
+        _look_at_curvature(fitting, proof[0])
+    proof = _decided(fitting, _closed(fitting, proof, n_jobs), n_jobs)
+    _judge(fitting, *proof)
+    return proof
+
+
+def _decided(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
+    """Return a proof whose gap rounding does not decide, or the one in float64."""
+    precision = proof[2]
+    if precision == "float32" and _unsure(fitting.settings, proof[1]):
+        fitting.look_closer()
+        proof = _checked(fitting, precision, n_jobs)
         if _unsure(fitting.settings, proof[1]):
             precision = "float64"
             proof = _checked(fitting, precision, n_jobs)
-    if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
+    double = precision == "float64" and fitting.gram.dtype == "float32"
+    if double and _refinable(fitting, proof[1]):
         _refine(fitting, precision, fitting.settings, range(len(fitting.tasks)))
         proof = _checked(fitting, precision, n_jobs)
-    if fitting.curvature is None:
-        _look_at_curvature(fitting, proof[0])
-    proof = _closed(fitting, proof, precision, n_jobs)
-    _judge(fitting, proof[0], proof[1], precision)
     return proof
 
 
@@ -200,11 +210,10 @@ def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
                 solution.status = "stationary"
 
 
-def _closed(
-    fitting: Fitting, proof: tuple[Array, list[Measure], str], precision: str, n_jobs: int | None
-) -> tuple[Array, list[Measure], str]:
+def _closed(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
     """Go on with tasks that are within their tolerance while their gap is too large."""
-    settings, began = fitting.settings, [s.status for s in fitting.solutions]
+    settings, precision = fitting.settings, proof[2]
+    began = [solution.status for solution in fitting.solutions]
     reached = [m.values.relative_gap for m in proof[1]]
     for attempt in range(_ATTEMPTS if settings.gap_tol is None else 0):
         wide = [

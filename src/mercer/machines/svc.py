@@ -50,7 +50,8 @@ class SVC(KernelClassifier):
     {classes_, support_, pair_coefficients}
     intercept_ : array of shape (n_problems,)
         Intercepts.
-    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, margin_, intercept_range_}
+    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_}
     nu_ : float or array
         The nu for which :class:`NuSVC` gives the same machine (``penalty_norm=1``).
     {n_iter_, fit_status_, C_}

@@ -57,7 +57,8 @@ class SVR(KernelRegressor):
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, margin_, intercept_range_, n_iter_}
+    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_}
     {fit_status_, C_}
 
     Examples
