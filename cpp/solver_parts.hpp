@@ -75,13 +75,13 @@ class Limits {
 template <class T>
 class Slots {
  public:
-  /// Room for `count[g]` variables of each group.
-  void layout(int groups, const Index* count) {
+  /// Room for `count[g]` variables of each group, which starts at a multiple of `align`.
+  void layout(int groups, const Index* count, Index align = slot_align) {
     task.groups = groups;
     Index at = 0;
     for (int g = 0; g < std::max(groups, 1); ++g) {
       task.group_begin[g] = at;
-      at += round_up(std::max<Index>(count[g], 1), slot_align);
+      at += round_up(std::max<Index>(count[g], 1), align);
       task.group_end[g] = at;
     }
     task.size = at;

@@ -14,10 +14,17 @@ from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.gram.views import sharing
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count, take, taken_by
-from mercer.machines import conclusion
+from mercer.machines import class_pairs, conclusion
 from mercer.machines.data import check_objects, check_training_objects, keep
 from mercer.machines.fitted import FittedAttributes
-from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
+from mercer.machines.formulation import (
+    Formulation,
+    LossFormulation,
+    Measure,
+    Outcome,
+    Task,
+    feasible,
+)
 from mercer.machines.linear_part import with_linear_part
 from mercer.machines.multiclass import OneVsOne, Scheme
 from mercer.machines.parameters import check_common
@@ -106,6 +113,11 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             kernel = kernel._bound_to_valid(X, weight, names)
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
+        if class_pairs.suits(scheme, formulation, kernel):
+            pairs = self._train_pairs(X, views, kernel, scheme, formulation, s, kept, n_total)
+            if pairs is not None:
+                self._keep_pairs(pairs, kernel, y, weight)
+                return pairs
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, views, dtype=self._kernel_dtype(formulation))
@@ -124,6 +136,25 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             fitting.interrupt()
             self._keep(fitting, kernel, y, weight)
         return fitting
+
+    def _train_pairs(
+        self,
+        X: Any,
+        views: Any,
+        kernel: Kernel,
+        scheme: Scheme,
+        formulation: Formulation,
+        s: Array,
+        kept: NDArray[np.intp] | None,
+        n_total: int,
+    ) -> class_pairs.PairFitting | None:
+        """Solve the problems of many pairs of classes as arrays; None where they are too large."""
+        assert isinstance(scheme, OneVsOne)
+        assert isinstance(formulation, LossFormulation)
+        gram = Gram(kernel, views, dtype="float64")
+        with watched(self, len(scheme.classes) * (len(scheme.classes) - 1) // 2) as callback:
+            settings = settings_for(self, callback)
+            return class_pairs.fit_pairs(X, gram, scheme, formulation, settings, s, kept, n_total)
 
     def _kernel_dtype(self, formulation: Formulation) -> str:
         """Return the precision to ask for.
@@ -144,29 +175,64 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
     ) -> None:
         """Set the fitted attributes, and prove the model."""
         matrix, measures, precision = prove(fitting, self.n_jobs)
-        kept, X = fitting.kept, fitting.X
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
-        support = rows if kept is None else kept[rows]
-        coef = np.ascontiguousarray(matrix[:, rows])
+        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
+        linear = [outcome.linear for outcome in fitting.outcomes]
+        self._linear = None if linear[0] is None else np.array(linear)
+        self._precision = predicting_precision(fitting)
+        self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
+        self._support_weight = None if sample_weight is None else sample_weight[rows]
+        self._keep_outcomes(fitting, rows, y)
+        self._keep_measures(fitting, measures, precision)
+
+    def _keep_pairs(
+        self,
+        fitting: class_pairs.PairFitting,
+        kernel: Kernel,
+        y: NDArray[Any] | None,
+        sample_weight: Array | None,
+    ) -> None:
+        """Set the fitted attributes from arrays over all pairs of classes."""
+        pairs = fitting.pairs
+        support = pairs.coef.any(axis=0)
+        rows = pairs.order[support]
+        begins = np.concatenate([[0], pairs.ends[:-1]])
+        self.n_support_ = np.add.reduceat(support, begins, dtype=np.int32)
+        self.intercept_, self._linear, self._precision = pairs.intercept, None, "float64"
+        coef = pairs.coef if support.all() else pairs.coef[:, support]
+        self._keep_model(fitting, kernel, rows, coef)
+        self._support_weight = None if sample_weight is None else sample_weight[rows]
+        self._keep_outcomes(fitting, rows, y)
+        self.certificates_ = class_pairs.PairCertificates(pairs)
+        self._squared_norms = pairs.norm2
+        self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1)
+        self.fit_status_ = 0 if self.certificates_.converged else 1
+        self.n_iter_: Any = pairs.n_iter
+        self._record = TrainingRecord(
+            fitting.n_total,
+            fitting.kept,
+            _short(fitting.scheme.codes),  # type: ignore[attr-defined]
+            class_pairs.PairTable(pairs.excess, pairs.ends),
+            class_pairs.PairTable(pairs.mark, pairs.ends),
+        )
+
+    def _keep_model(
+        self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
+    ) -> None:
+        """Keep the kernel, the support vectors and their coefficients."""
+        kept, X = fitting.kept, fitting.X
         self.kernel_ = kernel
-        self.support_ = support.astype(np.int32)
+        self.support_ = (rows if kept is None else kept[rows]).astype(np.int32)
         if kernel.pairwise:
             self.support_vectors_ = np.empty((0, 0))
         else:
             self.support_vectors_ = take(X, rows)
         self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
-        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes])
-        linear = [outcome.linear for outcome in fitting.outcomes]
-        self._linear = None if linear[0] is None else np.array(linear)
         self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
-        self._precision = predicting_precision(fitting)
         self._lazy: dict[str, Any] = {}
-        self._support_weight = None if sample_weight is None else sample_weight[rows]
         self._support_price = _brief(fitting.formulation.price * fitting.weight[rows])
-        self._keep_outcomes(fitting, rows, y)
         self._largest = fitting.largest
-        self._keep_measures(fitting, measures, precision)
 
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
@@ -181,9 +247,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         self.fit_status_ = 0 if all(c.converged for c in self.certificates_) else 1
         counts = np.array([s.n_iter for s in solutions], dtype=np.int32)
         self.n_iter_ = counts if hasattr(self, "classes_") else int(counts[0])
-        codes = fitting.scheme.codes if isinstance(fitting.scheme, OneVsOne) else None
-        if codes is not None:
-            codes = codes.astype(np.min_scalar_type(int(codes.max())))
+        codes = _short(fitting.scheme.codes) if isinstance(fitting.scheme, OneVsOne) else None
         store = np.float32 if fitting.gram.dtype == "float32" else np.float64
         self._record = TrainingRecord(
             fitting.n_total,
@@ -341,6 +405,11 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         if "_lazy" in state:
             state["_lazy"] = {}
         return state
+
+
+def _short(codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the codes in the smallest type that holds them."""
+    return codes.astype(np.min_scalar_type(int(codes.max())))
 
 
 def _brief(values: Array) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from mercer.kernels import Linear
+from mercer.kernels.objects import count, take
 from mercer.machines import calibration, conclusion
 from mercer.machines.base import KernelMachine
+from mercer.machines.class_pairs import refuse_too_many_classes
 from mercer.machines.data import check_labels, check_objects
 from mercer.machines.documentation import documented
 from mercer.machines.multiclass import (
@@ -33,6 +36,10 @@ from mercer.machines.weights import class_weights
 from mercer.solvers import Certificate
 
 Array = NDArray[np.float64]
+
+_ROWS, _BLOCK = 12, 2**20
+"""Rows that are predicted together, one against one: at least so many, or such that the values of
+their problems stay in the cache of a processor."""
 
 _FEW_PAIRS = 4
 """Up to so many classes, one product with all pairs is faster than one product per class."""
@@ -109,8 +116,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             s *= weight
         if len(classes) == 2:
             return Single(np.where(codes == 1, 1.0, -1.0), codes, classes), s
-        scheme = OneVsOne if self.multiclass == "ovo" else OneVsRest
-        return scheme(codes, classes), s
+        if self.multiclass == "ovr":
+            return OneVsRest(codes, classes), s
+        refuse_too_many_classes(len(classes), len(codes))
+        return OneVsOne(codes, classes), s
 
     def _one_class_message(self, weighted: bool) -> str:
         if weighted:
@@ -143,7 +152,24 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _problem_values(self, X: Any) -> Array:
         """Return the decision values of all binary problems, one column for each."""
         self._require_fit()
+        return self._values_of(check_objects(self, X, self.kernel_))
+
+    def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
+        """Return what `reduced` makes of the values of all problems, a block of rows at a time.
+
+        The values of many pairs of classes are far larger than what a prediction keeps of them.
+        """
+        self._require_fit()
         X = check_objects(self, X, self.kernel_)
+        n, k = count(X), len(self.classes_)
+        rows = max(_ROWS, _BLOCK // (k * (k - 1)))
+        if not self._one_against_one() or n <= rows:
+            return reduced(self._values_of(X))
+        blocks = [np.arange(a, min(a + rows, n)) for a in range(0, n, rows)]
+        return np.concatenate([reduced(self._values_of(take(X, block))) for block in blocks])
+
+    def _values_of(self, X: Any) -> Array:
+        """Return the decision values of all binary problems on validated objects."""
         many = self._one_against_one() and len(self.classes_) > _FEW_PAIRS
         if many and self._linear is None and type(self.kernel_) is not Linear:
             predictor = self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
@@ -165,12 +191,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             more, one column per class (``decision_function_shape="ovr"``) or per pair of classes
             in the order (0, 1), (0, 2), ..., positive for the first of the two.
         """
+        self._require_fit()
+        k = len(self.classes_)
+        if k > 2 and self._one_against_one() and self.decision_function_shape == "ovr":
+            return self._per_row(X, lambda values: one_score_per_class(values, k))
         values = self._problem_values(X)
-        if len(self.classes_) == 2:
-            return values[:, 0]
-        if self._one_against_one() and self.decision_function_shape == "ovr":
-            return one_score_per_class(values, len(self.classes_))
-        return values
+        return values[:, 0] if k == 2 else values
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels.
@@ -192,7 +218,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        return self.classes_[self._winners(self._problem_values(X))]
+        return self.classes_[self._per_row(X, self._winners)]
 
     def _winners(self, values: Array) -> NDArray[np.intp]:
         """Return the positions of the predicted classes, given the values of all problems."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class FittedAttributes:
     """
 
     # Set by fit.
-    certificates_: list[Certificate]
+    certificates_: Sequence[Certificate]
     dual_coef_: Any
     intercept_: Array
     _linear: Array | None = None
@@ -45,7 +45,8 @@ class FittedAttributes:
     @property
     def certificate_(self) -> Certificate:
         """The proof of the fit; for several binary problems their sum, see `certificates_`."""
-        return Certificate.combine(self._fitted("certificates_"))
+        found = self._fitted("certificates_")
+        return found.combined() if hasattr(found, "combined") else Certificate.combine(found)
 
     @property
     def margin_(self) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Prepared, Products
 from mercer.kernels.overflow import refuse_infinite
-from mercer.machines.multiclass import pairs
+from mercer.machines.multiclass import pair_groups
 
 Array = NDArray[np.float64]
 
@@ -39,9 +39,7 @@ class PairPredictor:
             Prepared(kernel, vectors, machine._precision),
             [(b.start, coef[:, b].T) for b in blocks],
         )
-        # Columns of the result: n_classes - 1 for each class.
-        both = [(i * (k - 1) + j - 1, j * (k - 1) + i) for i, j in pairs(k)]
-        self.first, self.second = (np.array(column) for column in zip(*both, strict=True))
+        self.n_classes = k
 
     def __call__(self, X: Any) -> Array:
         """Return the values of all pairs on validated objects.
@@ -51,8 +49,12 @@ class PairPredictor:
         X : objects
             Validated objects.
         """
+        k = self.n_classes
+        # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
         parts = self.products(X, self.n_jobs)
-        values = parts[:, self.first]
-        values += parts[:, self.second]
+        parts = parts.reshape(len(parts), k, k - 1)
+        values = np.empty((len(parts), len(self.intercept)))
+        for i, group in pair_groups(k):
+            np.add(parts[:, i, i:], parts[:, i + 1 :, i], out=values[:, group])
         values += self.intercept
         return refuse_infinite(values, self.products.prepared.kernel)

@@ -66,9 +66,12 @@ class Fitting:
     def interrupted(self) -> bool:
         """Whether the user interrupted the fit, other than by a callback."""
         asked = getattr(self.settings.callback, "stopped", False)
-        return self.signalled or (
-            not asked and any(s.status == "interrupted" for s in self.solutions)
-        )
+        return self.signalled or (not asked and "interrupted" in self.statuses)
+
+    @property
+    def statuses(self) -> set[str]:
+        """How the problems ended."""
+        return {solution.status for solution in self.solutions}
 
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
@@ -84,6 +87,11 @@ class Fitting:
         if rounding.any():  # and no decision value sees it
             rounding &= size * self.largest <= _UNSEEN * self.settings.tol
         return np.where(rounding, 0.0, matrix) if rounding.any() else matrix
+
+    def alpha_shares(self) -> Array:
+        """Return sum_i |beta_i| / sum_i s_i of every task."""
+        models = zip(self.tasks, self.outcomes, strict=True)
+        return np.array([float(np.abs(o.beta).sum()) / float(t.weight.sum()) for t, o in models])
 
     @property
     def largest(self) -> float:

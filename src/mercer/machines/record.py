@@ -50,17 +50,17 @@ class TrainingRecord:
     codes : array of int or None
         The class of each row that took part, where each task is a pair of classes; None where
         every task uses all rows.
-    excess : list of array
+    excess : sequence of array
         For each task, by how much its rows miss the region without loss (negative inside it).
-    marks : list of int8 array
+    marks : sequence of int8 array
         For each task, `ZERO`, `FREE` or `BOUNDED` for the coefficients of its rows.
     """
 
     n_total: int
     kept: Rows | None
     codes: NDArray[Any] | None
-    excess: list[NDArray[Any]]
-    marks: list[NDArray[np.int8]]
+    excess: Sequence[NDArray[Any]]
+    marks: Sequence[NDArray[np.int8]]
 
     @property
     def rows(self) -> list[Rows | None]:

@@ -111,10 +111,12 @@ def solve_tasks(
             solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
     try:
         settle(tasks, solutions, gram, settings.tol)
+        interrupted = any(solution.status == "interrupted" for solution in solutions)
         for i, task in enumerate(tasks):
-            if any(solution.status == "interrupted" for solution in solutions):
+            if interrupted or not formulation.attempts:
                 break
             solutions[i] = _tightened(formulation, task, grams[i], settings, wanted, solutions[i])
+            interrupted = solutions[i].status == "interrupted"
     except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
         solutions[-1].status = "interrupted"
     pairs = list(zip(tasks, solutions, strict=True))
@@ -129,7 +131,7 @@ def _one_by_one(solve_one: Callable[..., Any], settings: Settings, **arguments: 
     """Return the solutions of several problems; after an interrupt the rest take no step."""
     solutions: list[Any] = []
     for values in zip(*arguments.values(), strict=True):
-        if any(solution.status == "interrupted" for solution in solutions):
+        if solutions and solutions[-1].status == "interrupted":
             settings = replace(settings, max_iter=0)
         one = dict(zip(arguments, values, strict=True))
         try:

@@ -153,12 +153,7 @@ class SVC(KernelClassifier):
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
     ) -> None:
-        self._alpha_shares = np.array(
-            [
-                float(np.abs(outcome.beta).sum()) / float(task.weight.sum())
-                for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
-            ]
-        )
+        self._alpha_shares = fitting.alpha_shares()
 
     @property
     def nu_(self) -> Any:
