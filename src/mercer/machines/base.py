@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,7 @@ from mercer.machines.solving import (
     solve_tasks,
 )
 from mercer.machines.weights import check_sample_weight, positive_rows
-from mercer.solvers import Certificate
+from mercer.solvers import Certificate, Settings
 
 Array = NDArray[np.float64]
 
@@ -98,6 +100,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             raise
 
     def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
+        begin = perf_counter()
         self._check_parameters()
         kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0)
         X = check_training_objects(self, X, kernel)
@@ -114,7 +117,8 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
         if class_pairs.suits(scheme, formulation, kernel):
-            pairs = self._train_pairs(X, views, kernel, scheme, formulation, s, kept, n_total)
+            gram = Gram(kernel, views, dtype="float64")
+            pairs = self._train_pairs(X, gram, scheme, formulation, s, kept, n_total, begin)
             if pairs is not None:
                 self._keep_pairs(pairs, kernel, y, weight)
                 return pairs
@@ -123,7 +127,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         gram = Gram(kernel, views, dtype=self._kernel_dtype(formulation))
         refuse_asymmetric_sample(gram, kept)
         with watched(self, len(tasks)) as callback:
-            settings = settings_for(self, callback, formulation.objective_floor(y, gram))
+            settings = self._settings(begin, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
         fitting = Fitting(
             X, gram, scheme, formulation, settings, s, kept, n_total, tasks, solutions, outcomes
@@ -140,21 +144,33 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
     def _train_pairs(
         self,
         X: Any,
-        views: Any,
-        kernel: Kernel,
+        gram: Gram,
         scheme: Scheme,
         formulation: Formulation,
         s: Array,
         kept: NDArray[np.intp] | None,
         n_total: int,
+        begin: float,
     ) -> class_pairs.PairFitting | None:
         """Solve the problems of many pairs of classes as arrays; None where they are too large."""
         assert isinstance(scheme, OneVsOne)
         assert isinstance(formulation, LossFormulation)
-        gram = Gram(kernel, views, dtype="float64")
         with watched(self, len(scheme.classes) * (len(scheme.classes) - 1) // 2) as callback:
-            settings = settings_for(self, callback)
+            settings = self._settings(begin, callback)
             return class_pairs.fit_pairs(X, gram, scheme, formulation, settings, s, kept, n_total)
+
+    def _time_for_fit(self) -> float | None:
+        """Return the seconds that the fit of the machine may take, None without a limit."""
+        return None if self.time_limit is None else float(self.time_limit)
+
+    def _settings(self, begin: float, callback: Any, objective_floor: float = -np.inf) -> Settings:
+        """Return the settings of the solver; time counts from the moment `fit` was called."""
+        settings = replace(
+            settings_for(self, callback, objective_floor), time_limit=self._time_for_fit()
+        )
+        if settings.time_limit is None:
+            return settings
+        return settings.after(0, perf_counter() - begin)
 
     def _kernel_dtype(self, formulation: Formulation) -> str:
         """Return the precision to ask for.

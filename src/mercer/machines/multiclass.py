@@ -54,6 +54,18 @@ class Scheme(ABC):
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the positions of the support vectors by class, and their number in each."""
 
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the class weights of the positive and of the negative side of every task.
+
+        Parameters
+        ----------
+        prices : array of shape (n_classes,)
+            The class weights.
+        weight : array
+            s_i of the rows.
+        """
+        raise NotImplementedError("only the tasks of a classifier have two sides.")
+
     @abstractmethod
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return f0 = K beta on the rows of every task, each kernel value evaluated once."""
@@ -102,6 +114,10 @@ class Single(Scheme):
         counts = np.array([len(rows) - second.sum(), second.sum()], dtype=np.int32)
         return np.concatenate([rows[~second], rows[second]]), counts
 
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the weight of the second class, which is the positive one, and of the first."""
+        return prices[1:], prices[:1]
+
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values on all rows."""
         support = np.flatnonzero(matrix[0])
@@ -134,6 +150,13 @@ class OneVsRest(Scheme):
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the support vectors sorted by class."""
         return _by_class(self.codes, support, len(self.classes))
+
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the weight of each class, and the mean weight of the rows of all others."""
+        k = len(self.classes)
+        sums = np.bincount(self.codes, weights=weight, minlength=k)
+        rows = np.bincount(self.codes, weights=weight / prices[self.codes], minlength=k)
+        return prices, (sums.sum() - sums) / (rows.sum() - rows)
 
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values of every task on all rows."""
@@ -190,6 +213,11 @@ class OneVsOne(Scheme):
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the support vectors sorted by class."""
         return _by_class(self.codes, support, len(self.classes))
+
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the weights of the first and of the second class of every pair."""
+        first, second = np.triu_indices(len(self.classes), 1)
+        return prices[first], prices[second]
 
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values pair by pair.

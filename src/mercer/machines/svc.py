@@ -42,7 +42,7 @@ class SVC(KernelClassifier):
     C2 : float, default=None
         Price of a squared unit of slack in addition to that of ``C``:
         sum_i s_i (C xi_i + C2 xi_i^2).
-    {multiclass, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {multiclass, calibration, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
@@ -88,6 +88,7 @@ class SVC(KernelClassifier):
         penalty_norm: int = 1,
         C2: float | None = None,
         multiclass: str = "ovo",
+        calibration: str = "free",
         fit_intercept: bool = True,
         lam: float | None = None,
         gap_tol: float | None = None,
@@ -114,6 +115,7 @@ class SVC(KernelClassifier):
         self.penalty_norm = penalty_norm
         self.C2 = C2
         self.multiclass = multiclass
+        self.calibration = calibration
         self.fit_intercept = fit_intercept
         self.lam = lam
         self.gap_tol = gap_tol
