@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,12 @@ from mercer.machines.parameters import check_common
 from mercer.machines.progress import CallbackSupport, watched
 from mercer.machines.proving import Fitting, certificates, predicting_precision, prove
 from mercer.machines.record import TrainingRecord
+from mercer.machines.repetition import (
+    Repetition,
+    find_repetition,
+    shared_out,
+    sums_of_each,
+)
 from mercer.machines.rounding import rounding_of_values
 from mercer.machines.scale import check_definiteness, largest_square
 from mercer.machines.solving import (
@@ -109,6 +115,13 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         weight = check_sample_weight(sample_weight, n_total)
         kept = positive_rows(weight)
         X, y, weight = _selected(kernel, X, kept, y, weight)
+        whole = _Whole(X, y, weight, kept)
+        repetition = find_repetition(kernel, X, y, _lines(extra, kept))
+        if repetition is not None:
+            # Distinct rows with the weight of their repetitions are the same problem.
+            X, y = take(X, repetition.first), None if y is None else y[repetition.first]
+            weight = repetition.total(weight)
+            kept = repetition.first if kept is None else kept[repetition.first]
         scheme, s = self._pose(y, weight, count(X), fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
         with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
@@ -121,9 +134,12 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             pairs = self._train_pairs(X, gram, scheme, formulation, s, kept, n_total, begin)
             if pairs is not None:
                 self._keep_pairs(pairs, kernel, y, weight)
+                self._share_out(repetition, whole, pairs)
                 return pairs
         tasks = scheme.tasks(formulation, s)
-        starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
+        starts = None
+        if repetition is None:
+            starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         gram = Gram(kernel, views, dtype=self._kernel_dtype(formulation))
         refuse_asymmetric_sample(gram, kept)
         with watched(self, len(tasks)) as callback:
@@ -139,7 +155,47 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             # The model is there, and only its proof was interrupted.
             fitting.interrupt()
             self._keep(fitting, kernel, y, weight)
+        self._share_out(repetition, whole, fitting)
         return fitting
+
+    def _share_out(self, repetition: Repetition | None, whole: _Whole, fitting: Fitting) -> None:
+        """Give the rows that were taken together their parts of the model."""
+        self._distinct: NDArray[np.intp] | None = None
+        if repetition is None:
+            return
+        group, formulation = repetition.group, fitting.formulation
+        codes = getattr(fitting.scheme, "codes", None)
+        # Support vectors of the distinct rows, in the order of `dual_coef_`.
+        place = np.full(len(repetition.first), -1, dtype=np.intp)
+        position = (
+            self.support_ if whole.kept is None else np.searchsorted(whole.kept, self.support_)
+        )
+        place[group[position]] = np.arange(len(self.support_))
+        rows = np.flatnonzero(place[group] >= 0)
+        if codes is not None:
+            rows = rows[np.argsort(codes[group[rows]], kind="stable")]
+            counts = np.bincount(codes[group[rows]], minlength=len(self.n_support_))
+            self.n_support_ = counts.astype(np.int32)
+        else:
+            self.n_support_ = np.array([len(rows)], dtype=np.int32)
+        at = place[group[rows]]
+        weight = np.ones(len(rows)) if whole.weight is None else whole.weight[rows]
+        price = weight
+        if codes is not None:
+            price = self.class_weight_[codes[group[rows]]] * weight  # type: ignore[attr-defined]
+        bound = formulation.price if formulation.boxed else np.inf
+        coef = shared_out(self._dense_coef()[:, at], fitting.weight[group[rows]], price, bound)
+        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(whole.X) else coef
+        self.support_ = (rows if whole.kept is None else whole.kept[rows]).astype(np.int32)
+        self.support_vectors_ = take(whole.X, rows)
+        self._distinct = at
+        for name in ("_support_target", "_support_epsilon"):
+            if self.__dict__.get(name) is not None:
+                setattr(self, name, getattr(self, name)[at])
+        self._support_weight = None if whole.weight is None else weight
+        self._support_price = _brief(formulation.price * price)
+        self.shape_fit_ = tuple(whole.X.shape)
+        self._record = self._record.repeated(group, whole.kept)
 
     def _train_pairs(
         self,
@@ -311,6 +367,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         n_total: int,
         kept: NDArray[np.intp] | None,
         price: Array | None = None,
+        repetition: Repetition | None = None,
     ) -> list[Outcome] | None:
         """Return the fitted model task by task, over the rows that take part.
 
@@ -324,6 +381,8 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             The rows that take part.
         price : array, optional
             C s_i of the support vectors, to which the coefficients are scaled.
+        repetition : Repetition, optional
+            Which of these rows are taken together.
         """
         coef = self._dense_coef()
         if price is not None:
@@ -333,6 +392,8 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         matrix[:, self.support_] = coef
         if kept is not None:
             matrix = matrix[:, kept]
+        if repetition is not None:
+            matrix = np.ascontiguousarray(sums_of_each(repetition.group, matrix.T).T)
         try:
             betas = scheme.unstack(matrix)
         except IndexError:  # another number of classes
@@ -365,11 +426,16 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         kept = positive_rows(weight)
         conclusion.refuse_other_data(self, X)
         X, y, weight = _selected(kernel, X, kept, y, weight)
+        every, repetition = kept, find_repetition(kernel, X, y, _lines(extra, kept))
+        if repetition is not None:
+            X, y = take(X, repetition.first), None if y is None else y[repetition.first]
+            weight = repetition.total(weight)
+            kept = repetition.first if kept is None else kept[repetition.first]
         scheme, s = self._pose(y, weight, count(X), fitting=False)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=False)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
-        outcomes = self._outcomes(scheme, n_total, kept)
+        outcomes = self._outcomes(scheme, n_total, every, repetition=repetition)
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
         gram = Gram(kernel, X, dtype="float64")
@@ -421,6 +487,20 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         if "_lazy" in state:
             state["_lazy"] = {}
         return state
+
+
+class _Whole(NamedTuple):
+    """The rows that take part in a fit, before those that repeat are taken together."""
+
+    X: Any
+    y: NDArray[Any] | None
+    weight: Array | None
+    kept: NDArray[np.intp] | None
+
+
+def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:
+    """Return what belongs to each row beside its target, for the rows that take part."""
+    return extra if extra is None or kept is None else extra[kept]
 
 
 def _short(codes: NDArray[np.intp]) -> NDArray[Any]:

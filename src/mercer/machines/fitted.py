@@ -12,7 +12,9 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
+from mercer.kernels.objects import take
 from mercer.machines.record import BOUNDED, FREE, PointStatus, TrainingRecord
+from mercer.machines.repetition import first_of_each, sums_of_each
 from mercer.solvers import Certificate
 
 Array = NDArray[np.float64]
@@ -31,6 +33,7 @@ class FittedAttributes:
     intercept_: Array
     _linear: Array | None = None
     _linear_columns: list[int] | None = None
+    _distinct: NDArray[np.intp] | None = None  # of each support vector, where some are repeated
     kernel_: Any
     support_: NDArray[np.int32]
     support_vectors_: Any
@@ -215,6 +218,9 @@ class FittedAttributes:
     def _expansion(self) -> Expansion:
         vectors = self.support_ if self.kernel_.pairwise else self.support_vectors_
         coef, intercept = self._problem_coef().T, self.intercept_
+        if self._distinct is not None:
+            vectors = take(vectors, first_of_each(self._distinct))
+            coef = sums_of_each(self._distinct, coef)
         linear = None if self._linear is None else self._linear.T
         if len(intercept) == 1:
             coef, intercept = coef[:, 0], intercept[0]

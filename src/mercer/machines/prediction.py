@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram import Prepared, Products
+from mercer.kernels.objects import take
 from mercer.kernels.overflow import refuse_infinite
 from mercer.machines.multiclass import pair_groups
+from mercer.machines.repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
 
@@ -34,6 +36,14 @@ class PairPredictor:
         coef = coef.toarray() if sp.issparse(coef) else coef
         kernel = machine.kernel_
         vectors = machine.support_ if kernel.pairwise else machine.support_vectors_
+        if machine._distinct is not None:
+            first = first_of_each(machine._distinct)
+            vectors, coef = take(vectors, first), sums_of_each(machine._distinct, coef.T).T
+            sizes = [b.stop - b.start for b in blocks]
+            ends = np.cumsum(
+                np.bincount(np.repeat(np.arange(len(blocks)), sizes)[first], minlength=len(blocks))
+            )
+            blocks = [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
         self.intercept, self.n_jobs, k = machine.intercept_, machine.n_jobs, len(blocks)
         self.products = Products(
             Prepared(kernel, vectors, machine._precision),
