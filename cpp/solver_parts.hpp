@@ -50,12 +50,18 @@ class Limits {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// True when the solver must stop; says why.
-  bool reached(Index n_iter, Status* why) {
+  /// True when the solver must stop; says why. `reserve` seconds of the limit are for what follows.
+  bool reached(Index n_iter, Status* why, double reserve = 0) {
     if (interrupted()) return *why = Status::interrupted, true;
     if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
-    if (s_.time_limit > 0 && seconds() > s_.time_limit) return *why = Status::time_limit, true;
+    if (s_.time_limit > 0 && seconds() + reserve > s_.time_limit)
+      return *why = Status::time_limit, true;
     return false;
+  }
+  /// Whether the time limit is over by more than a moment, so that even what makes the result whole
+  /// must be left.
+  bool overdue() const {
+    return s_.time_limit > 0 && seconds() > (1 + moment) * s_.time_limit + moment;
   }
   Index steps_left(Index n_iter, Index wish) const {
     return s_.max_iter < 0 ? wish : std::min(wish, s_.max_iter - n_iter);
@@ -63,7 +69,7 @@ class Limits {
   const std::atomic<bool>* flag() const { return stop_; }
 
  private:
-  static constexpr double grace = 0.2;
+  static constexpr double grace = 0.2, moment = 0.05;
 
   const Settings& s_;
   std::atomic<bool>* stop_;

@@ -71,7 +71,9 @@ no_lam : None
 gap_tol : float, default=None
     Stop when the relative duality gap is this small, instead of by ``tol``.
 time_limit : float, default=None
-    Seconds after which the best model so far is returned.
+    Seconds after which the best model so far is returned, from the call of ``fit`` to the
+    certificate; with ``probability=True`` for the machines behind the probabilities too. The gap
+    is infinite where the limit leaves no time for the proof.
 warm_start : bool, default=False
     Whether a new fit on as many samples starts from the previous solution, scaled to the new
     constants and weights.

@@ -73,6 +73,11 @@ class Fitting:
         """How the problems ended."""
         return {solution.status for solution in self.solutions}
 
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a time limit left no time for the values that a proof is made of."""
+        return any(s.status == "time_limit" and not s.fresh for s in self.solutions)
+
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
         self.signalled = True
@@ -134,8 +139,9 @@ def _refine(fitting: Fitting, precision: str) -> None:
         for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
     ]
     before = fitting.solutions
+    settings = fitting.settings.after(0, sum(solution.seconds for solution in before))
     refined, outcomes = solve_tasks(
-        fitting.formulation, fitting.tasks, gram, fitting.X, fitting.settings, starts
+        fitting.formulation, fitting.tasks, gram, fitting.X, settings, starts
     )
     for old, new in zip(before, refined, strict=True):
         new.after(old)
@@ -146,7 +152,7 @@ def _refine(fitting: Fitting, precision: str) -> None:
 def _checked(
     fitting: Fitting, precision: str, n_jobs: int | None
 ) -> tuple[Array, list[Measure], str]:
-    if fitting.interrupted:
+    if fitting.interrupted or fitting.out_of_time:
         return _as_solved(fitting)
     matrix = fitting.matrix()
     return matrix, _measures(fitting, matrix, precision, n_jobs), precision
@@ -166,7 +172,7 @@ def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
 
 def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
-    if fitting.gram.dtype == "float64" or fitting.interrupted:
+    if fitting.gram.dtype == "float64" or fitting.interrupted or fitting.out_of_time:
         return fitting.gram.dtype
     if fitting.gram.linear:  # a weight vector, which costs next to nothing
         return "float64"
@@ -272,6 +278,10 @@ def certificates(
     for measure, count in zip(measures, counts, strict=True):
         primal, dual, _, _ = measure.values
         status, relative, assumes = count.status, measure.values.relative_gap, assumed
+        violation = measure.violation
+        if status == "time_limit" and math.isnan(primal - dual):
+            # The limit left no time for a proof: nothing is known of the optimum.
+            primal, dual, relative, violation = math.inf, -math.inf, math.inf, math.inf
         if indefinite or status == "stationary" or getattr(count, "negative_curvature", False):
             primal = dual = relative = math.nan
             status, assumes = "stationary" if status == "optimal" else status, None
@@ -282,7 +292,7 @@ def certificates(
                 dual,
                 primal - dual,
                 relative,
-                measure.violation,
+                violation,
                 int(count.n_iter),
                 int(count.n_kernel_values),
                 float(count.seconds),
