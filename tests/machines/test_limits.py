@@ -15,8 +15,7 @@ from mercer.machines import certification
 from mercer.machines.formulation import Measure
 from mercer.machines.proving import certificates
 from mercer.solvers.problem import Solution
-
-from .data_sets import MACHINES, classes, data_for, regression, scores
+from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 
 @pytest.mark.parametrize("machine", MACHINES)

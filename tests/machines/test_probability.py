@@ -18,8 +18,7 @@ from mercer.machines.calibration import (
     project,
 )
 from mercer.machines.multiclass import one_score_per_class, pairs, votes
-
-from .data_sets import classes
+from tests.machines.data_sets import classes
 
 
 def consistent(machine, **parameters):

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from mercer.machines.multiclass import pair_groups
+from .multiclass import pair_groups
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

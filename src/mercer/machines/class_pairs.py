@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
-from mercer.machines.formulation import Formulation, LossFormulation, Outcome, Task
-from mercer.machines.multiclass import OneVsOne, Scheme, pair_position
-from mercer.machines.proving import Fitting, assumption
-from mercer.machines.solving import solve_tasks
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.certificate import STATUSES
 from mercer.solvers.decomposition import native_settings
+
+from .formulation import Formulation, LossFormulation, Outcome, Task
+from .multiclass import OneVsOne, Scheme, pair_position
+from .proving import Fitting, assumption
+from .solving import solve_tasks
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -15,14 +15,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from mercer.kernels import Linear
-from mercer.kernels.objects import count, take
-from mercer.machines import calibration, conclusion
-from mercer.machines.base import KernelMachine
-from mercer.machines.class_pairs import refuse_too_many_classes
-from mercer.machines.cross_fitting import LIMITED, cross_fitted
-from mercer.machines.data import check_labels, check_objects
-from mercer.machines.documentation import documented
-from mercer.machines.multiclass import (
+from mercer.objects.validation import count, take
+from mercer.solvers import Certificate
+
+from . import calibration, conclusion
+from .base import KernelMachine
+from .class_pairs import refuse_too_many_classes
+from .cross_fitting import LIMITED, cross_fitted
+from .data import check_labels, check_objects
+from .documentation import documented
+from .multiclass import (
     OneVsOne,
     OneVsRest,
     Scheme,
@@ -31,13 +33,12 @@ from mercer.machines.multiclass import (
     pair_coefficients,
     votes,
 )
-from mercer.machines.parameters import check_choice, check_common, check_flag
-from mercer.machines.prediction import PairPredictor
-from mercer.machines.proving import Fitting
-from mercer.machines.record import PointStatus
-from mercer.machines.solving import settings_for
-from mercer.machines.weights import class_weights
-from mercer.solvers import Certificate
+from .parameters import check_choice, check_common, check_flag
+from .prediction import PairPredictor
+from .proving import Fitting
+from .record import PointStatus
+from .solving import settings_for
+from .weights import class_weights
 
 Array = NDArray[np.float64]
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines.calibration import Scores
-from mercer.machines.class_pairs import PairFitting, PairSolutions, solve_pairs
-from mercer.machines.errors import InfeasibleNuError
-from mercer.machines.formulation import Formulation, Task, feasible
-from mercer.machines.proving import Fitting
-from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Settings
+
+from .calibration import Scores
+from .class_pairs import PairFitting, PairSolutions, solve_pairs
+from .errors import InfeasibleNuError
+from .formulation import Formulation, Task, feasible
+from .proving import Fitting
+from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -12,10 +12,11 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
-from mercer.kernels.objects import take
-from mercer.machines.record import BOUNDED, FREE, PointStatus, TrainingRecord
-from mercer.machines.repetition import first_of_each, sums_of_each
+from mercer.objects.validation import take
 from mercer.solvers import Certificate
+
+from .record import BOUNDED, FREE, PointStatus, TrainingRecord
+from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram import Prepared, Products
-from mercer.kernels.objects import take
-from mercer.kernels.overflow import refuse_infinite
-from mercer.machines.multiclass import pair_groups
-from mercer.machines.repetition import first_of_each, sums_of_each
+from mercer.gram.overflow import refuse_infinite
+from mercer.objects.validation import take
+
+from .multiclass import pair_groups
+from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
 
