@@ -108,3 +108,16 @@ def test_a_group_at_its_bound_has_rows_at_theirs():
     total = np.full(3, weight.sum())
     coef = np.full((1, 3), 0.7 * weight.sum())
     np.testing.assert_array_equal(shared_out(coef, total, weight, 0.7), [0.7 * weight])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_calibrated_on_single_rows(monkeypatch, n_classes):
+    """Rows to come repeat the training rows too: a group that is left out whole would mislead."""
+    X, y, _ = repeated(n=1200, distinct=40, n_classes=n_classes)
+    noise = np.random.default_rng(3).random(len(y)) < 0.15
+    y = np.where(noise, (y + 1) % n_classes, y)
+    machine = SVC(gamma=5.0, probability=True, random_state=0)
+    merged = clone(machine).fit(X, y).predict_proba(X)
+    monkeypatch.setattr(repetition, "FEWEST_ROWS", 10**9)
+    single = clone(machine).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(merged, single, atol=0.03)

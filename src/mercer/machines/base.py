@@ -129,6 +129,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         self._distinct: NDArray[np.intp] | None = None
         if repetition is None:
             return
+        fitting.repetition, fitting.row_weight = repetition, whole.weight
         group, formulation = repetition.group, fitting.formulation
         codes = getattr(fitting.scheme, "codes", None)
         # Support vectors of the distinct rows, in the order of `dual_coef_`.

@@ -8,6 +8,7 @@ fits on four fifths of the rows: with the fit itself never more than six.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -47,6 +48,8 @@ def cross_fitted(
     random : RandomState
         Deals the rows.
     """
+    if fitting.repetition is not None:
+        return _of_repeated(fitting, settings, random)
     if isinstance(fitting, PairFitting):
         return _of_pairs(fitting, weight, settings, random)
     held_out = [_folds(task, random) for task in fitting.tasks]
@@ -161,6 +164,66 @@ def _with_nu(formulation: Any, nu: float, pose: Callable[[], Task]) -> Task:
         return pose()
     finally:
         formulation.nu = wanted
+
+
+def _of_repeated(fitting: Fitting, settings: Settings, random: Any) -> tuple[Scores, set[str]]:
+    """Return what `cross_fitted` does where rows that repeat were trained together.
+
+    The single rows are left out, not the groups: of a row that occurs ten times in the training set
+    eight or so stay, as new rows would meet it there. A group has a score for every fold in which
+    it has members, with their weight.
+    """
+    codes: Rows = fitting.scheme.codes  # type: ignore[attr-defined]
+    group, m = fitting.repetition.group, len(codes)
+    folds = np.full(len(group), -1, dtype=np.intp)
+    for c in range(int(codes.max()) + 1):
+        rows = np.flatnonzero(codes[group] == c)
+        if len(rows) > 1:
+            folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
+    u = np.ones(len(group)) if fitting.row_weight is None else fitting.row_weight
+    total = np.bincount(group, u, m)
+    kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
+    begin, statuses = perf_counter(), set[str]()
+    found: list[list[tuple[NDArray[Any], ...]]] = [[] for _ in fitting.tasks]
+    for fold in range(N_FOLDS):
+        left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
+        outside = folds == fold
+        inside = np.bincount(group[~outside], u[~outside], m)
+        held_out = np.bincount(group[outside], u[outside], m)
+        parts, starts = [], []
+        for t, task in enumerate(fitting.tasks):
+            rows = np.arange(m) if task.rows is None else task.rows
+            part = inside[rows] / total[rows]
+            here = np.flatnonzero(part > 0.0)
+            scaled = replace(task, weight=task.weight * part)
+            posed = _subtask(fitting.formulation, scaled, here)
+            if posed is None or not (held_out[rows] > 0.0).any():
+                continue
+            outcome = fitting.outcomes[t]
+            outcome = outcome._replace(beta=outcome.beta[here] * part[here])
+            parts.append((t, rows, posed))
+            starts.append(feasible(posed, fitting.formulation.variables(posed, outcome)))
+        if not parts:
+            continue
+        solutions, outcomes = solve_tasks(
+            fitting.formulation, [p for *_, p in parts], fitting.gram, fitting.X, left, starts
+        )
+        statuses |= {solution.status for solution in solutions}
+        _refuse_interrupted("interrupted" in statuses)
+        for (t, rows, posed), outcome in zip(parts, outcomes, strict=True):
+            away = np.flatnonzero(held_out[rows] > 0.0)
+            support = np.flatnonzero(outcome.beta)
+            columns = support if posed.rows is None else posed.rows[support]
+            f0 = kernel.product(columns, outcome.beta[support][:, None], rows[away])[:, 0]
+            values = f0 + fitting.formulation.offset(outcome, rows[away])
+            found[t].append((values, fitting.tasks[t].y[away] > 0.0, held_out[rows[away]]))
+    sizes = [sum(len(values) for values, _, _ in parts) for parts in found]
+    value, positive, weight = (
+        np.concatenate([part[k] for parts in found for part in parts] or [np.empty(0)])
+        for k in range(3)
+    )
+    starts_of = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.intp)
+    return Scores(value, positive.astype(bool), weight, starts_of), statuses
 
 
 def _of_pairs(

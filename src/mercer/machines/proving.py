@@ -62,6 +62,8 @@ class Fitting:
     outcomes: list[Outcome]
     signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these outcomes
+    repetition: Any = None  # which of the user's rows were taken together
+    row_weight: Array | None = None  # the sample weights of these rows; None stands for ones
 
     @property
     def interrupted(self) -> bool:
