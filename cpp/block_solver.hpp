@@ -47,8 +47,9 @@ class BlockSolver {
     sol_.status = Status::optimal;
     int since_shrink = 0, idle = 0;
     double checked = infinite;
+    began_ = step_began_ = limits_.seconds();
     for (;;) {
-      if (limits_.reached(sol_.n_iter, &sol_.status)) break;
+      if (limits_.reached(sol_.n_iter, &sol_.status, time_to_finish())) break;
       if (objective_ < settings_.objective_floor) {
         sol_.status = Status::infeasible;
         break;
@@ -143,6 +144,7 @@ class BlockSolver {
 
   void activate_all() {
     active_ = order_;
+    idle_support_ = 0;
     cache_.reset(active());
     load();
   }
@@ -238,7 +240,8 @@ class BlockSolver {
       const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
       const auto weights = kernel->weights(all, threads_);
       complete = kernel->product(
-          all, fresh.data(), 1, threads_, [&] { return limits_.impatient(); }, weights.get());
+          all, fresh.data(), 1, threads_, [&] { return limits_.impatient() || limits_.overdue(); },
+          weights.get());
     }
     if (!full_kernel_.linear()) kernel_values_ += count * m;
     for (Index k = 0; k < count; ++k) {
@@ -247,6 +250,20 @@ class BlockSolver {
     }
     sol_.fresh = complete && !hasty;
     return complete;
+  }
+
+  /// Seconds that another step and the values of the returned point will take, by the speed so far.
+  double time_to_finish() {
+    if (settings_.time_limit <= 0) return 0;
+    const double now = limits_.seconds(), step = now - step_began_;
+    step_began_ = now;
+    if (sol_.outer == 0 || kernel_values_ == 0) return 0;
+    Index support = idle_support_;
+    for (const double b : beta_) support += b != 0;
+    const double values = sol_.fresh || full_kernel_.linear()
+                              ? 0
+                              : static_cast<double>(support) * static_cast<double>(full_.size());
+    return step + values * (now - began_) / static_cast<double>(kernel_values_);
   }
 
   // ---- shrinking
@@ -266,6 +283,9 @@ class BlockSolver {
     std::vector<Index> next(kept.size());
     for (std::size_t k = 0; k < kept.size(); ++k) next[k] = active_[kept[k]];
     cache_.compact(kept);
+    idle_support_ =
+        std::count_if(sol_.beta.begin(), sol_.beta.end(), [](double b) { return b != 0; });
+    for (const Index i : next) idle_support_ -= sol_.beta[i] != 0;
     active_ = std::move(next);
     load();
     extremes();
@@ -636,6 +656,8 @@ class BlockSolver {
   Slots<T> slots_;
   Buffer<T> local_;
   Index local_stride_ = 0;
+  double began_ = 0, step_began_ = 0;  ///< seconds, of the first and of the last step
+  Index idle_support_ = 0;             ///< inactive variables that are not 0
   bool fresh_set_ = true;
   Index grown_ = 0;
   Index now_ = 0;

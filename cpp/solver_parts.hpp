@@ -50,12 +50,18 @@ class Limits {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// True when the solver must stop; says why.
-  bool reached(Index n_iter, Status* why) {
+  /// True when the solver must stop; says why. `reserve` seconds of the limit are for what follows.
+  bool reached(Index n_iter, Status* why, double reserve = 0) {
     if (interrupted()) return *why = Status::interrupted, true;
     if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
-    if (s_.time_limit > 0 && seconds() > s_.time_limit) return *why = Status::time_limit, true;
+    if (s_.time_limit > 0 && seconds() + reserve > s_.time_limit)
+      return *why = Status::time_limit, true;
     return false;
+  }
+  /// Whether the time limit is over by more than a moment, so that even what makes the result whole
+  /// must be left.
+  bool overdue() const {
+    return s_.time_limit > 0 && seconds() > (1 + moment) * s_.time_limit + moment;
   }
   Index steps_left(Index n_iter, Index wish) const {
     return s_.max_iter < 0 ? wish : std::min(wish, s_.max_iter - n_iter);
@@ -63,7 +69,7 @@ class Limits {
   const std::atomic<bool>* flag() const { return stop_; }
 
  private:
-  static constexpr double grace = 0.2;
+  static constexpr double grace = 0.2, moment = 0.05;
 
   const Settings& s_;
   std::atomic<bool>* stop_;
@@ -75,13 +81,13 @@ class Limits {
 template <class T>
 class Slots {
  public:
-  /// Room for `count[g]` variables of each group.
-  void layout(int groups, const Index* count) {
+  /// Room for `count[g]` variables of each group, which starts at a multiple of `align`.
+  void layout(int groups, const Index* count, Index align = slot_align) {
     task.groups = groups;
     Index at = 0;
     for (int g = 0; g < std::max(groups, 1); ++g) {
       task.group_begin[g] = at;
-      at += round_up(std::max<Index>(count[g], 1), slot_align);
+      at += round_up(std::max<Index>(count[g], 1), align);
       task.group_end[g] = at;
     }
     task.size = at;

@@ -1,5 +1,6 @@
 // The classes that exist in single and in double precision.
 #include "bindings/builder.hpp"
+#include "bindings/pair_solving.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/programs.hpp"
 #include "bindings/solving.hpp"
@@ -66,7 +67,8 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
           "leaf"_a)
       .def_prop_ro("n", [](const Builder& b) { return b.objects->n; });
 
-  nb::class_<Evaluator<T>>(m, evaluator_name)
+  auto evaluator = nb::class_<Evaluator<T>>(m, evaluator_name);
+  evaluator
       .def(
           "__init__",
           [](Evaluator<T>* self, nb::list code, nb::list sources, int n_aux, const Builder& a,
@@ -99,6 +101,15 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
             return solve_python<T>(e, objects.objects, problems, settings, callback);
           },
           "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
+  if constexpr (std::is_same_v<T, double>) {
+    evaluator.def(
+        "solve_class_pairs",
+        [](const Evaluator<T>& e, const Builder& objects, const nb::dict& problems,
+           const nb::dict& settings, nb::object callback) {
+          return class_pairs_python(e, objects.objects, problems, settings, callback);
+        },
+        "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
+  }
 }
 
 }  // namespace

@@ -137,6 +137,13 @@ class Evaluator64(_Evaluator):
     def tile(
         self, rows: NDArray[np.int64] | None = None, n_jobs: int = 0
     ) -> NDArray[np.float64]: ...
+    def solve_class_pairs(
+        self,
+        objects: Any,
+        problems: dict[str, Any],
+        settings: dict[str, Any],
+        callback: Callable[..., Any] | None = None,
+    ) -> dict[str, Any] | None: ...
 
 def hidden_markov_gradients(
     symbols: NDArray[np.int32],

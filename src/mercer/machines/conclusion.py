@@ -152,7 +152,7 @@ def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
 
 def conclude(machine: KernelMachine, fitting: Fitting) -> None:
     """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
-    statuses = {solution.status for solution in fitting.solutions}
+    statuses = fitting.statuses
     if fitting.interrupted:
         raise KeyboardInterrupt(
             f"{type(machine).__name__}.fit was interrupted; the estimator holds the best model so "

@@ -33,7 +33,8 @@ coef0 : float, default=0.0
 shrinking : bool, default=True
     Whether the solver sets variables aside that will stay at their bounds.
 probability : bool, default=False
-    Whether to calibrate probabilities, which trains five more machines.
+    Whether to calibrate probabilities, which trains five more machines on four fifths of the
+    rows each; see ``calibration``.
 tol : float, default=1e-3
     Largest violation of the optimality conditions that is accepted.
 cache_size : float, default=200
@@ -54,6 +55,13 @@ random_state : int, RandomState or None, default=None
     Draws the folds of the calibration.
 multiclass : {"ovo", "ovr"}, default="ovo"
     One machine per pair of classes, or one per class against the rest.
+calibration : {"free", "consistent", "isotonic"}, default="free"
+    The map from decision values to probabilities. Class weights are prices: ``predict`` answers
+    the weighted question, ``predict_proba`` the unweighted one, and they are tied by
+    predict = argmax_c w_c p_c(x). "free" is Platt's sigmoid of two parameters, which is calibrated
+    best on most data and may break the tie near the boundary. "consistent" keeps it exactly, with
+    a slope of its own on either side of the boundary; it costs log loss, up to 20 % on imbalanced
+    data. "isotonic" assumes no shape, needs more data and breaks the tie as "free" does.
 fit_intercept : bool, default=True
     Whether f has an intercept b.
 lam : float, default=None
@@ -63,7 +71,9 @@ no_lam : None
 gap_tol : float, default=None
     Stop when the relative duality gap is this small, instead of by ``tol``.
 time_limit : float, default=None
-    Seconds after which the best model so far is returned.
+    Seconds after which the best model so far is returned, from the call of ``fit`` to the
+    certificate; with ``probability=True`` for the machines behind the probabilities too. The gap
+    is infinite where the limit leaves no time for the proof.
 warm_start : bool, default=False
     Whether a new fit on as many samples starts from the previous solution, scaled to the new
     constants and weights.

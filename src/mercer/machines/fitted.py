@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
+from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
 from .record import BOUNDED, FREE, PointStatus, TrainingRecord
+from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
 
@@ -27,11 +29,12 @@ class FittedAttributes:
     """
 
     # Set by fit.
-    certificates_: list[Certificate]
+    certificates_: Sequence[Certificate]
     dual_coef_: Any
     intercept_: Array
     _linear: Array | None = None
     _linear_columns: list[int] | None = None
+    _distinct: NDArray[np.intp] | None = None  # of each support vector, where some are repeated
     kernel_: Any
     support_: NDArray[np.int32]
     support_vectors_: Any
@@ -46,7 +49,8 @@ class FittedAttributes:
     @property
     def certificate_(self) -> Certificate:
         """The proof of the fit; for several binary problems their sum, see `certificates_`."""
-        return Certificate.combine(self._fitted("certificates_"))
+        found = self._fitted("certificates_")
+        return found.combined() if hasattr(found, "combined") else Certificate.combine(found)
 
     @property
     def margin_(self) -> Any:
@@ -219,6 +223,9 @@ class FittedAttributes:
     def _expansion(self) -> Expansion:
         vectors = self.support_ if self.kernel_.pairwise else self.support_vectors_
         coef, intercept = self._problem_coef().T, self.intercept_
+        if self._distinct is not None:
+            vectors = take(vectors, first_of_each(self._distinct))
+            coef = sums_of_each(self._distinct, coef)
         linear = None if self._linear is None else self._linear.T
         if len(intercept) == 1:
             coef, intercept = coef[:, 0], intercept[0]
