@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "memory.hpp"
 
 namespace mercer {
@@ -52,7 +53,7 @@ nb::object array_of(const std::vector<T>& v) {
 /// A Python object that C++ threads may copy and drop without holding the interpreter lock.
 inline std::shared_ptr<nb::object> shared(nb::object o) {
   return std::shared_ptr<nb::object>(new nb::object(std::move(o)), [](nb::object* p) {
-    nb::gil_scoped_acquire gil;
+    const HoldLock gil;
     delete p;
   });
 }

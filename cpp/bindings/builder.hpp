@@ -65,7 +65,7 @@ class ObjectsBuilder {
     const double* c = centre ? centre->data() : nullptr;
     std::optional<DenseStore<T>> store;
     {
-      nb::gil_scoped_release release;
+      const ReleaseLock release;
       store = pack_dense<T, U>(s, c);
     }
     add(std::move(*store), s.n);
@@ -76,7 +76,7 @@ class ObjectsBuilder {
     const Strided<U> s = strided<T>(x);
     std::optional<SparseStore<T>> store;
     {
-      nb::gil_scoped_release release;
+      const ReleaseLock release;
       store = compress_dense<T, U>(s);
     }
     add(std::move(*store), s.n);
@@ -97,7 +97,7 @@ class ObjectsBuilder {
     SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, norm);
     if (kernel) {
       const auto pair = parse_pair(*kernel);
-      nb::gil_scoped_release release;
+      const ReleaseLock release;
       prepare_sequences(*pair, s, resolve_jobs(0));
     }
     add(std::move(s), static_cast<Index>(start.shape(0)) - 1);

@@ -21,7 +21,7 @@ nb::object diagonal_of(nb::tuple kernel, const U* data, size_t total, const Arra
   std::vector<double> d;
   Signals signals;
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     prepare_sequences(*pair, s, resolve_jobs(n_jobs));
     d = pair_diagonal(*pair, s, resolve_jobs(n_jobs), [&] { return signals(); });
   }
@@ -60,7 +60,7 @@ nb::tuple hidden_markov_gradients_of(Array1<std::int32_t> x, Array1<Index> start
   auto second = fresh<double>(
       {n, static_cast<size_t>(m.states + m.states * m.states + m.states * m.symbols)}, &gradient);
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     hidden_markov_gradients(m, x.data(), start.data(), static_cast<Index>(n), resolve_jobs(n_jobs),
                             log_probability, gradient);
   }
@@ -86,7 +86,7 @@ nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial
 SequenceStore prepared_tokens(const PairKernel& kernel, const Array1<std::int32_t>& token,
                               const Array1<Index>& start, int threads) {
   SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
-  nb::gil_scoped_release release;
+  const ReleaseLock release;
   prepare_sequences(kernel, s, threads);
   return s;
 }
@@ -103,7 +103,7 @@ nb::object grammar_slopes_of(nb::tuple kernel, Array1<std::int32_t> a, Array1<In
   Signals signals;
   bool complete = false;
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     complete = grammar_slopes(*pair, x, z, threads, [&] { return signals(); }, out);
   }
   signals.rethrow();
@@ -150,7 +150,7 @@ void bind_sequences(nb::module_& m) {
                 sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
             GramCounts counts;
             {
-              nb::gil_scoped_release release;
+              const ReleaseLock release;
               counts = table.count(s.token.data(), s.start.data(), s.n);
             }
             return nb::make_tuple(array_of(counts.value), array_of(counts.column),

@@ -41,7 +41,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   Signals signals;
   std::atomic<bool> interrupted{false};
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     const Index block = e.block();
     const Index width = e.threads_allowed()
                             ? std::min<Index>(round_up(std::max<Index>(m, 1), e.panel()), 1024)
@@ -119,7 +119,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const We
   Signals signals;
   bool complete = false;
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     int threads = resolve_jobs(n_jobs);
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
     complete =
@@ -133,7 +133,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const We
 template <class T>
 std::unique_ptr<Weights<T>> weights_of(const Evaluator<T>& e, nb::list list, int n_jobs) {
   const Segments segments(list, e.cols());
-  nb::gil_scoped_release release;
+  const ReleaseLock release;
   return e.weights(segments.all, resolve_jobs(n_jobs));
 }
 

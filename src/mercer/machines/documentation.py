@@ -68,7 +68,7 @@ warm_start : bool, default=False
     Whether a new fit on as many samples starts from the previous solution, scaled to the new
     constants and weights.
 n_jobs : int, default=None
-    Threads; None for all cores that the process may use.
+    Threads, at most one for each core that the process may use; None for all of them.
 dtype : {"auto", "float32", "float64"}, default="auto"
     Precision of kernel values. "auto" takes float32 where they are then accurate to 2e-6, which
     sparse rows far from the origin are not.
