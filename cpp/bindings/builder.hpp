@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/programs.hpp"
+#include "bindings/signals.hpp"
 #include "objects.hpp"
 #include "thread_pool.hpp"
 
@@ -97,8 +98,8 @@ class ObjectsBuilder {
     SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, norm);
     if (kernel) {
       const auto pair = parse_pair(*kernel);
-      const ReleaseLock release;
-      prepare_sequences(*pair, s, resolve_jobs(0));
+      interruptible(
+          [&](Leaving& leaving) { prepare_sequences(*pair, s, resolve_jobs(0), leaving); });
     }
     add(std::move(s), static_cast<Index>(start.shape(0)) - 1);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings/arrays.hpp"
+#include "leaving.hpp"
 
 namespace mercer {
 
@@ -60,6 +61,20 @@ class Signals {
 [[noreturn]] inline void raise_interrupt() {
   PyErr_SetNone(PyExc_KeyboardInterrupt);
   throw nb::python_error();
+}
+
+/// Runs work(leaving) without the interpreter lock. When it is interrupted it returns early, and
+/// the caller of the binding gets a KeyboardInterrupt or what a handler of the user raised.
+template <class Work>
+void interruptible(Work work) {
+  Signals signals;
+  Leaving leaving([&] { return signals(); });
+  {
+    const ReleaseLock release;
+    work(leaving);
+  }
+  signals.rethrow();
+  if (leaving.left()) raise_interrupt();
 }
 
 }  // namespace mercer

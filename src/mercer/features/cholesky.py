@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         self.pivoting = pivoting
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> IncompleteCholeskyFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose pivots and factorise.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class ExplicitFeatures(KernelFeatures):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Any, y: Any = None) -> ExplicitFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Bind the kernel to the data and count its features.
 
         Parameters

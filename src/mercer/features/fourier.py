@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -84,7 +84,7 @@ class RandomFourierFeatures(KernelFeatures):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies; of the data only the columns and the kernel's width are used.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class Nystrom(KernelFeatures):
         self.rank_tol = rank_tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Nystrom:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks and factorise their kernel matrix.
 
         Parameters

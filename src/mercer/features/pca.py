@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def fit(self, X: Any, y: Any = None) -> PCA:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the directions.
 
         Parameters

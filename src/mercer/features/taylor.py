@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,7 +65,7 @@ class TaylorFeatures(KernelFeatures):
         self.gamma = gamma
         self.degree = degree
 
-    def fit(self, X: Any, y: Any = None) -> TaylorFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Resolve the width and count the features.
 
         Parameters

@@ -18,6 +18,7 @@ from mercer.machines import conclusion
 from mercer.machines.data import check_objects, check_training_objects, keep
 from mercer.machines.fitted import FittedAttributes
 from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
+from mercer.machines.frozen import freeze
 from mercer.machines.linear_part import with_linear_part
 from mercer.machines.multiclass import OneVsOne, Scheme
 from mercer.machines.parameters import check_common
@@ -167,6 +168,7 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         self._keep_outcomes(fitting, rows, y)
         self._largest = fitting.largest
         self._keep_measures(fitting, measures, precision)
+        freeze(self)
 
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
@@ -341,6 +343,10 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
         if "_lazy" in state:
             state["_lazy"] = {}
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        freeze(self)  # which pickles do not keep
 
 
 def _brief(values: Array) -> Any:

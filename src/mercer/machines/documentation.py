@@ -76,7 +76,8 @@ classes_ : array of shape (n_classes,)
     Labels.
 support_, support_vectors_, n_support_ : array
     Training rows with a coefficient other than 0, and their number; for a classifier sorted by
-    class, with one number for each.
+    class, with one number for each. These arrays, coefficients and intercepts are read-only: to
+    change a model, replace one of them.
 kernel_ : Kernel
     The kernel with all parameters resolved.
 certificate_, certificates_ : Certificate, list of Certificate
