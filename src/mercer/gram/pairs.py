@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .layout import Layout
-from .views import Views
+from .mapped_objects import Views
 
 
 @dataclass(frozen=True)
