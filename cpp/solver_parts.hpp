@@ -30,6 +30,9 @@ void require_finite(const std::vector<T>& diag) {
           "use a smaller degree or gamma");
 }
 
+/// Thrown out of work that the solver gave up before its end; see Limits::leave.
+struct Left {};
+
 /// Time, iteration and interrupt limits, asked at every outer step.
 class Limits {
  public:
@@ -46,6 +49,29 @@ class Limits {
   }
   /// The same, for work that makes the result whole: a moment after an interrupt is left for it.
   bool impatient() { return interrupted() && seconds() > *noticed_ + grace; }
+  bool out_of_time(double reserve = 0) const {
+    return s_.time_limit > 0 && seconds() + reserve > s_.time_limit;
+  }
+
+  /// Asked by all threads inside long computations of kernel values: whether to give them up.
+  bool leave(int worker) {
+    bool leaves = false;
+    if (finishing_)
+      leaves = worker == 0 && impatient();
+    else
+      leaves =
+          (worker == 0 ? interrupted() : stop_->load(std::memory_order_relaxed)) || out_of_time();
+    if (leaves) left_.store(true, std::memory_order_relaxed);
+    return left();
+  }
+  /// Whether a computation was given up, so that its values are of no use.
+  bool left() const { return left_.load(std::memory_order_relaxed); }
+  /// From now on work makes the result whole.
+  void finish() {
+    finishing_ = true;
+    left_.store(false);
+  }
+  bool finishing() const { return finishing_; }
 
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
@@ -54,8 +80,7 @@ class Limits {
   bool reached(Index n_iter, Status* why, double reserve = 0) {
     if (interrupted()) return *why = Status::interrupted, true;
     if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
-    if (s_.time_limit > 0 && seconds() + reserve > s_.time_limit)
-      return *why = Status::time_limit, true;
+    if (out_of_time(reserve)) return *why = Status::time_limit, true;
     return false;
   }
   /// Whether the time limit is over by more than a moment, so that even what makes the result whole
@@ -74,6 +99,8 @@ class Limits {
   const Settings& s_;
   std::atomic<bool>* stop_;
   std::optional<double> noticed_;  ///< seconds() of the interrupt
+  std::atomic<bool> left_{false};
+  bool finishing_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

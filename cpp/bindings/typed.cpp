@@ -88,12 +88,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def("product", &product_of<T>, "segments"_a, "n_jobs"_a = 0, "weights"_a = nb::none())
       .def_prop_ro("linear", &Evaluator<T>::linear)
       .def("weights", &weights_of<T>, "segments"_a, "n_jobs"_a = 0)
-      .def("diag",
-           [](const Evaluator<T>& e) {
-             std::vector<T> d(static_cast<size_t>(e.cols()));
-             e.diag(d.data());
-             return array_of(std::vector<double>(d.begin(), d.end()));
-           })
+      .def("diag", &diagonal_of<T>, "n_jobs"_a = 0)
       .def(
           "solve",
           [](const Evaluator<T>& e, const Builder& objects, nb::list problems,

@@ -22,8 +22,38 @@ struct Group {
   }
 };
 
+/// Asks about every millisecond whether a task is to be left.
+template <class Task>
+class Asking {
+ public:
+  explicit Asking(const Task& task) : task_(task) {}
+  /// Before the next so many cells.
+  bool leaves(Index cells) {
+    if (!task_.leave || (since_ += cells) < cells_between) return false;
+    since_ = 0;
+    return task_.leave(task_.asker);
+  }
+
+ private:
+  static constexpr Index cells_between = Index(1) << 18;
+  const Task& task_;
+  Index since_ = 0;
+};
+
 inline void fill(double* p, Index n, double x) {
   for (Index k = 0; k < n; ++k) p[k] = x;
+}
+
+/// Fills a large table; false when the task is to be left. The first touch of memory takes longer
+/// than what is computed there.
+template <class Task>
+bool filled(const Task& t, double* p, Index n, double x) {
+  constexpr Index part = Index(1) << 17;
+  for (Index at = 0; at < n; at += part) {
+    if (at > 0 && t.leave && t.leave(t.asker)) return false;
+    fill(p + at, n - at < part ? n - at : part, x);
+  }
+  return true;
 }
 
 // ---------------------------------------------------------------- subsequences
@@ -50,7 +80,9 @@ void subsequence_sweep(const mercer::SubsequenceTask& t, Index first) {
   const VecD one = VecD::set(1.0), a = VecD::set(t.decay);
   VecD sum[together];
   for (int v = 0; v < together; ++v) sum[v] = VecD::zero();
+  Asking asking(t);
   for (Index i = 0; i < outer; ++i) {
+    if (asking.leaves(inner)) return;
     VecD x[together], run[room][together], corner[room][together];
     for (int v = 0; v < together; ++v) {
       x[v] = outer_token<QueryOuter>(t, i, first + v * VecD::width);
@@ -85,9 +117,11 @@ void subsequence_rows(const mercer::SubsequenceTask& t, Index first) {
   for (int v = 0; v < together; ++v) {
     const Index lane = first + v * VecD::width;
     VecD sum = VecD::zero();
+    Asking asking(t);
     for (Index i = 0; i < outer; ++i) {
       const VecD x = outer_token<QueryOuter>(t, i, lane);
       for (int p = t.order; p >= 1; --p) {
+        if (asking.leaves(inner)) return;
         const VecD weight = VecD::set(t.weight[p - 1]);
         double* row = t.work + (p - 1) * inner * group_lanes + lane;
         const double* below = row - inner * group_lanes;
@@ -135,7 +169,7 @@ void subsequence(const mercer::SubsequenceTask& t) {
   const auto pick =
       single ? (t.query_outer ? subsequence_loop<true, true> : subsequence_loop<true, false>)
              : (t.query_outer ? subsequence_loop<false, true> : subsequence_loop<false, false>);
-  fill(t.work, (t.order - 1) * (t.query_outer ? t.n : t.m) * group_lanes, 0.0);
+  if (!filled(t, t.work, (t.order - 1) * (t.query_outer ? t.n : t.m) * group_lanes, 0.0)) return;
   for (Index first = 0; first < t.used; first += together * VecD::width) pick(t.order)(t, first);
   for (Index k = 0; single && k < group_lanes; ++k) t.out[k] *= t.weight[t.order - 1];
 }
@@ -148,8 +182,8 @@ class Scaled {
  public:
   static constexpr Index lanes = V * VecD::width;
 
-  explicit Scaled(double* row, Index n) : row_(row), n_(n) {
-    fill(row, (n + 1) * group_lanes, 0.0);
+  /// `row` is filled with zeros.
+  Scaled(double* row, Index n) : row_(row), n_(n) {
     fill(row, lanes, 1.0);
     for (Index k = 0; k < lanes; ++k) exponent_[k] = 0;
   }
@@ -197,10 +231,13 @@ class Scaled {
 
 template <int V>
 void alignment_of(const mercer::AlignmentTask& t) {
+  if (!filled(t, t.work, (t.n + 1) * group_lanes, 0.0)) return;
   Scaled<V> scaled(t.work, t.n);
   const VecD rate = VecD::set(-t.gamma * log2e), two = VecD::set(2.0), zero = VecD::zero();
   const auto band = static_cast<Index>(t.band);
+  Asking asking(t);
   for (Index i = 0; i < t.m; ++i) {
+    if (asking.leaves((band ? 2 * band : t.n) * t.d)) return;
     const Index lo = band && i >= band ? i - band + 1 : 0;
     const Index hi = band && i + band < t.n ? i + band : t.n;
     if (lo >= t.n) {
@@ -242,6 +279,7 @@ void alignment_of(const mercer::AlignmentTask& t) {
 
 template <int V>
 void pair_model_of(const mercer::PairModelTask& t) {
+  if (!filled(t, t.work, (t.n + 1) * group_lanes, 0.0)) return;
   Scaled<V> scaled(t.work, t.n);
   // Row 0: insertions into the other sequence only.
   for (Index j = 0; j < t.n; ++j)
@@ -250,7 +288,9 @@ void pair_model_of(const mercer::PairModelTask& t) {
       (VecD::load(t.group_insert + j * group_lanes + k * VecD::width) * VecD::load(at))
           .store(at + group_lanes);
     }
+  Asking asking(t);
   for (Index i = 0; i < t.m; ++i) {
+    if (asking.leaves(t.n)) return;
     const VecD e = VecD::set(t.insert[t.query[i]]);
     const double* pair = t.pair + t.query[i] * t.n * group_lanes;
     Group<V> largest, left, corner;
@@ -308,7 +348,9 @@ void runs(const mercer::RunsTask& t) {
       bits |= static_cast<std::uint64_t>((s[p] == u[p]) & (u[p] >= 0)) << p;
     agree[w] = run[w] = bits;
   }
+  Asking asking(t);
   for (Index l = 0; l < t.longest; ++l) {
+    if (asking.leaves(words)) return;
     Index ones = 0;
     for (Index w = 0; w < words; ++w) ones += __builtin_popcountll(run[w]);
     if (ones == 0) return;

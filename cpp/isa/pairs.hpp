@@ -4,6 +4,9 @@
 // A lane computes with its own numbers only, so a value does not depend on the company it is
 // computed in. The recursions of alignments are symmetric in the two sequences down to the order of
 // their additions: both orders of a pair give the same bits.
+//
+// A task that takes long asks `leave(asker)`, unless null, about every millisecond. If it answers
+// true the task ends at once, and what it was to compute is undefined.
 #pragma once
 #include <cstdint>
 
@@ -27,6 +30,8 @@ struct SubsequenceTask {
   double* work;          ///< (order - 1) max(m, n) lanes
   double* out;           ///< lanes
   std::int64_t used;     ///< lanes that hold a sequence
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Exponents of numbers that leave the range of double count steps of so many powers of two.
@@ -57,6 +62,8 @@ struct AlignmentTask {
   double* work;  ///< (n + 1) lanes
   double* out;   ///< lanes
   std::int64_t used;
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Pair hidden Markov model whose insertions into the two sequences are independent. With the
@@ -75,6 +82,8 @@ struct PairModelTask {
   double* work;                ///< (n + 1) lanes
   double* out;                 ///< lanes
   std::int64_t used;
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Runs of equal tokens at equal positions: counts[l - 1] grows by the number of positions p with
@@ -86,6 +95,8 @@ struct RunsTask {
   std::int64_t longest;  ///< largest l
   std::uint64_t* work;   ///< 2 (n / 64 + 1)
   std::int64_t* counts;  ///< longest
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Adds the product of two upper triangular matrices to a third: out(j, e) += sum over l of

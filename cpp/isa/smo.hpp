@@ -250,12 +250,11 @@ void inner_pairs(InnerTask<T>& s) {
     move(s, j, -t);
     refresh_slot(s, i);
     refresh_slot(s, j);
-    ++steps;
+    s.steps = ++steps;
     const T moved = static_cast<T>(s.beta[i] - before_i);
     for (int h = 0; h < s.groups; ++h)
       extreme[h] = update_group<T>(s, s.group_begin[h], s.group_end[h], moved, ki, kj);
   }
-  s.steps = steps;
 }
 
 /// Without an equality every variable moves alone (Gauss-Southwell by the decrease it promises).
@@ -318,13 +317,12 @@ void inner_singles(InnerTask<T>& s) {
       t = 1e3 * (std::fabs(s.beta[i]) + 1);
     }
     const double before = s.beta[i];
+    previous = row_of(s, i);  // may throw, before anything has moved
     move(s, i, falls ? -t : t);
     moved = static_cast<T>(s.beta[i] - before);
-    previous = row_of(s, i);
     refresh_slot(s, i);
-    ++steps;
+    s.steps = ++steps;
   }
-  s.steps = steps;
 }
 
 template <class T>

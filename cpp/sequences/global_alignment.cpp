@@ -31,7 +31,7 @@ class GlobalAlignment final : public PairKernel {
       interleave(b, columns, used, longest, scratch.group.data());
       ops.alignment({a.points(i), m, scratch.group.data(), longest, d, scratch.length.data(),
                      gamma_, static_cast<double>(band_), scratch.table.data(), scratch.extra.data(),
-                     used});
+                     used, PairScratch::ask, &scratch});
       for (Index k = 0; k < used; ++k) out[columns[k] - begin] = scratch.extra[k];
     });
   }

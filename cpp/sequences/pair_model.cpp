@@ -51,9 +51,10 @@ class PairModel final : public PairKernel {
       scratch.table.require((longest + 1) * lanes);
       scratch.extra.require(lanes);
       double* insertions = scratch.group.data() + size * (n_tables - 1);
-      fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions);
+      fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions, scratch);
       ops.pair_model({query.data(), m, scratch.group.data(), longest, insert.data(), insertions,
-                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), used});
+                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), used,
+                      PairScratch::ask, &scratch});
       for (Index k = 0; k < used; ++k)
         out[columns[k] - begin] = scratch.extra[k] + (scale + log_scale(b, columns[k])) + log_ends_;
     });
@@ -81,12 +82,14 @@ class PairModel final : public PairKernel {
   }
 
   void fill_tables(const SequenceStore& b, const Index* columns, Index used, Index longest,
-                   const std::vector<std::int32_t>& letters, double* pairs,
-                   double* insertions) const {
+                   const std::vector<std::int32_t>& letters, double* pairs, double* insertions,
+                   const PairScratch& scratch) const {
     const Index lanes = current_isa().pairs.lanes, size = longest * lanes;
+    Asking asking(scratch.leave);
     for (Index k = 0; k < lanes; ++k) {
       const Index length = k < used ? b.length(columns[k]) : 0;
       for (Index j = 0; j < longest; ++j) {
+        if (asking.leaves(4 * static_cast<Index>(letters.size()) + 4)) return;
         const Index at = j * lanes + k;
         const Index letter = j < length ? b.tokens(columns[k])[j] : -1;
         insertions[at] = letter < 0 ? 0.0 : insert_[letter];

@@ -24,6 +24,7 @@ from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
 from .formulation import Formulation, LossFormulation, Measure, Outcome, Task, feasible
+from .frozen import freeze
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
@@ -114,6 +115,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             if pairs is not None:
                 self._keep_pairs(pairs, kernel, y, weight)
                 self._share_out(repetition, whole, pairs)
+                freeze(self)
                 return pairs
         tasks = scheme.tasks(formulation, s)
         starts = None
@@ -150,6 +152,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             fitting.interrupt()
             self._keep(fitting, kernel, y, weight)
         self._share_out(repetition, whole, fitting)
+        freeze(self)
         return fitting
 
     def _share_out(
@@ -275,7 +278,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         self._support_weight = None if sample_weight is None else sample_weight[rows]
         self._keep_outcomes(fitting, rows, y)
         self.certificates_ = class_pairs.PairCertificates(pairs)
-        self.negative_curvature_ = None
+        self.negative_curvature_: NegativeCurvature | None = None
         self._squared_norms = pairs.norm2
         self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1)
         self.fit_status_ = 0 if self.certificates_.converged else 1
@@ -473,6 +476,12 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             change = 2.0 * error * unit**2 * float(np.abs(outcome.beta).sum())
             rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
         return conclusion.checked_again(self, found, rounding)
+
+    # -- scikit-learn -----------------------------------------------------------------------
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        freeze(self)  # which pickles do not keep
 
 
 def _like(

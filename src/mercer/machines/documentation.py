@@ -78,7 +78,7 @@ warm_start : bool, default=False
     Whether a new fit on as many samples starts from the previous solution, scaled to the new
     constants and weights.
 n_jobs : int, default=None
-    Threads; None for all cores that the process may use.
+    Threads, at most one for each core that the process may use; None for all of them.
 dtype : {"auto", "float32", "float64"}, default="auto"
     Precision of kernel values. "auto" takes float32 where they are then accurate to 2e-6, which
     sparse rows far from the origin are not.
@@ -86,7 +86,8 @@ classes_ : array of shape (n_classes,)
     Labels.
 support_, support_vectors_, n_support_ : array
     Training rows with a coefficient other than 0, and their number; for a classifier sorted by
-    class, with one number for each.
+    class, with one number for each. These arrays, coefficients and intercepts are read-only: to
+    change a model, replace one of them.
 kernel_ : Kernel
     The kernel with all parameters resolved.
 certificate_, certificates_ : Certificate, list of Certificate

@@ -213,11 +213,12 @@ class FittedAttributes:
             ) from None
 
     def _derived(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return something made from the coefficients, kept until they are replaced."""
-        coef, intercept, thing = self._lazy.get(name, (None, None, None))
-        if coef is not self.dual_coef_ or intercept is not self.intercept_:
+        """Return something made from the model's arrays, kept until one of them is replaced."""
+        arrays = self.dual_coef_, self.intercept_, self.support_vectors_
+        *known, thing = self._lazy.get(name, (None, None, None, None))
+        if any(a is not b for a, b in zip(arrays, known, strict=True)):
             thing = make()
-            self._lazy[name] = self.dual_coef_, self.intercept_, thing
+            self._lazy[name] = *arrays, thing
         return thing
 
     def _expansion(self) -> Expansion:

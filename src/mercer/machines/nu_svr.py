@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class NuSVR(KernelRegressor):
         self.n_jobs = n_jobs
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NuSVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.n_jobs = n_jobs
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the machine.
 
         Parameters

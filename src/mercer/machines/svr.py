@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ class SVR(KernelRegressor):
         self.n_jobs = n_jobs
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None) -> SVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None) -> Self:
         """Train the machine.
 
         Parameters
