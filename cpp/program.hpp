@@ -19,6 +19,8 @@ enum class Op {
   affine,
   exp,
   log,
+  log1p,
+  positive,  ///< max(x, 0)
   sqrt,
   cos,
   tanh,

@@ -233,6 +233,16 @@ class Jets:
         x = self._positive("the logarithm")
         self._apply(np.log(x), 1.0 / x, -1.0 / x**2)
 
+    def log1p(self) -> None:
+        """Replace the top t by log(1 + t)."""
+        t = self._stack[-1].value
+        if np.any(t <= -1.0):
+            raise NotSmoothError("the kernel takes the logarithm of 0 where its arguments meet.")
+        self._apply(np.log1p(t), 1.0 / (1.0 + t), -1.0 / (1.0 + t) ** 2)
+
+    def positive(self) -> None:
+        """Leave the top, which is negative by rounding only, as it is."""
+
     def cos(self) -> None:
         """Replace the top by its cosine."""
         c, s = np.cos(self._stack[-1].value), np.sin(self._stack[-1].value)

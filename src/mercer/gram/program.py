@@ -159,6 +159,10 @@ class Builder:
         self._columns: Columns = None
         self._mapping: Mapping | None = None
 
+    def look_at(self, columns: Columns, mapping: Mapping | None) -> None:
+        """Let all leaves look at some columns of the objects, or at their images under a map."""
+        self._columns, self._mapping = columns, mapping
+
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the leaves inside to some columns, within those already chosen."""
@@ -278,6 +282,14 @@ class Builder:
     def log(self) -> None:
         """Replace the top x by log(x); 0 counts as the smallest number, so 0 log(0) is 0."""
         self.program.code.append(("log",))
+
+    def log1p(self) -> None:
+        """Replace the top x > -1 by log(1 + x), accurate also for small x."""
+        self.program.code.append(("log1p",))
+
+    def positive(self) -> None:
+        """Replace the top x by max(x, 0): x < 0 is a rounding error."""
+        self.program.code.append(("positive",))
 
     def sqrt(self) -> None:
         """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""

@@ -25,7 +25,8 @@ from mercer.kernels import Kernel, resolve
 from mercer.kernels.objects import count
 from mercer.kernels.parameters import integer, is_number
 
-from .definiteness import DENSE, ULPS
+from .definiteness import DENSE
+from .entry_errors import ULPS
 from .quadrature import quadrature
 from .values import KernelValues
 from .weighted_features import WeightedFeatures

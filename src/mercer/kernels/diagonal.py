@@ -194,6 +194,14 @@ class Diagonal:
         """Replace the top by its logarithm; 0 counts as the smallest number."""
         self._stack[-1] = np.log(np.maximum(self._stack[-1], np.finfo(np.float64).tiny))
 
+    def log1p(self) -> None:
+        """Replace the top t by log(1 + t)."""
+        self._stack[-1] = np.log1p(self._stack[-1])
+
+    def positive(self) -> None:
+        """Replace the top by itself or by 0, whichever is larger."""
+        self._stack[-1] = np.maximum(self._stack[-1], 0.0)
+
     def sqrt(self) -> None:
         """Replace the top by its square root; less than 0 counts as 0."""
         self._stack[-1] = np.sqrt(np.maximum(self._stack[-1], 0.0))

@@ -103,6 +103,13 @@ class _Displaced:
         x = self._stack.pop()
         self._stack.append(np.log(np.where(x.real > 0, x, np.finfo(float).tiny)))
 
+    def log1p(self) -> None:
+        self._stack.append(np.log1p(self._stack.pop()))
+
+    def positive(self) -> None:
+        x = self._stack.pop()
+        self._stack.append(np.where(x.real >= 0, x, 0.0))
+
     def sqrt(self) -> None:
         self._stack.append(np.sqrt(self._stack.pop()))
 

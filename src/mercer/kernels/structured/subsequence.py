@@ -96,6 +96,11 @@ class Subsequence(SequenceKernel):
         """True: with long sequences or a small decay, values leave the range of numbers."""
         return True
 
+    @property
+    def recursions(self) -> int:
+        """Recursions one after the other that a value is the result of, for its error."""
+        return int(self.n)
+
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("subsequence", float(self.decay), self._all_weights(), logarithms)
