@@ -209,10 +209,11 @@ void Evaluator<T>::transform(const Instruction& i, const T* in, T* out, Index n)
       return o.log(in, out, n);
     case Op::log1p:
       return o.log1p(in, out, n);
-    case Op::positive:
-      // NaN stays what it is.
-      for (Index k = 0; k < n; ++k) out[k] = in[k] < T(0) ? T(0) : in[k];
+    case Op::at_least: {
+      const T low = static_cast<T>(i.a);
+      for (Index k = 0; k < n; ++k) out[k] = in[k] < low ? low : in[k];  // NaN stays what it is
       return;
+    }
     case Op::sqrt:
       return o.sqrt(in, out, n);
     case Op::cos:

@@ -104,7 +104,7 @@ _TRANSFORMS = {
     "exp": lambda t, a, b: mp.exp(mp.mpf(a) * t + mp.mpf(b)),
     "log": lambda t: mp.log(t) if t else mp.mpf(0),
     "log1p": lambda t: mp.log(1 + t),
-    "positive": lambda t: max(t, mp.mpf(0)),
+    "at_least": lambda t, bound: max(t, mp.mpf(bound)),
     "sqrt": mp.sqrt,
     "cos": mp.cos,
     "tanh": mp.tanh,

@@ -300,8 +300,8 @@ class Interpreter:
     def log1p(self):
         self.stack.append(np.log1p(self.stack.pop()))
 
-    def positive(self):
-        self.stack.append(np.maximum(self.stack.pop(), 0.0))
+    def at_least(self, bound):
+        self.stack.append(np.maximum(self.stack.pop(), bound))
 
     def sqrt(self):
         self.stack.append(np.sqrt(np.maximum(self.stack.pop(), 0)))

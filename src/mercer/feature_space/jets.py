@@ -240,8 +240,8 @@ class Jets:
             raise NotSmoothError("the kernel takes the logarithm of 0 where its arguments meet.")
         self._apply(np.log1p(t), 1.0 / (1.0 + t), -1.0 / (1.0 + t) ** 2)
 
-    def positive(self) -> None:
-        """Leave the top, which is negative by rounding only, as it is."""
+    def at_least(self, bound: float) -> None:
+        """Leave the top as it is: where arguments meet it is below the bound by rounding only."""
 
     def cos(self) -> None:
         """Replace the top by its cosine."""

@@ -114,10 +114,14 @@ def _sqrt(x: Bounded) -> Bounded:
     return rounded(*_between(x, lambda t: np.sqrt(np.maximum(t, 0.0))))
 
 
-def _positive_part(x: Bounded) -> Bounded:
-    # The exact number may be negative: then its positive part is 0.
-    value = np.maximum(x.value, 0.0)
-    return Bounded(value, np.minimum(x.error, np.maximum(x.value + x.error, value)))
+def _at_least(x: Bounded, bound: float) -> Bounded:
+    # Both the computed and the exact number are moved up to the bound, which brings them together.
+    value = np.maximum(x.value, bound)
+    return Bounded(
+        value,
+        np.maximum(x.value + x.error, bound)
+        - np.minimum(value, np.maximum(x.value - x.error, bound)),
+    )
 
 
 def _cos(x: Bounded) -> Bounded:
@@ -173,7 +177,7 @@ _INSTRUCTIONS: dict[str, Callable[..., Bounded]] = {
     "log": _log,
     "log1p": _log1p,
     "sqrt": _sqrt,
-    "positive": _positive_part,
+    "at_least": _at_least,
     "cos": _cos,
     "tanh": _tanh,
     "reciprocal": _reciprocal,

@@ -389,8 +389,8 @@ def _apply(name: str, arguments: list[Any], x: np.ndarray, number: Any) -> np.nd
         return np.log(np.maximum(x, np.finfo(number).tiny))
     if name == "log1p":
         return np.log1p(x)
-    if name == "positive":
-        return np.maximum(x, number(0))
+    if name == "at_least":
+        return np.maximum(x, number(arguments[0]))
     if name == "sqrt":
         return np.sqrt(np.maximum(x, number(0)))
     if name == "reciprocal":

@@ -287,9 +287,9 @@ class Builder:
         """Replace the top x > -1 by log(1 + x), accurate also for small x."""
         self.program.code.append(("log1p",))
 
-    def positive(self) -> None:
-        """Replace the top x by max(x, 0): x < 0 is a rounding error."""
-        self.program.code.append(("positive",))
+    def at_least(self, bound: float) -> None:
+        """Replace the top x by max(x, bound)."""
+        self.program.code.append(("at_least", float(bound)))
 
     def sqrt(self) -> None:
         """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""

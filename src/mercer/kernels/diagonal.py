@@ -198,9 +198,9 @@ class Diagonal:
         """Replace the top t by log(1 + t)."""
         self._stack[-1] = np.log1p(self._stack[-1])
 
-    def positive(self) -> None:
-        """Replace the top by itself or by 0, whichever is larger."""
-        self._stack[-1] = np.maximum(self._stack[-1], 0.0)
+    def at_least(self, bound: float) -> None:
+        """Replace the top by itself or by a bound, whichever is larger."""
+        self._stack[-1] = np.maximum(self._stack[-1], bound)
 
     def sqrt(self) -> None:
         """Replace the top by its square root; less than 0 counts as 0."""

@@ -106,9 +106,9 @@ class _Displaced:
     def log1p(self) -> None:
         self._stack.append(np.log1p(self._stack.pop()))
 
-    def positive(self) -> None:
+    def at_least(self, bound: float) -> None:
         x = self._stack.pop()
-        self._stack.append(np.where(x.real >= 0, x, 0.0))
+        self._stack.append(np.where(x.real >= bound, x, bound))
 
     def sqrt(self) -> None:
         self._stack.append(np.sqrt(self._stack.pop()))

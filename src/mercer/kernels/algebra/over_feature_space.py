@@ -74,7 +74,7 @@ class OverFeatureSpace(Kernel):
         self.kernel.compile(builder)
         builder.affine(-2.0, 0.0)
         builder.add_diagonal(self.kernel)
-        builder.positive()
+        builder.at_least(0.0)  # less is rounding
         builder.affine(-float(self.gamma), 0.0)
         builder.exp()
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
+_FAR = -1e4  # exp of it is 0
 _ACCURACY = 1e-11  # of the Bessel function it is made from
 _CHUNK = 1 << 12
 # Polynomials in u of the closed forms, by rising power.
@@ -105,8 +106,9 @@ class Matern(DrawsFrequencies, RadialKernel):
             if nu > 0.5:
                 builder.leaf("sqdist")
                 builder.sqrt()
-                builder.affine(sqrt(2.0 * nu) / scale, 0.0)
-                builder.polynomial(_CLOSED[nu])
+                builder.affine(-sqrt(2.0 * nu) / scale, 0.0)
+                builder.at_least(_FAR)  # where the exponential is 0, and a power might be infinite
+                builder.polynomial([(-1) ** n * c for n, c in enumerate(_CLOSED[nu])])
                 builder.mul()
         else:
             builder.affine(1.0 / scale**2, 0.0)
