@@ -24,7 +24,7 @@ from mercer.kernels import (
     ThinPlate,
     normalize,
 )
-from mercer.kernels.catalogue import catalogue, sample
+from tests.catalogue import catalogue, sample
 from tests.gram.exact_programs import exact_value
 
 EXTRA = [

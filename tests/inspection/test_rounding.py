@@ -24,7 +24,7 @@ from mercer.kernels import (
     ThinPlate,
     normalize,
 )
-from mercer.kernels.catalogue import catalogue
+from tests.catalogue import catalogue
 
 LINE = np.linspace(0.0, 1.0, 12)[:, None]
 FAR = sp.csr_array(LINE + 1e3)

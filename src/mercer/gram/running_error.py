@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels import objects as kernel_objects
-from mercer.kernels.objects import VECTORS
-from mercer.kernels.tables import select
-from mercer.kernels.vocabulary import Vocabulary
+from mercer.objects import validation as kernel_objects
+from mercer.objects.tables import select
+from mercer.objects.validation import VECTORS
+from mercer.objects.vocabulary import Vocabulary
 
 from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded, transform
+from .diagonal import diagonal
 from .layout import Layout, choose_layout
 from .leaf_errors import RowPairs, coordinates_error, statistic_error
+from .mapped_objects import Views, views_of
 from .norms import numbers, sequence_norms
 from .program import Builder, Columns, Leaf, Mapping, Program, Scalars, compile_kernel
-from .views import Views, views_of
 
 # Assumed error of values of which nothing is known, in units of the last place of the largest.
 ASSUMED = 16.0
@@ -158,8 +159,6 @@ def diagonal_bounds(
     mapping : Mapping, optional
         The map whose images it looks at.
     """
-    from mercer.kernels.diagonal import diagonal  # which uses this package
-
     if hasattr(kernel, "diag_error"):
         objects = views.seen(columns, mapping, kernel.takes)
         return Bounded(kernel.diag(objects), kernel.diag_error(objects))

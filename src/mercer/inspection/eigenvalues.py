@@ -14,11 +14,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .definiteness import DENSE
 from .entry_errors import EntryErrors
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 LEADING = 50  # eigenvalues that are computed for many objects
 

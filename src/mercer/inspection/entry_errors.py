@@ -10,7 +10,7 @@ import numpy as np
 from mercer.gram.running_error import ErrorBounds
 from mercer.kernels import Kernel
 
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 # Assumed errors of values of which nothing is known, in units of the machine epsilon times the
 # largest value.
@@ -41,7 +41,7 @@ class EntryErrors:
     Examples
     --------
     >>> from mercer.inspection.entry_errors import EntryErrors
-    >>> from mercer.inspection.values import KernelValues
+    >>> from mercer.inspection.matrix_source import KernelValues
     >>> EntryErrors(KernelValues([[1.0, 0.5], [0.5, 1.0]])).source
     'assumed'
     """

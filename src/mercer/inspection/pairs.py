@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .entry_errors import EntryErrors
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 
 @dataclass(frozen=True)
@@ -96,17 +96,7 @@ class PairScan:
 def scan_pairs(values: KernelValues, errors: EntryErrors) -> PairScan:
     """Look at every pair once.
 
-    Parameters
-    ----------
-    values : KernelValues
-        The matrix.
-    errors : EntryErrors
-        The errors of its entries; smaller violations are taken as rounding.
-
-    Returns
-    -------
-    PairScan
-        The findings.
+    `errors`: those of its entries; smaller violations are taken as rounding.
     """
     diagonal = values.diagonal()
     spread = np.zeros(values.n)
