@@ -34,22 +34,24 @@ double direct_distance(Stat stat, const SparseStore<T>& a, Index i, const Sparse
   return sum;
 }
 
-/// Replaces the distances of a sparse tile (out[k * sparse_block + r]) that are small.
+/// Replaces the distances of a sparse tile (out[k * sparse_block + r]) that are small, or that are
+/// no numbers because the norms overflow.
 template <class T>
 void refine_near(Stat stat, const SparseStore<T>& a, const Index* queries, int n_query,
                  const double* query_norm, const SparseStore<T>& b, const double* norm, Index begin,
                  Index count, T* out) {
+  constexpr T largest = std::numeric_limits<T>::max();
   T limit[sparse_block] = {};
   for (int r = 0; r < n_query; ++r) limit[r] = static_cast<T>(near_share * query_norm[r]);
   for (Index k = 0; k < count; ++k) {
     T* row = out + k * sparse_block;
     const T own = static_cast<T>(near_share * norm[k]);
-    bool any = false;
-    for (int r = 0; r < n_query; ++r) any |= row[r] < limit[r] + own;
-    if (!any) continue;
+    const auto stands = [&](int r) { return row[r] >= limit[r] + own && row[r] <= largest; };
+    bool all = true;
+    for (int r = 0; r < n_query; ++r) all &= stands(r);
+    if (all) continue;
     for (int r = 0; r < n_query; ++r)
-      if (row[r] < limit[r] + own)
-        row[r] = static_cast<T>(direct_distance(stat, a, queries[r], b, begin + k));
+      if (!stands(r)) row[r] = static_cast<T>(direct_distance(stat, a, queries[r], b, begin + k));
   }
 }
 

@@ -10,6 +10,7 @@ from mercer.inspection import FourierOperator
 from mercer.kernels import (
     DistanceKernel,
     Linear,
+    Matern,
     OverFeatureSpace,
     Polynomial,
     Spectrum,
@@ -83,3 +84,11 @@ def test_an_integral_that_does_not_settle_is_commented_on():
     operator = FourierOperator(lambda w: 1.0 / (1.0 + w**2), 1)
     with pytest.warns(RuntimeWarning, match="did not settle"):
         operator.inner(lambda w: 1.0 / (1.0 + w), lambda w: 1.0 / (1.0 + w))
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e100, 1e154, 1e200, 1e300])
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, 3.5, 0.3, 1.2, np.inf])
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_decaying_kernels_are_zero_at_any_large_distance(distance, nu, store):
+    X = store(np.array([[1.0], [distance]]))
+    np.testing.assert_allclose(Matern(nu, 0.7)(X), np.eye(2), atol=1e-250)
