@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "isa/dispatch.hpp"
+#include "leaving.hpp"
 #include "solver_parts.hpp"
 #include "thread_pool.hpp"
 
@@ -312,10 +313,14 @@ void solve_class_pairs(const ClassPairs& p, const std::shared_ptr<const Objects<
   const int threads = kernel.threads_allowed() ? std::max(settings.threads, 1) : 1;
   const Index classes = p.classes();
   std::vector<double> diagonal(static_cast<std::size_t>(p.n()));
-  values->diag(diagonal.data());
-  require_finite(diagonal);
-
   std::atomic<bool> stop{false};
+  Leaving leaving([&] { return settings.interrupted && settings.interrupted(); });
+  if (values->diag(diagonal.data(), threads, leaving)) {
+    require_finite(diagonal);
+  } else {
+    stop.store(true);
+    std::fill(diagonal.begin(), diagonal.end(), 1.0);
+  }
   const auto listen = [&] {
     if (settings.interrupted && settings.interrupted()) stop.store(true);
   };

@@ -209,6 +209,13 @@ void Evaluator<T>::transform(const Instruction& i, const T* in, T* out, Index n)
       return o.exp_affine(in, out, n, static_cast<T>(i.a), static_cast<T>(i.b));
     case Op::log:
       return o.log(in, out, n);
+    case Op::log1p:
+      return o.log1p(in, out, n);
+    case Op::at_least: {
+      const T low = static_cast<T>(i.a);
+      for (Index k = 0; k < n; ++k) out[k] = in[k] < low ? low : in[k];  // NaN stays what it is
+      return;
+    }
     case Op::sqrt:
       return o.sqrt(in, out, n);
     case Op::cos:

@@ -59,6 +59,10 @@ inline Program parse_program(nb::list code, int n_leaves, int n_aux) {
       i = {Op::swap, 0, 0, 0};
     else if (name == "log")
       i = {Op::log, 0, 0, 0};
+    else if (name == "log1p")
+      i = {Op::log1p, 0, 0, 0};
+    else if (name == "at_least")
+      i = {Op::at_least, 0, nb::cast<double>(t[1]), 0};
     else if (name == "sqrt")
       i = {Op::sqrt, 0, 0, 0};
     else if (name == "cos")

@@ -180,7 +180,8 @@ struct Ops {
   void (*mul)(T* x, const T* y, Index n) = nullptr;
   void (*sqrt)(const T* in, T* out, Index n) = nullptr;  ///< a negative number counts as 0
   void (*log)(const T* in, T* out, Index n) = nullptr;   ///< 0 counts as the smallest normal number
-  void (*cos)(const T* in, T* out, Index n) = nullptr;   ///< accurate up to |x| = 1e5
+  void (*log1p)(const T* in, T* out, Index n) = nullptr;  ///< log(1 + x)
+  void (*cos)(const T* in, T* out, Index n) = nullptr;    ///< accurate up to |x| = 1e5
   void (*reciprocal)(const T* in, T* out, Index n) = nullptr;
   void (*power)(const T* in, T* out, Index n,
                 double exponent) = nullptr;  ///< a negative x counts as 0

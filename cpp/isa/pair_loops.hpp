@@ -177,6 +177,11 @@ void subsequence(const mercer::SubsequenceTask& t) {
 // ---------------------------------------------------------------- alignments
 
 /// The last row of a table whose values leave the range of double: value times 2^exponent.
+///
+/// The entries of one row share an exponent, so those that are very small beside the largest one
+/// are lost. `noise` follows how large what was lost may have become: it grows with the rows, and
+/// stays where the largest entry of the next row is small. A result that does not stand out from it
+/// is NaN, and the caller computes it in another way.
 template <int V>
 class Scaled {
  public:
@@ -185,7 +190,11 @@ class Scaled {
   /// `row` is filled with zeros.
   Scaled(double* row, Index n) : row_(row), n_(n) {
     fill(row, lanes, 1.0);
-    for (Index k = 0; k < lanes; ++k) exponent_[k] = 0;
+    for (Index k = 0; k < lanes; ++k) {
+      exponent_[k] = 0;
+      noise_[k] = lost;
+      last_[k] = 1.0;
+    }
   }
 
   /// Brings lanes whose largest value is very large or very small back to about 1; powers of two
@@ -196,11 +205,19 @@ class Scaled {
     bool any = false;
     for (Index k = 0; k < lanes; ++k) {
       factor[k] = 1.0;
-      if (top[k] == 0.0 || (top[k] < 0x1p300 && top[k] > 0x1p-300)) continue;
+      if (top[k] > last_[k]) noise_[k] *= top[k] / last_[k];
+      const double floor = lost * (last_[k] > 1.0 ? last_[k] : 1.0);
+      if (noise_[k] < floor) noise_[k] = floor;
+      if (top[k] == 0.0) continue;
+      last_[k] = top[k];
+      if (top[k] < 0x1p300 && top[k] > 0x1p-300) continue;
       int e = 0;
       std::frexp(top[k], &e);
+      if (e < -1000) e = -1000;  // 2^-e is a number
       factor[k] = std::ldexp(1.0, -e);
       exponent_[k] += e;
+      noise_[k] *= factor[k];
+      last_[k] *= factor[k];
       any = true;
     }
     if (!any) return;
@@ -211,22 +228,26 @@ class Scaled {
       }
   }
 
-  /// The logarithm of the value at the end of each lane.
+  /// The logarithm of the value at the end of each lane, NaN where it may be lost.
   void finish(const std::int64_t* length, double* out) const {
     constexpr double ln2 = 0.69314718055994530942;
     for (Index k = 0; k < lanes; ++k) {
       const double value = row_[length[k] * group_lanes + k];
       int e = 0;
       const double digits = std::frexp(value, &e);
-      out[k] = value > 0 ? std::log(digits) + static_cast<double>(exponent_[k] + e) * ln2
-                         : -std::numeric_limits<double>::infinity();
+      out[k] = value > noise_[k] * 0x1p60
+                   ? std::log(digits) + static_cast<double>(exponent_[k] + e) * ln2
+                   : std::numeric_limits<double>::quiet_NaN();
     }
   }
 
  private:
+  static constexpr double lost = 0x1p-1000;  ///< beside a largest entry of 1
+
   double* row_;
   Index n_;
   Index exponent_[lanes];
+  double noise_[lanes], last_[lanes];  ///< last: the largest entry of the row before
 };
 
 template <int V>

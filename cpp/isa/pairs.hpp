@@ -49,7 +49,8 @@ struct WideSubsequenceTask {
 /// Alignments of two series. With k(i, j) = w g / (2 - w g), g = exp(-gamma |s_i - t_j|^2) and
 /// w = max(0, 1 - |i - j| / band), or 1 without a band,
 ///   M(i, j) = k(i, j) ((M(i-1, j) + M(i, j-1)) + M(i-1, j-1)),   M(0, 0) = 1,
-/// out is the logarithm of M at the ends of both.
+/// out is the logarithm of M at the ends of both, NaN where digits may have been lost because the
+/// values of one row differ by more than the range of double.
 struct AlignmentTask {
   const double* query;  ///< m x d
   std::int64_t m;
@@ -70,7 +71,7 @@ struct AlignmentTask {
 /// weight e of inserting a letter and c(a, b) of emitting a pair,
 ///   G(i, j) = (c(s_i, t_j) - e(s_i) e(t_j)) G(i-1, j-1) + (e(s_i) G(i-1, j) + e(t_j) G(i, j-1)),
 /// G(0, 0) = 1, sums over all alignments of the first i and j letters; out is its logarithm at
-/// the ends of both.
+/// the ends of both, or NaN as in AlignmentTask.
 struct PairModelTask {
   const std::int32_t* query;  ///< m letters
   std::int64_t m;

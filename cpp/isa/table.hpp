@@ -39,6 +39,7 @@ mercer::Ops<T> make_ops() {
   o.mul = mul<T>;
   o.sqrt = sqrt_of<T>;
   o.log = log_all<T>;
+  o.log1p = log1p_all<T>;
   o.cos = cos_all<T>;
   o.reciprocal = reciprocal<T>;
   o.power = power<T>;

@@ -128,6 +128,14 @@ class Diagonal(Scope):
     def log(self) -> None:
         self._stack[-1] = np.log(np.maximum(self._stack[-1], np.finfo(np.float64).tiny))
 
+    def log1p(self) -> None:
+        """Replace the top t by log(1 + t)."""
+        self._stack[-1] = np.log1p(self._stack[-1])
+
+    def at_least(self, bound: float) -> None:
+        """Replace the top by itself or by a bound, whichever is larger."""
+        self._stack[-1] = np.maximum(self._stack[-1], bound)
+
     def sqrt(self) -> None:
         self._stack[-1] = np.sqrt(np.maximum(self._stack[-1], 0.0))
 

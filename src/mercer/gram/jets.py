@@ -218,6 +218,16 @@ class Jets:
         x = self._positive("the logarithm")
         self._apply(np.log(x), 1.0 / x, -1.0 / x**2)
 
+    def log1p(self) -> None:
+        """Replace the top t by log(1 + t)."""
+        t = self._stack[-1].value
+        if np.any(t <= -1.0):
+            raise NotSmoothError("the kernel takes the logarithm of 0 where its arguments meet.")
+        self._apply(np.log1p(t), 1.0 / (1.0 + t), -1.0 / (1.0 + t) ** 2)
+
+    def at_least(self, bound: float) -> None:
+        """Leave the top as it is: where arguments meet it is below the bound by rounding only."""
+
     def cos(self) -> None:
         c, s = np.cos(self._stack[-1].value), np.sin(self._stack[-1].value)
         c = np.where(np.abs(c) < _TINY, 0.0, c)

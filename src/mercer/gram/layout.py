@@ -21,7 +21,7 @@ from .leaf_rows import SPARSE_DENSITY, Images
 from .mapped_objects import Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
-from .program import Leaf, Program, compile_kernel
+from .program import Builder, Leaf, Program, Scalars, compile_kernel
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
@@ -99,8 +99,27 @@ class Layout:
             else:
                 store.dense(_floats(rows), centre)
         for scalars in self.program.scalars:
-            store.aux(numbers(scalars, views))
+            store.aux(self._numbers(scalars, views))
         return store
+
+    def _numbers(self, scalars: Scalars, views: Views) -> np.ndarray:
+        """Return the numbers u(x) of the program, in the precision of its values.
+
+        Diagonals are those of the native tiles to the last bit, so that k(x, x) - 2 k(x, x) +
+        k(x, x) is 0.
+        """
+        kernel = scalars.kernel
+        if scalars.kind != "diagonal" or hasattr(kernel, "diag_error"):
+            return numbers(scalars, views)
+        builder = Builder()
+        builder.look_at(scalars.columns, scalars.mapping)
+        kernel.compile(builder)
+        images = Images(builder.program)
+        found = images.of_those_that_stay(views)
+        centres: list[np.ndarray | None] = [None] * len(builder.program.leaves)
+        own = Layout(builder.program, self.dtype, self.sparse, centres, images)
+        store = own.prepare(views, found=found)
+        return np.asarray(own.evaluator(store, store, views, views).diag(), dtype=np.float64)
 
     def _shares(self, leaf: Leaf, other: Layout) -> bool:
         """Return whether another layout stores a leaf in the same way."""

@@ -123,6 +123,10 @@ class Scope:
         self._columns = columns
         self._mapping = mapping
 
+    def look_at(self, columns: Columns, mapping: Mapping | None) -> None:
+        """Let all leaves look at some columns of the objects, or at their images under a map."""
+        self._columns, self._mapping = columns, mapping
+
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
         """Restrict the leaves inside to some columns, within those already chosen."""
@@ -250,6 +254,14 @@ class Builder(Scope):
     def log(self) -> None:
         """Replace the top x by log(x); 0 counts as the smallest number, so 0 log(0) is 0."""
         self.program.code.append(("log",))
+
+    def log1p(self) -> None:
+        """Replace the top x > -1 by log(1 + x), accurate also for small x."""
+        self.program.code.append(("log1p",))
+
+    def at_least(self, bound: float) -> None:
+        """Replace the top x by max(x, bound)."""
+        self.program.code.append(("at_least", float(bound)))
 
     def sqrt(self) -> None:
         """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""
