@@ -332,7 +332,7 @@ void Evaluator<T>::diag(T* out) const {
           for (Index r = 0; r < n; ++r) {
             T sum = 0;
             if (source.stat == Stat::dot)
-              for (Index k = 0; k < s->d; ++k) sum = std::fma(s->at(r, k), s->at(r, k), sum);
+              sum = o.square(s->panel_of(r) + r % s->panel, s->d, s->panel);
             if (source.stat == Stat::minimum || source.stat == Stat::harmonic)
               for (Index k = 0; k < s->d; ++k) sum += s->at(r, k);
             x[r] = source.stat == Stat::harmonic ? sum / 2 : sum;

@@ -32,11 +32,11 @@ class Buffer {
     constexpr std::size_t huge = std::size_t(1) << 21;
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
     const std::size_t align = bytes >= 2 * huge ? huge : 64;
-    const std::size_t rounded = (bytes + align - 1) / align * align;
-    void* p = std::aligned_alloc(align, rounded);
-    if (!p) throw std::bad_alloc();
+    // Not aligned_alloc, which wants the size rounded up: the sanitizers see the exact end.
+    void* p = nullptr;
+    if (posix_memalign(&p, align, bytes)) throw std::bad_alloc();
 #ifdef __linux__
-    if (align == huge) madvise(p, rounded, MADV_HUGEPAGE);
+    if (align == huge) madvise(p, bytes, MADV_HUGEPAGE);
 #endif
     data_.reset(static_cast<T*>(p));
     size_ = n;

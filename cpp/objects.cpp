@@ -73,16 +73,15 @@ template <class T>
 void fill_norms(SparseStore<T>& s) {
   s.square.reset(std::max<Index>(s.n, 1));
   s.mass.reset(std::max<Index>(s.n, 1));
+  const Ops<T>& o = ops<T>();
   for (Index i = 0; i < s.n; ++i) {
     double square = 0, mass = 0;
     for (Index r = s.first[i]; r < s.first[i + 1]; ++r) {
-      // The same fused chains as the tile loops: a row is at distance exactly zero from itself.
-      T part = 0, part_mass = 0;
-      for (Index e = s.run[r]; e < s.run[r + 1]; ++e) {
-        part = std::fma(s.value[e], s.value[e], part);
-        part_mass += std::fabs(s.value[e]);
-      }
-      square += static_cast<double>(part);
+      // The chains of the tile loops: a row is at distance exactly zero from itself.
+      T part_mass = 0;
+      for (Index e = s.run[r]; e < s.run[r + 1]; ++e) part_mass += std::fabs(s.value[e]);
+      square +=
+          static_cast<double>(o.square(s.value.data() + s.run[r], s.run[r + 1] - s.run[r], 1));
       mass += static_cast<double>(part_mass);
     }
     s.square[i] = square;

@@ -19,6 +19,7 @@ NB_MODULE(_native, m) {
   // A module-level Gram of a Python kernel is a reference cycle at exit, not a leak.
   nb::set_leak_warnings(false);
   m.def("isa", [] { return std::string(current_isa().name); });
+  m.def("isa_reason", &isa_reason);
   m.def("available_isas", &available_isas);
   m.def("set_isa", &set_isa);
   m.def("get_num_threads", &num_threads);
