@@ -24,11 +24,12 @@ from .program import Leaf, Program
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
 SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error of a value. That of a squared distance comes from sums of products
-# in single precision, each of whose partial sums is rounded. The roundings point both ways, so that
-# they add up to 0.58 units times the root of the sum of their squares; the largest of 1e5 pairs
-# is at 4.3 times that, and a distance has twice the error of a dot product. The second factor is for
-# the rows themselves and for partial sums that are alike in all runs of a row (cpp/objects.cpp).
+# Compressed rows: the whole error of a value. That of a squared distance comes from sums of
+# products in single precision, each of whose partial sums is rounded. The roundings point both
+# ways, so that they add up to 0.58 units times the root of the sum of their squares; the largest of
+# 1e5 pairs is at 4.3 times that, and a distance has twice the error of a dot product. The second
+# factor is for the rows themselves and for partial sums that are alike in all runs of a row
+# (cpp/objects.cpp).
 SPARSE_ERROR = 1.9e-6
 PARTIAL_SUMS = 5.0
 NORMS = 3.0
