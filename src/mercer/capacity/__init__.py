@@ -1,5 +1,5 @@
 """Bounds on the error of a machine, with the conditions under which they hold."""
 
-from mercer.capacity.compression import compression_bound, loo_bound
+from .compression import compression_bound, loo_bound
 
 __all__ = ["compression_bound", "loo_bound"]
