@@ -143,7 +143,7 @@ sanitize: $(VENV)/.build-tools $(VENV)/.native
 	    sh tools/on_every_isa.sh build/sanitize/mercer_tests
 	@echo "== Python fits under sanitizers"
 	@for isa in $$(build/sanitize/mercer_tests --isas); do \
-	    MERCER_ISA=$$isa $(SANITIZED_PYTHON) tools/sanitized_fits.py build/sanitize/_native*.so \
+	    MERCER_ISA=$$isa $(SANITIZED_PYTHON) -m tools.sanitized_fits build/sanitize/_native*.so \
 	        || exit 1; \
 	done
 

@@ -1,6 +1,6 @@
 """Fits, values and errors in a native module that was built with the sanitizers.
 
-usage: sanitized_fits.py MODULE
+usage: python -m tools.sanitized_fits MODULE
 
 MODULE takes the place of ``mercer._native``. Whatever the sanitizers find ends the process.
 """
@@ -56,7 +56,7 @@ def compute_values() -> int:
     """Tiles, diagonals and products of the catalogue, and what is refused."""
     from mercer.gram import Gram
     from mercer.kernels import RBF
-    from mercer.kernels.catalogue import catalogue, sample
+    from tests.catalogue import catalogue, sample
 
     rng = np.random.default_rng(1)
     kernels = 0
