@@ -109,13 +109,13 @@ py-test: $(VENV)/.dev $(VENV)/.native
 	@MERCER_ISA= $(PYTEST)
 
 isa-test: $(VENV)/.dev $(VENV)/.native
-	@for isa in $(OTHER_ISAS); do \
+	@isas=$(OTHER_ISAS) && for isa in $$isas; do \
 	    echo "== tests of values, MERCER_ISA=$$isa"; \
 	    MERCER_ISA=$$isa $(PYTEST) $(VALUE_TESTS) || exit 1; \
 	done
 
 test-paths: $(VENV)/.dev $(VENV)/.native
-	@for isa in $(OTHER_ISAS); do \
+	@isas=$(OTHER_ISAS) && for isa in $$isas; do \
 	    echo "== pytest, MERCER_ISA=$$isa"; \
 	    MERCER_ISA=$$isa $(PYTEST) $(VALUE_TESTS:%=--deselect %) \
 	        --deselect tests/gram/test_instruction_sets.py || exit 1; \
@@ -142,7 +142,7 @@ sanitize: $(VENV)/.build-tools $(VENV)/.native
 	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
 	    sh tools/on_every_isa.sh build/sanitize/mercer_tests
 	@echo "== Python fits under sanitizers"
-	@for isa in $$(build/sanitize/mercer_tests --isas); do \
+	@isas=$$(build/sanitize/mercer_tests --isas) && for isa in $$isas; do \
 	    MERCER_ISA=$$isa $(SANITIZED_PYTHON) -m tools.sanitized_fits build/sanitize/_native*.so \
 	        || exit 1; \
 	done

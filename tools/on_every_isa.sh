@@ -1,10 +1,10 @@
 #!/bin/sh
-# Run the C++ tests once per instruction set that they can run on here.
+# Run the C++ tests once per instruction set that this processor has.
 #
-# usage: on_every_isa.sh PROGRAM [EMULATOR ARGUMENTS...]
+# usage: on_every_isa.sh PROGRAM
 set -e
-program=$1
-shift
-for isa in $("$@" "$program" --isas); do
-    echo "$isa: $(MERCER_ISA=$isa "$@" "$program")"
+isas=$("$1" --isas)
+for isa in $isas; do
+    printf '%s: ' "$isa"
+    MERCER_ISA=$isa "$1"
 done
