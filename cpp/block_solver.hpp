@@ -16,6 +16,7 @@ namespace mercer {
 
 /// Columns one task of a gradient update owns.
 inline constexpr Index task_columns = 1024;
+static_assert(task_columns % largest_panel == 0);
 /// Rows computed together, whatever a kernel would take in one call.
 inline constexpr Index rows_at_once = 128;
 
@@ -118,6 +119,7 @@ class BlockSolver {
   static constexpr double cheap = 64;
   /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
   static constexpr Index step_columns = 256;
+  static_assert(step_columns % largest_panel == 0);
   static constexpr double narrow_cost = 64;
   /// Multiply-adds of a step that lasts a few tenths of a second.
   static constexpr double dear_step = 4e9;

@@ -103,7 +103,7 @@ void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, In
     panel.require(std::max<Index>(d, 1) * o.panel);
     std::fill_n(panel.data(), d * o.panel, T(0));
     for (Index k = 0; k < d; ++k) query[k * query_block] = panel[k * o.panel] = entry(k);
-    alignas(64) T row[64];
+    alignas(64) T row[largest_panel];
     f(query.data(), 1, panel.data(), 1, d, c, row, o.panel);
     return row[0];
   };

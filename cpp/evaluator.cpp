@@ -353,7 +353,7 @@ void Evaluator<T>::diag_part(Index begin, Index end, T* out, PairScratch& scratc
           for (Index r = begin; r < end; ++r) {
             T sum = 0;
             if (source.stat == Stat::dot)
-              for (Index k = 0; k < s->d; ++k) sum = std::fma(s->at(r, k), s->at(r, k), sum);
+              sum = o.square(s->panel_of(r) + r % s->panel, s->d, s->panel);
             if (source.stat == Stat::minimum || source.stat == Stat::harmonic)
               for (Index k = 0; k < s->d; ++k) sum += s->at(r, k);
             x[r - begin] = source.stat == Stat::harmonic ? sum / 2 : sum;

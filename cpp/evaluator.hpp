@@ -116,6 +116,7 @@ class Evaluator {
   static constexpr Index chunk = 256;
   /// The same where leaves go through lists and tables of their own, which have a start to pay for.
   static constexpr Index long_chunk = 1024;
+  static_assert(chunk % largest_panel == 0 && long_chunk % largest_panel == 0);
 
   std::vector<LinearTerm> find_terms() const;
   bool product_by_values(const std::vector<Segment>& segments, double* out, Index out_cols,

@@ -15,6 +15,7 @@ constexpr Index panel_bytes = Index(1) << 18;
 constexpr int queries = 4;
 /// Rows of a task of a product with weight vectors; a multiple of every panel.
 constexpr Index weighted_rows = 512;
+static_assert(weighted_rows % largest_panel == 0);
 /// Objects that a weight vector must stand for to be worth its making, and numbers that all may
 /// hold.
 constexpr Index objects_per_weight = 4;
@@ -28,7 +29,8 @@ struct ProductScratch {
 };
 
 /// Coefficients of a segment in the layout of the loops. A single column is laid out over whole
-/// panels and summed lane by lane; several columns are padded to a multiple of eight.
+/// panels and summed lane by lane; several columns are padded to a multiple of
+/// column_block.
 struct Coefficients {
   Index begin, end;  ///< columns of b
   Index first;       ///< single column: where its panels begin
@@ -52,7 +54,7 @@ std::vector<Coefficients> lay_out(const std::vector<Segment>& segments, Index pa
       std::fill_n(c.v.data(), length, 0.0);
       std::copy_n(g.v, count, c.v.data() + (g.begin - c.first));
     } else {
-      c.width = round_up(g.cols, 8);
+      c.width = round_up(g.cols, column_block);
       c.v.reset(std::max<Index>(count * c.width, 1));
       for (Index k = 0; k < count; ++k)
         for (Index j = 0; j < c.width; ++j)

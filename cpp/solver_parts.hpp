@@ -14,8 +14,6 @@
 namespace mercer {
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Slots of a group start at a multiple of this (the widest vector of all paths).
-inline constexpr Index slot_align = 32;
 
 /// An objective that falls by less than this part of itself over many steps no longer falls.
 inline constexpr double stagnation = 1e-12;

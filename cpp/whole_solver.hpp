@@ -277,7 +277,9 @@ class WholeSolver {
   /// The rows of wanted_, which take milliseconds each.
   void compute_by_all_threads(T* rows) {
     const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    const Index width = round_up(std::max<Index>(size / (4 * settings_.threads), 64), 64);
+    constexpr Index least = 64;
+    static_assert(least % largest_panel == 0);
+    const Index width = round_up(std::max(size / (4 * settings_.threads), least), least);
     std::vector<Query<T>> queries(static_cast<std::size_t>(std::max(settings_.threads, 1)));
     for (std::size_t w = 0; w < queries.size(); ++w)
       queries[w].pair.leave = [this, w] { return limits_.leave(static_cast<int>(w)); };

@@ -143,6 +143,13 @@ std::pair<double, double> describe(const ObjectsBuilder<T>& b, int leaf) {
   return {0.0, 0.0};
 }
 
+/// See SparseStore::partial_sums; 0 for other stores.
+template <class T>
+double partial_sums_of(const ObjectsBuilder<T>& b, int leaf) {
+  auto* p = std::get_if<SparseStore<T>>(b.objects->stores.at(static_cast<size_t>(leaf)).get());
+  return p ? p->partial_sums : 0.0;
+}
+
 /// Columns of the rows in the store of a leaf.
 template <class T>
 Index columns_of(const ObjectsBuilder<T>& b, int leaf) {

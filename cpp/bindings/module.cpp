@@ -28,6 +28,7 @@ NB_MODULE(_native, m) {
     }
   });
   m.def("isa", [] { return std::string(current_isa().name); });
+  m.def("isa_reason", &isa_reason);
   m.def("available_isas", &available_isas);
   m.def("set_isa", &set_isa);
   m.def("get_num_threads", &num_threads);

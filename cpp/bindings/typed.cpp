@@ -57,6 +57,9 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def(
           "rounding", [](const Builder& b, int leaf) { return describe(b, leaf).second; }, "leaf"_a)
       .def(
+          "partial_sums", [](const Builder& b, int leaf) { return partial_sums_of(b, leaf); },
+          "leaf"_a)
+      .def(
           "columns", [](const Builder& b, int leaf) { return columns_of(b, leaf); }, "leaf"_a)
       .def(
           "is_sparse",

@@ -39,8 +39,10 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   const bool symmetric = !rows && e.symmetric();
   interruptible([&](Leaving& leaving) {
     const Index block = e.block();
+    constexpr Index widest = 1024;
+    static_assert(widest % largest_panel == 0);
     const Index width = e.threads_allowed()
-                            ? std::min<Index>(round_up(std::max<Index>(m, 1), e.panel()), 1024)
+                            ? std::min(round_up(std::max<Index>(m, 1), e.panel()), widest)
                             : round_up(std::max<Index>(m, 1), e.panel());
     const Index blocks = (n + block - 1) / block;
     int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;

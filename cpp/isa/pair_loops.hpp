@@ -61,6 +61,7 @@ bool filled(const Task& t, double* p, Index n, double x) {
 /// Vectors of a group that run together: two hide the latency of the chain over j, and the state
 /// of several orders stays in sixteen registers.
 constexpr int together = 2;
+static_assert(group_vectors % together == 0, "no step ends beyond the group");
 
 template <bool QueryOuter>
 inline VecD outer_token(const mercer::SubsequenceTask& t, Index i, Index lane) {
@@ -339,6 +340,8 @@ void pair_model_of(const mercer::PairModelTask& t) {
   scaled.finish(t.length, t.out);
 }
 
+static_assert(group_vectors > 2, "one vector, two, or all of a group");
+
 void alignment(const mercer::AlignmentTask& t) {
   const auto loop = t.used <= VecD::width       ? alignment_of<1>
                     : t.used <= 2 * VecD::width ? alignment_of<2>
@@ -384,7 +387,7 @@ void runs(const mercer::RunsTask& t) {
 
 // ---------------------------------------------------------------- joint derivations
 
-/// Columns [at, at + V vectors) of row j.
+/// Columns [at, at + V vectors) of row j; the stride is a whole number of vectors (PairOps::step).
 template <int V>
 inline void triangle_row(const mercer::TriangleTask& t, Index j, Index at) {
   double* out = t.out + j * t.stride + at;

@@ -29,6 +29,9 @@ struct Extremes {
 
 // Two independent chains per loop: a running minimum with its index is bound by latency.
 constexpr int chains = 2;
+static_assert(mercer::slot_align % (chains * VecF::width) == 0 &&
+                  mercer::slot_align % (chains * VecD::width) == 0,
+              "a group of slots is a whole number of steps of the loops");
 
 /// values += t * (row_i - row_j) over one group, and the extremes afterwards.
 template <class T>

@@ -30,6 +30,7 @@ mercer::Ops<T> make_ops() {
   fill_stats<T>(o, std::make_integer_sequence<int, mercer::n_stats>());
   fill_coordinates<T>(o, std::make_integer_sequence<int, mercer::n_coordinates>());
   o.inverted = inverted<T>;
+  o.square = square<T>;
   o.transpose = transpose<T>;
   o.affine = affine<T>;
   o.exp_affine = exp_affine<T>;

@@ -24,12 +24,15 @@ from .program import Leaf, Program
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
 SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as so many roundings of the squared norms. Ratios up
-# to 8.5 were seen for long single-precision sums and 2.8 where runs are added in double precision;
-# the factors leave a margin. The first is for narrow rows, summed in one run (cpp/objects.cpp).
+# Compressed rows: the whole error of a value. That of a squared distance comes from sums of
+# products in single precision, each of whose partial sums is rounded. The roundings point both
+# ways, so that they add up to 0.58 units times the root of the sum of their squares; the largest of
+# 1e5 pairs is at 4.3 times that, and a distance has twice the error of a dot product. The second
+# factor is for the rows themselves and for partial sums that are alike in all runs of a row
+# (cpp/objects.cpp).
 SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = (10.0, 5.0)
-NARROW = 256
+PARTIAL_SUMS = 5.0
+NORMS = 3.0
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
 SINGLE_SCALE = 1e3
 # The relative error of a power of a dot product, by an estimate that is two to three times the
@@ -59,7 +62,14 @@ def coarseness_of_single(
     if kinds & {"matrix", "python", "sequence"}:
         return inf
     leaves = [
-        _Rows(leaf, store.radius(k), store.rounding(k), sparse[k], columns[k])
+        _Rows(
+            leaf,
+            store.radius(k),
+            store.rounding(k),
+            sparse[k],
+            columns[k],
+            store.partial_sums(k),
+        )
         for k, leaf in enumerate(program.leaves)
     ]
     if _is_classical(program):
@@ -78,13 +88,23 @@ def coarseness_of_single(
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is known of the rows behind a leaf: their largest norm, and that of their rounding."""
+    """What is known of the rows behind a leaf: their largest norm, and that of their rounding.
+
+    ``partial_sums`` is, for compressed rows, the root of the sum of squares of the partial sums of
+    a row's squares, each of which is rounded.
+    """
 
     leaf: Leaf
     radius: float
     rounding: float
     sparse: bool
     columns: int
+    partial_sums: float
+
+    @property
+    def roundings(self) -> float:
+        """Error of a squared distance of compressed rows, in roundings of the squared norm."""
+        return NORMS + PARTIAL_SUMS * self.partial_sums / max(self.radius**2, 1e-300)
 
     @property
     def powered(self) -> float:
@@ -113,12 +133,12 @@ class _Rows:
         if self.leaf.kind == "sqdist" and not self.sparse:
             return [(np.sqrt(s) + 2.0 * self.rounding) ** 2, s * (1.0 + self.sums)]
         if self.leaf.kind == "sqdist":
-            return [s + SPARSE_ROUNDINGS[self.columns > NARROW] * _EPS * self.radius**2]
+            return [s + self.roundings * _EPS * self.radius**2]
         if self.leaf.kind == "dot":
             return [s + 2.0 * self.rounding * self.radius + self.sums * self.radius**2]
         if self.leaf.kind == "chi" and self.sparse:  # from the masses, as distances from norms
             mass = sqrt(self.columns) * self.radius
-            return [s + SPARSE_ROUNDINGS[self.columns > NARROW] * _EPS * 2.0 * mass]
+            return [s + self.roundings * _EPS * 2.0 * mass]
         # Sums of absolute differences, of minima and of harmonic means change as fast as their
         # rows, the chi-square distance at most three times as fast.
         rate = 3.0 if self.leaf.kind == "chi" else 1.0
@@ -173,8 +193,7 @@ def _classical(rows: _Rows, width: float | None, degree: int) -> float:
     """
     if rows.leaf.kind == "sqdist" and width is not None:
         if rows.sparse:
-            roundings = SPARSE_ROUNDINGS[rows.columns > NARROW]
-            return roundings * _EPS * width * rows.radius**2 / SPARSE_ERROR
+            return rows.roundings * _EPS * width * rows.radius**2 / SPARSE_ERROR
         return 1.72 * sqrt(width) * rows.rounding / SINGLE_ERROR
     if rows.leaf.kind == "l1" and width is not None:
         return 4 * width * max(rows.rounding, _EPS * rows.radius) / SINGLE_ERROR

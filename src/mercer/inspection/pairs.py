@@ -68,7 +68,7 @@ class NegativeMinor:
 
 @dataclass
 class PairScan:
-    """What one pass over all pairs finds."""
+    """What one pass over all pairs finds.
 
     Attributes
     ----------
