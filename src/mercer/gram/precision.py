@@ -32,6 +32,9 @@ SINGLE_ERROR = 1.2e-6
 # (cpp/objects.cpp).
 SPARSE_ERROR = 1.9e-6
 PARTIAL_SUMS = 5.0
+NARROW = 256
+"""Sums over compressed rows of more columns are added in runs, in double precision."""
+
 NORMS = 3.0
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
 SINGLE_SCALE = 1e3
