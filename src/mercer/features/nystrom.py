@@ -118,7 +118,10 @@ class Nystrom(KernelFeatures):
             )
         kept = values > self.rank_tol * max(values[0], 0.0)
         if not kept.any():
-            raise ValueError("all objects have length 0 in feature space; there are no features.")
+            raise ValueError(
+                f"all {len(chosen)} landmarks have length 0 in feature space, so there are no "
+                "features; draw more of them, or use selection='greedy'."
+            )
         values, vectors = values[kept], vectors[:, kept]
         # An eigenvector's sign is arbitrary: its largest entry is made positive.
         vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
