@@ -9,6 +9,13 @@ from mercer.capacity.finite_classes import (
     hoeffding_tail,
     test_set_bound,
 )
+from mercer.capacity.finite_learners import (
+    BayesFinite,
+    FiniteClassLearner,
+    mdl_select,
+    no_free_lunch,
+    symmetrisation,
+)
 from mercer.capacity.growth import Entropies, entropies, growth_function, sauer
 from mercer.capacity.uniform import (
     TEMPLATES,
@@ -20,10 +27,12 @@ from mercer.capacity.vc import vc_bound, vc_confidence, vc_lower_bound
 
 __all__ = [
     "TEMPLATES",
+    "BayesFinite",
     "Bound",
     "Comparison",
     "Condition",
     "Entropies",
+    "FiniteClassLearner",
     "UniformTemplate",
     "compare",
     "compression_bound",
@@ -34,8 +43,11 @@ __all__ = [
     "hoeffding_interval",
     "hoeffding_tail",
     "loo_bound",
+    "mdl_select",
+    "no_free_lunch",
     "optimal_compression_prior",
     "sauer",
+    "symmetrisation",
     "test_set_bound",
     "uniform_bound",
     "vc_bound",

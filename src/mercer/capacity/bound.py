@@ -295,6 +295,9 @@ def bound(
 ) -> Callable[[Callable[P, Bound]], Callable[P, Bound]]:
     """Decorate a formula: check its arguments, and keep them with the result.
 
+    An argument may be a bound itself, on a dimension for example: its value is inserted and its
+    conditions are inherited.
+
     Parameters
     ----------
     quantity : str
@@ -321,9 +324,15 @@ def bound(
         def evaluate(*args: P.args, **kwargs: P.kwargs) -> Bound:
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
+            inherited: list[Condition] = []
+            for keyword, argument in given.arguments.items():
+                if isinstance(argument, Bound):  # a bound on a dimension, put into another formula
+                    given.arguments[keyword] = argument.value
+                    inherited += argument.conditions
             vocabulary.check(given.arguments)
-            result = formula(*args, **kwargs)
+            result = formula(*given.args, **given.kwargs)
             fields = {
+                "conditions": tuple(dict.fromkeys([*result.conditions, *inherited])),
                 "quantity": quantity,
                 "name": formula.__name__,
                 "inputs": dict(given.arguments),
