@@ -111,7 +111,7 @@ def sum_cover(first: Cover, second: Cover, n_shares: int = 99) -> Cover:
     >>> from mercer.capacity import offset_cover, sum_cover
     >>> both = sum_cover(lambda eps, n: 1 / eps, offset_cover(1.0))
     >>> round(both(0.1, 10), 3)
-    14.465
+    15.698
     """
     shares = [i / (n_shares + 1) for i in range(1, n_shares + 1)]
 

@@ -302,7 +302,7 @@ def best_percentile(
     >>> import numpy as np
     >>> from mercer.capacity import best_percentile
     >>> best_percentile(np.linspace(-0.1, 1.0, 2000), radius=1.0, c=0.01).inputs["rank"]
-    632
+    481
     """
     ordered = np.sort(np.asarray(margins, dtype=float))
     if ordered[-1] > radius * (1 + 1e-9):

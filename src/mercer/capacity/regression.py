@@ -90,7 +90,7 @@ def regression_bound(
         raise ValueError("the hard bound is for ||w|| = 1 and no slack; choose norm=1 or norm=2.")
     within = Condition("all training residuals are at most theta - margin")
     if theta is not None and largest_residual is not None:
-        if largest_residual > theta - margin:
+        if largest_residual > theta - margin + 1e-12 * theta:
             raise ValueError(
                 f"a training residual of {largest_residual:g} exceeds theta - margin = "
                 f"{theta - margin:g}: the hard bound does not apply; choose norm=1 or norm=2."

@@ -288,7 +288,7 @@ def best_target_margin(
     >>> import numpy as np
     >>> from mercer.capacity import best_target_margin
     >>> best_target_margin(np.linspace(-0.1, 0.9, 1000), radius=1.0).inputs["margin"]
-    1.0
+    0.25
     """
     values = np.asarray(margins, dtype=float)
     if values.max() > radius * (1 + 1e-9):
