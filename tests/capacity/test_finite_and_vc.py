@@ -327,6 +327,25 @@ def test_posterior_odds_and_average() -> None:
         BayesFinite([lambda x: 1], [0.5], noise=0.1)
 
 
+@pytest.mark.spec("HO-28")
+def test_the_bayes_rule_of_the_right_model_cannot_be_beaten() -> None:
+    rng = np.random.default_rng(4)
+    rules = [lambda x, t=t: 1 if x >= t else -1 for t in range(6)]
+    prior = np.array([0.3, 0.1, 0.2, 0.1, 0.2, 0.1])
+    wrong = np.zeros(3)
+    for _ in range(1500):
+        target = rules[rng.choice(6, p=prior)]
+        X = rng.integers(0, 6, size=4)
+        y = [target(x) * (1 if rng.random() > 0.2 else -1) for x in X]
+        bayes = BayesFinite(rules, prior, noise=0.2).fit(X, y)
+        fewest = FiniteClassLearner(rules).fit(X, y)
+        average = np.where(bayes.predict_average(range(6)) >= 0, 1, -1)
+        truth = np.array([target(x) for x in range(6)])
+        answers = (average, [bayes.map_(x) for x in range(6)], fewest.predict(range(6)))
+        wrong += [np.mean(answer != truth) for answer in answers]
+    assert wrong[0] < wrong[1] < wrong[2]
+
+
 @pytest.mark.spec("CS-1.09")
 def test_no_learner_beats_chance_without_a_bias() -> None:
     def contrary(points, labels):
