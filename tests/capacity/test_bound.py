@@ -43,6 +43,11 @@ def test_bounds_compare_by_value_and_survive_json() -> None:
     assert sorted([large, small])[0] is small
     assert min(small, 0.01) == 0.01
     assert small <= 1
+    twin = vc_bound(n_samples=1000, vc_dim=3, n_errors=None, variant="cs").at(delta=0.05)
+    other = finite_class_bound(n_samples=1, n_hypotheses=1).at(delta=0.5)
+    assert small <= twin
+    assert small >= twin
+    assert other != twin
     assert small == vc_bound(n_samples=1000, vc_dim=3)
     assert small == pytest.approx(float(small))
     plain = json.loads(json.dumps(uniform_bound(n_samples=100, ln_n=lambda e, n: 1.0).to_dict()))

@@ -66,10 +66,10 @@ class Condition:
 INDEPENDENT = Condition("the samples are drawn independently from one distribution")
 FIXED_CLASS = Condition("the class of functions was fixed before the samples were seen")
 FIXED_SCALE = Condition("the margin (or scale) was fixed before the samples were seen")
+IN_BALL = Condition("all data lie in a ball of this radius around the origin of feature space")
 NO_OFFSET = Condition("the function is linear in feature space, without an offset b")
 
 
-@functools.total_ordering
 @dataclass(frozen=True, eq=False)
 class Bound:
     """A bound, with everything needed to judge it.
@@ -255,6 +255,15 @@ class Bound:
 
     def __lt__(self, other: Any) -> bool:
         return float(self) < float(other)
+
+    def __le__(self, other: Any) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return float(self) >= float(other)
 
     def __str__(self) -> str:
         relation = "<=" if self.side == "upper" else ">="

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import FIXED_SCALE, NO_OFFSET, Bound, Condition, bound, state
+from mercer.capacity.bound import FIXED_SCALE, IN_BALL, NO_OFFSET, Bound, bound, state
 from mercer.capacity.shattering import Shattering, is_shattered
 
 __all__ = [
@@ -43,7 +43,7 @@ def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> B
     return state(
         {"dimension": (radius * w_norm / margin) ** 2},
         NO_OFFSET,
-        Condition("all points lie in a ball of this radius around the origin"),
+        IN_BALL,
         reference="Cristianini and Shawe-Taylor, Theorem 4.16; Smola, (8.38)",
     )
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from mercer.capacity.bound import (
     FIXED_CLASS,
     FIXED_SCALE,
+    IN_BALL,
     INDEPENDENT,
     NO_OFFSET,
     Bound,
@@ -42,7 +43,6 @@ __all__ = [
 
 BOOK = "Cristianini and Shawe-Taylor"
 KEPT = Condition("all training points have at least this margin")
-IN_BALL = Condition("the distribution lies in a ball of this radius around the origin")
 
 
 def margin_distribution(
@@ -190,7 +190,7 @@ def hard_margin_bound(
     d = effective_vc_dimension(radius, margin)
     made = _fat_bound(n_samples, radius, margin, d.value, delta)
     kept = [c for c in d.conditions if c is not NO_OFFSET or offset is None]
-    return state(made.terms, *made.conditions, *conditions, *kept, IN_BALL)
+    return state(made.terms, *made.conditions, *conditions, *kept)
 
 
 def _fat_bound(n_samples: int, radius: float, margin: float, fat_dim: float, delta: float) -> Bound:

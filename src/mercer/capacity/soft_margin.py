@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from mercer.capacity.bound import (
     FIXED_CLASS,
     FIXED_SCALE,
+    IN_BALL,
     INDEPENDENT,
     NO_OFFSET,
     Bound,
@@ -26,7 +27,6 @@ from mercer.capacity.bound import (
     ln_of,
     state,
 )
-from mercer.capacity.margin import IN_BALL
 from mercer.capacity.vc import long_enough
 
 __all__ = [
