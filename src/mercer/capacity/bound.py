@@ -19,7 +19,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity import vocabulary
+from . import vocabulary
 
 P = ParamSpec("P")
 STATES = ("satisfied", "violated", "unknown")

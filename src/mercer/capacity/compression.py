@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import INDEPENDENT, Bound, Condition, bound, state
+from .bound import INDEPENDENT, Bound, Condition, bound, state
 
 __all__ = ["CompressionScheme", "compression_bound", "loo_bound", "optimal_compression_prior"]
 

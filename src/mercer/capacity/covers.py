@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.capacity.growth import sauer
+from .bound import Bound, Condition, bound, state
+from .growth import sauer
 
 __all__ = [
     "convert_cover",

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import FIXED_SCALE, IN_BALL, NO_OFFSET, Bound, bound, state
-from mercer.capacity.shattering import Shattering, is_shattered
+from .bound import FIXED_SCALE, IN_BALL, NO_OFFSET, Bound, bound, state
+from .shattering import Shattering, is_shattered
 
 __all__ = [
     "effective_vc_dimension",

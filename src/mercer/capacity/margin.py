@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import (
+from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
     IN_BALL,
@@ -26,8 +26,8 @@ from mercer.capacity.bound import (
     ln_of,
     state,
 )
-from mercer.capacity.fat import effective_vc_dimension
-from mercer.capacity.vc import long_enough
+from .fat import effective_vc_dimension
+from .vc import long_enough
 
 __all__ = [
     "best_percentile",

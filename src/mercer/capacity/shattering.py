@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.separation import (
+from .separation import (
     Array,
     ball,
     features_of,

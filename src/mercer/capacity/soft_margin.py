@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import (
+from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
     IN_BALL,
@@ -27,7 +27,7 @@ from mercer.capacity.bound import (
     ln_of,
     state,
 )
-from mercer.capacity.vc import long_enough
+from .vc import long_enough
 
 __all__ = [
     "SlackEmbedding",
