@@ -37,6 +37,18 @@ def test_a_bound_states_its_conditions_and_what_it_assumes() -> None:
     assert fine.at(vc_dim=10).value == vc_bound(n_samples=1000, vc_dim=10, delta=0.05).value
 
 
+def test_an_assumption_can_be_decided_by_who_knows() -> None:
+    made = vc_bound(n_samples=1000, vc_dim=3)
+    good = made.decide("training error", True, "0 of 1000")
+    assert len(good.assumes) == len(made.assumes) - 1
+    assert good.certified
+    bad = made.decide("training error", False, "7 of 1000")
+    assert not bad.certified
+    assert "violated: the hypothesis makes no training error (7 of 1000)" in str(bad)
+    with pytest.raises(ValueError, match="names 0 assumed conditions"):
+        made.decide("weather", True)
+
+
 def test_bounds_compare_by_value_and_survive_json() -> None:
     small, large = vc_bound(n_samples=1000, vc_dim=3), vc_bound(n_samples=1000, vc_dim=30)
     assert small < large

@@ -148,6 +148,14 @@ def test_the_price_of_reading_the_margin_off_the_data() -> None:
     assert price == pytest.approx(2e-6 * 2)  # i + 1 = 2 bits of confidence
     assert price < 2e-6 * math.log2(4 / 0.5)
     assert made.sample_complexity() > fixed.sample_complexity()
+    # With an offset, also read off the data, the margin in the enlarged space is on the grid.
+    shifted = stratified(hard_margin_bound(10**7, 1.0, 0.5, offset=0.5))
+    margin = 0.5 / math.sqrt(1.25)  # 0.447, radius sqrt(2): i = 2, the grid has 0.354
+    on_grid = hard_margin_bound(10**7, math.sqrt(2), math.sqrt(2) / 4, delta=0.05 / 8)
+    assert math.sqrt(2) / 4 <= margin
+    assert shifted.value == pytest.approx(on_grid.value)
+    assert not any("without an offset" in what for what in shifted.assumes)
+    assert shifted.at(n_samples=10**8).value < shifted.value
     with pytest.raises(ValueError, match="nothing to stratify"):
         stratified(vc_bound(100, 3))
 

@@ -232,6 +232,8 @@ def stratified(made: Bound) -> Bound:
     >>> round(float(made), 5)
     1.10064
     """
+    if made.inputs.get("offset") is not None:
+        return _stratified_with_offset(made)
     missing = {"radius", "margin", "delta"} - set(made.inputs)
     if missing or made.delta is None:
         raise ValueError(f"{made.name} has no {', '.join(sorted(missing))}: nothing to stratify.")
@@ -246,6 +248,28 @@ def stratified(made: Bound) -> Bound:
         delta=made.delta,
         inputs=made.inputs,
         conditions=(chose, *(c for c in inner.conditions if c != FIXED_SCALE)),
+        _function=lambda **inputs: stratified(made.at(**inputs)),
+    )
+
+
+def _stratified_with_offset(made: Bound) -> Bound:
+    """Stratify the margin of the homogeneous function in the enlarged space, not that of w alone.
+
+    The offset is read off the data as well, so a grid for the margin of w would not be fixed.
+    """
+    radius, offset = made.inputs["radius"], made.inputs["offset"]
+    inner = stratified(
+        made.at(
+            radius=math.sqrt(2) * radius,
+            margin=made.inputs["margin"] / math.sqrt(1 + (offset / radius) ** 2),
+            offset=None,
+        )
+    )
+    small = next(c for c in made.conditions if "offset" in c.what)
+    return dataclasses.replace(
+        inner,
+        inputs=made.inputs,
+        conditions=(small, *(c for c in inner.conditions if c != NO_OFFSET)),
         _function=lambda **inputs: stratified(made.at(**inputs)),
     )
 
