@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -66,6 +67,29 @@ def test_bounds_compare_by_value_and_survive_json() -> None:
     assert plain["inputs"]["n_samples"] == 100
     assert plain["conditions"][0]["state"] == "unknown"
     assert plain["dominant"] == "deviation"
+
+
+@pytest.mark.spec("SM-7.01")
+def test_every_bound_grows_with_confidence_and_falls_with_samples() -> None:
+    for function in formulas():
+        parameters = inspect.signature(function).parameters
+        if not {"n_samples", "delta"} <= set(parameters):
+            continue
+        given = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
+        given |= {n: GOOD[n] for n in parameters if n in GOOD and n not in given}
+        given |= {n: v for n, v in EXTRA.items() if n in parameters}
+        made = function(**given | {"n_samples": 10**5})
+        assert made.value >= 0, function.__name__
+        surer, longer = made.at(delta=0.001), made.at(n_samples=10**7)
+        if made.side == "upper":
+            assert surer.value >= made.value, function.__name__
+            assert longer.value <= made.value, function.__name__
+        else:
+            assert surer.value >= made.value
+        assert sum(made.terms.values()) >= made.value * (1 - 1e-12)
+        copy = pickle.loads(pickle.dumps(made))
+        assert copy == made
+        assert copy.at(delta=0.001).value == surer.value
 
 
 @pytest.mark.spec("SM-7.27")
@@ -139,6 +163,7 @@ GOOD = {
     "n_hypotheses": 4, "ln_n": 2.0, "n_errors": 1, "n_sv": 3, "emp_risk": 0.1, "eps": 0.1,
     "c": 1.0, "prior": 0.5, "w_norm": 1.0, "fat_dim": 4,
 }  # fmt: skip
+EXTRA = {"rank": 3, "kl": 2.0, "theta": 1.0, "sse": 5.0, "ln_n_slack": 1.0}
 BAD = {
     "n_samples": [0, -1, 2.5, "ten"], "vc_dim": [-1, math.nan], "delta": [0, 1, -0.1, math.nan],
     "radius": [0, -1, math.inf], "margin": [0, -0.5, math.nan], "slack": [-1, math.inf],

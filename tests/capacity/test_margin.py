@@ -281,6 +281,22 @@ def test_best_target_margin(norm: int) -> None:
     assert clear.terms["margin"] == pytest.approx(16 * math.log2(500) ** 2 / 500)
 
 
+@pytest.mark.spec("CS-4.28", "CS-4.26")
+def test_a_soft_margin_bound_that_assumes_nothing_read_off_the_data() -> None:
+    margins = np.full(10**6, 0.9)
+    margins[:3] = 0.2
+    made = best_target_margin(margins, 1.0, explicit=True)
+    assert made.certified
+    assert not any("before the samples were seen" in what for what in made.assumes)
+    gamma, B = made.inputs["margin"], made.inputs["slack"]
+    slack = np.linalg.norm(np.maximum(0, gamma - margins))
+    assert slack <= B < 2 * max(slack, gamma)
+    i, j = round(-math.log2(gamma)), 0 if B == 0 else 1 + round(math.log2(B / gamma))
+    plain = soft_margin_bound(10**6, 1.0, gamma, B, delta=0.05 * 2.0 ** -(i + j + 2), explicit=True)
+    assert made.value == pytest.approx(plain.value)
+    assert made.value < best_target_margin(margins[:10_000], 1.0, explicit=True).value
+
+
 @pytest.mark.spec("HO-27")
 def test_soft_margin_order_of_the_slides() -> None:
     X = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])

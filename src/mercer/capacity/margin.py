@@ -7,6 +7,7 @@ base 2. A margin that is read off the data must be paid for: see `stratified`.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -248,8 +249,13 @@ def stratified(made: Bound) -> Bound:
         delta=made.delta,
         inputs=made.inputs,
         conditions=(chose, *(c for c in inner.conditions if c != FIXED_SCALE)),
-        _function=lambda **inputs: stratified(made.at(**inputs)),
+        _function=functools.partial(_stratified_at, made),
     )
+
+
+def _stratified_at(made: Bound, **inputs: Any) -> Bound:
+    """Return the stratified bound with other inputs."""
+    return stratified(made.at(**inputs))
 
 
 def _stratified_with_offset(made: Bound) -> Bound:
@@ -270,7 +276,7 @@ def _stratified_with_offset(made: Bound) -> Bound:
         inner,
         inputs=made.inputs,
         conditions=(small, *(c for c in inner.conditions if c != NO_OFFSET)),
-        _function=lambda **inputs: stratified(made.at(**inputs)),
+        _function=functools.partial(_stratified_at, made),
     )
 
 
