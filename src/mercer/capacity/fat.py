@@ -48,7 +48,7 @@ def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> B
     )
 
 
-@bound("effective VC dimension", "Cristianini and Shawe-Taylor, section 4.3.2", trivial=None)
+@bound("effective VC dimension", "Cristianini and Shawe-Taylor, Remark 4.15", trivial=None)
 def effective_vc_dimension(radius: float, margin: float) -> Bound:
     """Return 64 R^2 / gamma^2, the fat-shattering dimension of linear functions at gamma / 8.
 
