@@ -220,6 +220,7 @@ def test_three_forms_of_the_bound_of_vapnik_and_chervonenkis() -> None:
     quantile = kstwobign.ppf(0.95) / math.sqrt(1000)  # of the true deviation
     assert quantile == pytest.approx(0.043, abs=1e-3)
     assert quantile <= thresholds.value
+    assert vc_bound(10**4, 10, n_errors=0, variant="vc71").certified
     # The printed form is implied by that of 1971 wherever it says something.
     for ln_n, eps in itertools.product((0.0, 3.0, 50.0), (0.1, 0.5)):
         printed = deviation_probability(eps, 2000, ln_n, template="sm").value
