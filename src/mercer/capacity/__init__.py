@@ -1,8 +1,41 @@
 """Bounds on the error of a machine, with the conditions under which they hold."""
 
+from mercer.capacity.bayes import (
+    gaussian_posterior,
+    log_marginal_likelihood,
+    map_weights,
+)
 from mercer.capacity.bound import Bound, Condition
 from mercer.capacity.comparison import Comparison, compare
-from mercer.capacity.compression import compression_bound, loo_bound, optimal_compression_prior
+from mercer.capacity.compression import (
+    CompressionScheme,
+    compression_bound,
+    loo_bound,
+    optimal_compression_prior,
+)
+from mercer.capacity.covering import (
+    CoveringNumber,
+    box_covering_number,
+    covering_number,
+    greedy_maximal_system,
+    interval_covering_number,
+    lp_norm,
+    measure_norm,
+    packing_number,
+    sample_norm,
+)
+from mercer.capacity.covers import (
+    convert_cover,
+    cover_from_fat,
+    cover_from_pseudodim,
+    cover_lower_bound_from_fat_l,
+    fat_p_from_fat_l,
+    loss_induced_cover,
+    offset_cover,
+    parametric_cover,
+    polynomial_lipschitz,
+    sum_cover,
+)
 from mercer.capacity.dimensions import (
     radon_unrealisable_labelling,
     realise_labelling,
@@ -14,6 +47,12 @@ from mercer.capacity.dimensions import (
     vc_dimension_of_combinations,
     vc_dimension_of_union,
     worst_margin,
+)
+from mercer.capacity.fat import (
+    effective_vc_dimension,
+    fat_dimension,
+    is_fat_shattered,
+    linear_fat_dimension,
 )
 from mercer.capacity.finite_classes import (
     finite_class_bound,
@@ -29,6 +68,34 @@ from mercer.capacity.finite_learners import (
     symmetrisation,
 )
 from mercer.capacity.growth import Entropies, entropies, growth_function, sauer
+from mercer.capacity.luckiness import (
+    LUCKINESS,
+    Luckiness,
+    best_bound,
+    luckiest,
+    pac_bayes_bound,
+)
+from mercer.capacity.margin import (
+    best_percentile,
+    covering_margin_bound,
+    fat_margin_bound,
+    hard_margin_bound,
+    margin_distribution,
+    margin_rate,
+    n_margin_errors,
+    percentile_bound,
+    stratified,
+)
+from mercer.capacity.regression import (
+    regression_bound,
+    regression_slacks,
+    sse_bound,
+)
+from mercer.capacity.risk import (
+    Estimate,
+    cross_validation_estimate,
+    empirical_risk,
+)
 from mercer.capacity.shattering import (
     Shattering,
     balanced_dichotomy,
@@ -36,6 +103,21 @@ from mercer.capacity.shattering import (
     dichotomies,
     hyperplanes_shatter,
     is_shattered,
+)
+from mercer.capacity.soft_margin import (
+    SlackEmbedding,
+    best_target_margin,
+    slack_embedding,
+    soft_margin_bound,
+    soft_margin_cover_bound,
+)
+from mercer.capacity.srm import (
+    SRM,
+    Choice,
+    constrained,
+    srm_bound,
+    srm_penalty,
+    structure,
 )
 from mercer.capacity.uniform import (
     TEMPLATES,
@@ -46,38 +128,96 @@ from mercer.capacity.uniform import (
 from mercer.capacity.vc import vc_bound, vc_confidence, vc_lower_bound
 
 __all__ = [
+    "LUCKINESS",
+    "SRM",
     "TEMPLATES",
     "BayesFinite",
     "Bound",
+    "Choice",
     "Comparison",
+    "CompressionScheme",
     "Condition",
+    "CoveringNumber",
     "Entropies",
+    "Estimate",
     "FiniteClassLearner",
+    "Luckiness",
     "Shattering",
+    "SlackEmbedding",
     "UniformTemplate",
     "balanced_dichotomy",
+    "best_bound",
+    "best_percentile",
+    "best_target_margin",
+    "box_covering_number",
     "compare",
     "compression_bound",
+    "constrained",
+    "convert_cover",
     "count_dichotomies",
+    "cover_from_fat",
+    "cover_from_pseudodim",
+    "cover_lower_bound_from_fat_l",
+    "covering_margin_bound",
+    "covering_number",
+    "cross_validation_estimate",
     "deviation_probability",
     "dichotomies",
+    "effective_vc_dimension",
+    "empirical_risk",
     "entropies",
+    "fat_dimension",
+    "fat_margin_bound",
+    "fat_p_from_fat_l",
     "finite_class_bound",
+    "gaussian_posterior",
+    "greedy_maximal_system",
     "growth_function",
+    "hard_margin_bound",
     "hoeffding_interval",
     "hoeffding_tail",
     "hyperplanes_shatter",
+    "interval_covering_number",
+    "is_fat_shattered",
     "is_shattered",
+    "linear_fat_dimension",
+    "log_marginal_likelihood",
     "loo_bound",
+    "loss_induced_cover",
+    "lp_norm",
+    "luckiest",
+    "map_weights",
+    "margin_distribution",
+    "margin_rate",
     "mdl_select",
+    "measure_norm",
+    "n_margin_errors",
     "no_free_lunch",
+    "offset_cover",
     "optimal_compression_prior",
+    "pac_bayes_bound",
+    "packing_number",
+    "parametric_cover",
+    "percentile_bound",
+    "polynomial_lipschitz",
     "radon_unrealisable_labelling",
     "realise_labelling",
     "rectangle_unrealisable_labelling",
+    "regression_bound",
+    "regression_slacks",
+    "sample_norm",
     "sauer",
     "shatter_with_margin",
     "sine_shatter",
+    "slack_embedding",
+    "soft_margin_bound",
+    "soft_margin_cover_bound",
+    "srm_bound",
+    "srm_penalty",
+    "sse_bound",
+    "stratified",
+    "structure",
+    "sum_cover",
     "symmetrisation",
     "test_set_bound",
     "uniform_bound",

@@ -6,15 +6,17 @@ form of the training set; and leaving out a point that is not one changes nothin
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.capacity.bound import INDEPENDENT, Bound, Condition, bound, state
 
-__all__ = ["compression_bound", "loo_bound", "optimal_compression_prior"]
+__all__ = ["CompressionScheme", "compression_bound", "loo_bound", "optimal_compression_prior"]
 
 REBUILT = Condition("the support vectors alone give back the same function")
 CONSISTENT = Condition("the machine makes no training error")
@@ -138,6 +140,79 @@ def loo_bound(n_sv: int, n_samples: int) -> Bound:
     """
     _check_counts(n_sv, n_samples)
     return state({"support vectors": n_sv / n_samples}, REBUILT, CONSISTENT)
+
+
+class CompressionScheme:
+    """A rule that makes a classifier of a few points, from which all labels can be recovered.
+
+    Parameters
+    ----------
+    rule : callable
+        ``rule(X, y)`` returns a function that predicts labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity import CompressionScheme
+    >>> def midpoint(X, y):
+    ...     middle = (X[y > 0].min(initial=9) + X[y < 0].max(initial=-9)) / 2
+    ...     return lambda Z: np.where(Z[:, 0] >= middle, 1, -1)
+    >>> X, y = np.arange(6.0)[:, None], np.array([-1, -1, -1, 1, 1, 1])
+    >>> CompressionScheme(midpoint).compress(X, y).tolist()
+    [0, 5]
+    """
+
+    def __init__(self, rule: Callable[[Any, Any], Callable[[Any], Any]]) -> None:
+        self.rule = rule
+
+    def reproduces(self, X: ArrayLike, y: ArrayLike, indices: ArrayLike) -> bool:
+        """Return whether the classifier of these points labels all points correctly."""
+        points, labels = np.asarray(X), np.asarray(y)
+        chosen = np.asarray(indices, dtype=int)
+        return bool(np.all(np.asarray(self.rule(points[chosen], labels[chosen])(points)) == labels))
+
+    def compress(
+        self, X: ArrayLike, y: ArrayLike, method: str = "exact", start: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """Return indices of points from which the labels of all are recovered.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Data that the rule classifies without error.
+        method : {"exact", "greedy", "support_vectors"}, default="exact"
+            "exact": a smallest set, by trying all, for at most 16 points. "greedy": points are
+            dropped one by one while the labels can be recovered. "support_vectors": `start`,
+            checked.
+        start : array-like, optional
+            Indices to begin with, such as ``model.support_``; all points by default.
+        """
+        n = len(np.asarray(y))
+        candidates = np.arange(n) if start is None else np.asarray(start, dtype=np.int64)
+        if method == "exact":
+            if n > 16:
+                raise ValueError(f"{n} points have too many subsets; use method='greedy'.")
+            for size in range(1, n + 1):
+                for subset in itertools.combinations(candidates, size):
+                    if self.reproduces(X, y, subset):
+                        return np.array(subset, dtype=np.int64)
+            raise ValueError("no subset recovers all labels: the rule is not consistent.")
+        if method not in ("greedy", "support_vectors"):
+            raise ValueError(
+                f"method must be 'exact', 'greedy' or 'support_vectors'; got {method!r}."
+            )
+        if not self.reproduces(X, y, candidates):
+            raise ValueError("these points do not recover all labels: no compression set.")
+        if method == "greedy":
+            for i in list(candidates):
+                fewer = candidates[candidates != i]
+                if len(fewer) and self.reproduces(X, y, fewer):
+                    candidates = fewer
+        return candidates
+
+    def generalization_bound(self, n_kept: int, n_samples: int, delta: float = 0.05) -> Bound:
+        """Return the compression bound with natural logarithms, the form that is proved."""
+        return compression_bound(n_kept, n_samples, delta, base=math.e)
 
 
 def _share(prior: Mapping[int, float] | float, n_sv: int) -> float:

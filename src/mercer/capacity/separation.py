@@ -80,7 +80,7 @@ def _affine_weights(P: Array) -> Array:
     system[1:, 1:] = P @ P.T
     right = np.zeros(len(P) + 1)
     right[0] = 1.0
-    return np.linalg.lstsq(system, right, rcond=None)[0][1:]
+    return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0][1:], dtype=np.float64)
 
 
 def least_norm(A: Array) -> Array | None:

@@ -189,7 +189,7 @@ def balanced_dichotomy(X: ArrayLike, rng: Any = None) -> NDArray[np.int64]:
     Examples
     --------
     >>> from mercer.capacity import balanced_dichotomy
-    >>> balanced_dichotomy([[0.0], [1.0], [2.0], [3.0]], rng=0).sum()
+    >>> int(balanced_dichotomy([[0.0], [1.0], [2.0], [3.0]], rng=0).sum())
     0
     """
     points = _points(X)

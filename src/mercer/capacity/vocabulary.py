@@ -74,7 +74,7 @@ MEANINGS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "prior": (
         "prior, the probability given to this class before the data, must lie in (0, 1]",
-        lambda v: _is_number(v) and 0 < v <= 1,
+        lambda v: isinstance(v, Mapping) or (_is_number(v) and 0 < v <= 1),
     ),
     "c": (
         "c, the constant that the theorem leaves unspecified, must be positive and finite",
