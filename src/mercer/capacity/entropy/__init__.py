@@ -14,6 +14,7 @@ inherits them (Smola 1998, chapters 8 and 9, after Williamson, Smola and Schoelk
 Counts n of balls are given as natural logarithms `ln_n` throughout.
 """
 
+from .ball import cover_radius_margin
 from .choose import choose_period, exact_period, wrap_error
 from .classes import KernelClass, LPClass, MultiOutputClass, SVClass
 from .decay import ExponentialSpectrum, PolynomialSpectrum, tail_bounds
@@ -125,6 +126,7 @@ __all__ = [
     "compose",
     "continuum_entropy",
     "convex_hull_entropy",
+    "cover_radius_margin",
     "diagonal_entropy",
     "diagonal_radius",
     "ellipsoid_log_cover",
