@@ -73,7 +73,8 @@ def scaling_entropy(spectrum: Spectrum, ln_n: Any) -> tuple[Any, Any]:
         reach = critical[-1] / 2 if len(critical) else 0.0
         raise ValueError(
             f"the listed eigenvalues serve ln_n below {reach:.4g} only; got "
-            f"{float(exponents.max()):.4g}. List more of them (n_shells), or ask for fewer balls."
+            f"{float(exponents.max()):.4g}. List more of them (n_shells), unless they are below 1e-300 "
+            "already, or ask for fewer balls."
         )
     w = np.exp(blocks.log_means(2.0 * exponents, block))
     return np.sqrt(blocks.ends[block] * w + spectrum.remainders[block]), block
