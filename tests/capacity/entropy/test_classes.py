@@ -1,4 +1,4 @@
-"""Classes of kernel machines: covering numbers on m points, offsets, outputs, indefinite kernels."""
+"""Classes of kernel machines: covering numbers on m points, offsets, outputs, signed kernels."""
 
 import math
 
@@ -60,7 +60,8 @@ def test_maureys_bound_and_its_other_regimes():
     few = maurey_bound(50 * math.log(3.0), 50)
     assert few.value == pytest.approx(1 / 3)
     proved, believed = (maurey_bound(1e5, 10**6, c=c) for c in (103.0, 1.86))
-    assert proved.assumes == () and "c = 1.86" in believed.assumes[0]
+    assert proved.assumes == ()
+    assert "c = 1.86" in believed.assumes[0]
     with pytest.raises(ValueError, match="n_samples"):
         maurey_bound(1.0, 0)
 
@@ -100,9 +101,7 @@ def test_offsets_are_covered_separately():
     assert with_offset == pytest.approx(75.66, abs=0.02)
     # the same through covers that add up, with the best share of the radius
     linear = SVClass(SPECTRUM)
-    both = sum_cover(
-        lambda e, n: linear.log_covering(e, which="operator").value, offset_cover(1.0)
-    )
+    both = sum_cover(lambda e, n: linear.log_covering(e, which="operator").value, offset_cover(1.0))
     assert with_offset == pytest.approx(float(both(0.1, 1)), abs=0.05)
     assert SVClass(SPECTRUM, offset=1.0).eps(0.0) == pytest.approx(2.0)
     with pytest.raises(ValueError, match="bound on"):
@@ -116,7 +115,8 @@ def test_the_ball_bound_beats_the_combinatorial_one():
     assert printed[1].value == pytest.approx(1.54e5, rel=2e-3)
     assert printed[0].violated  # eps for eps^2 is not proved
     safe = cover_radius_margin(0.5, 1000, 1.0)
-    assert safe.certified and linear_fat_dimension(1.0, 0.125).value == 64
+    assert safe.certified
+    assert linear_fat_dimension(1.0, 0.125).value == 64
     # (8.39) drops the 16 in the logarithm, which makes it larger, hence harmless.
     dropped = math.log2(2 * math.e * 1000 * 0.5) - math.log2(2 * math.e * 1000 * 0.5 / 16)
     assert dropped == pytest.approx(4.0)
@@ -162,7 +162,8 @@ def test_basis_functions_that_are_too_narrow_leave_the_space():
         assert math.isfinite(found.norm2) == inside
     assert rkhs_membership(kernel, kernel).norm2 == pytest.approx(1.0)
     rough = rkhs_membership(Matern(nu=2.5), Exponential(gamma=1.0))
-    assert not rough.belongs and rkhs_membership(Exponential(gamma=1.0), GAUSSIAN).belongs
+    assert not rough.belongs
+    assert rkhs_membership(Exponential(gamma=1.0), GAUSSIAN).belongs
     with pytest.raises(ValueError, match="do not belong to the space"):
         regularisation_matrix(kernel, RBF.from_sigma(0.5), [0.0])
 
@@ -172,7 +173,9 @@ def test_the_null_space_of_a_regulariser_is_detected():
     x = np.linspace(-1.0, 1.0, 201)
     basis = np.stack([np.ones_like(x), np.sin(np.pi * x), np.exp(x)], axis=1)
     parts = nullspace_projection(basis, np.ones((201, 1)))  # the gradient does not see constants
-    assert parts[0] == pytest.approx(1.0) and parts[1] < 1e-12 and 0.5 < parts[2] < 1
+    assert parts[0] == pytest.approx(1.0)
+    assert parts[1] < 1e-12
+    assert 0.5 < parts[2] < 1
     with pytest.raises(ValueError, match="null space"):
         class_from_basis(SPECTRUM, np.eye(3), w_norm=1.0, null_part=parts)
     handled = class_from_basis(SPECTRUM, np.eye(3), w_norm=1.0, null_part=parts, offset=1.0)
@@ -189,7 +192,8 @@ def test_indefinite_kernels_are_linear_in_signed_features():
     K = quadratic_spline(X, X)
     assert np.linalg.eigvalsh(K)[0] < -1e-3
     spectrum = SignedSpectrum.from_gram(K)
-    assert (np.diff(spectrum.values) <= 0).all() and (spectrum.signs < 0).any()
+    assert (np.diff(spectrum.values) <= 0).all()
+    assert (spectrum.signs < 0).any()
     coef = np.random.default_rng(0).normal(size=30)
     np.testing.assert_allclose(spectrum.features() @ spectrum.weights(coef), K @ coef, atol=1e-12)
     assert LPClass(spectrum).log_covering(0.5).value > 0  # positivity is irrelevant here
@@ -215,7 +219,8 @@ def test_covering_numbers_of_linear_programming_machines():
     printed = [LPClass(SPECTRUM, printed=True).log_covering(e).value for e in RADII]
     np.testing.assert_allclose(printed, [63.4, 92.1, 105.6, 138.5, 190.1], atol=0.06)
     svc = [SVClass(SPECTRUM).log_covering(e).value for e in RADII]
-    assert (np.array(lp) < svc).all() and (np.array(printed) > svc).all()
+    assert (np.array(lp) < svc).all()
+    assert (np.array(printed) > svc).all()
     # The squared operator itself: diag(R^2 a_j^2) of the best scaling for sqrt(n).
     ln_n = 40.0
     half = entropy_A(SPECTRUM, ln_n / 2)

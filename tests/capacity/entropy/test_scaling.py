@@ -78,7 +78,8 @@ def test_admissible_operators_contain_all_features():
     block = spectrum.leading(25)
     for theta in (0.0, 0.3, 0.8):
         A = ScalingOperator(spectrum, block ** (theta / 2))
-        assert A.is_admissible and A.norm == pytest.approx(A.radius * block[0] ** (theta / 2))
+        assert A.is_admissible
+        assert A.norm == pytest.approx(A.radius * block[0] ** (theta / 2))
         lengths = np.linalg.norm(A.apply_inverse(F), axis=1)
         assert lengths.max() <= 1.0
         # a is constant on degenerate blocks, so that cos^2 + sin^2 = 1: exactly a factor 2 less.
@@ -102,7 +103,8 @@ def test_degenerate_spectra_equal_their_expanded_lists():
     for ln_n in (0.0, 5.0, 50.0):
         blocks = entropy_A(Spectrum(values, counts), ln_n)
         expanded = entropy_A(np.repeat(values, counts), ln_n)
-        assert blocks.value == pytest.approx(expanded.value) and blocks.index == expanded.index
+        assert blocks.value == pytest.approx(expanded.value)
+        assert blocks.index == expanded.index
 
 
 @pytest.mark.spec("SM-8.54", "SM-8.55")
@@ -151,11 +153,13 @@ def test_constants_of_polynomial_decay():
         # the family a_j = j^(-tau/2), evaluated exactly at the best tau
         t = np.linspace(tau - 0.05, tau + 0.05, 21)
         j = np.unique(np.round(np.geomspace(1.0, 40 * ln_n, 3000)))
-        logs = np.array([
-            0.5 * math.log(scipy.special.zeta(2 - x))
-            + ((-x / 2 * scipy.special.gammaln(j + 1) - ln_n) / j).max()
-            for x in t
-        ])
+        logs = np.array(
+            [
+                0.5 * math.log(scipy.special.zeta(2 - x))
+                + ((-x / 2 * scipy.special.gammaln(j + 1) - ln_n) / j).max()
+                for x in t
+            ]
+        )
         assert 6 * math.exp(logs.min()) == pytest.approx(family, rel=2e-3)
     # (8.65) and (8.67), and (8.66) needs the exponent 1/j that is missing in print
     for x in (0.5, 2.0, 10.0):
@@ -192,7 +196,9 @@ def test_exponential_decay_has_a_fractional_power_of_ln_n():
         spectrum = periodic_spectrum(
             lambda w, d=d: (2 * math.pi) ** (-d / 2) * np.exp(-(w**2) / 2), 10.0, d
         )
-        slope = exponential_rate(2.0, d).slope(lambda x, s=spectrum: entropy_A(s, x).value, 3e3, 8.0)
+        slope = exponential_rate(2.0, d).slope(
+            lambda x, s=spectrum: entropy_A(s, x).value, 3e3, 8.0
+        )
         assert slope == pytest.approx(measured, abs=0.03)
         assert slope > exponential_rate(2.0, d).exponent  # from above, slowly
 
@@ -204,7 +210,8 @@ def test_constants_of_exponential_decay_and_their_misprints():
         found = math.log(s.entropy_upper(float(ln_n), printed=True).value)
         sharper = math.log(s.entropy_upper(float(ln_n)).value)
         exact = math.log(entropy_A(s.spectrum(), float(ln_n)).value)
-        assert found == pytest.approx(printed, abs=6e-3) and exact == pytest.approx(best, abs=6e-3)
+        assert found == pytest.approx(printed, abs=6e-3)
+        assert exact == pytest.approx(best, abs=6e-3)
         assert math.log(s.entropy_lower(float(ln_n)).value) <= exact - math.log(6)
         assert exact <= sharper <= found
     # (8.76): the printed lower bound on the geometric mean is violated; the corrected one holds.
@@ -219,7 +226,8 @@ def test_constants_of_exponential_decay_and_their_misprints():
     truth = math.log(entropy_A(zero.spectrum(), 10.0).value)
     assert truth == pytest.approx(-1.747, abs=1e-3)
     wrong = math.log(one.entropy_upper(10.0, printed=True).value)
-    assert wrong == pytest.approx(-2.053, abs=1e-3) and wrong < truth
+    assert wrong == pytest.approx(-2.053, abs=1e-3)
+    assert wrong < truth
     with pytest.raises(ValueError, match="not an upper bound"):
         zero.entropy_upper(10.0, printed=True)
     for ln_n in (1.0, 10.0, 100.0):  # shifted into the right form it is one
@@ -227,8 +235,10 @@ def test_constants_of_exponential_decay_and_their_misprints():
     # (8.79) is a rate and no lower bound, and says so.
     rate = one.entropy_lower(10.0, printed=True)
     infimum = math.log(entropy_A(one.spectrum(), 10.0).value / 6)
-    assert math.log(rate.value) == pytest.approx(-4.888, abs=1e-3) and rate.violated
-    assert infimum == pytest.approx(-5.116, abs=1e-3) and infimum < math.log(rate.value)
+    assert math.log(rate.value) == pytest.approx(-4.888, abs=1e-3)
+    assert rate.violated
+    assert infimum == pytest.approx(-5.116, abs=1e-3)
+    assert infimum < math.log(rate.value)
     assert math.log(one.entropy_lower(10.0).value) <= infimum
 
 
@@ -256,7 +266,8 @@ def test_the_density_of_the_lattice_is_the_power_d():
         )
         assert math.log(found.value) == pytest.approx(value, abs=6e-4)
         assert 0.05 < math.log(found.value / exact) < 0.2  # above the exact value, by little
-        assert found.relative and not found.certified  # a sketch, and says so
+        assert found.relative
+        assert not found.certified
         surface, density = 2 * math.pi ** (d / 2) / math.gamma(d / 2), (10 / (2 * math.pi)) ** d
         T = ((d + 2) * d / 2 * 100.0 / (density * surface)) ** (2 / (d + 2))
         assert continuum_tau(0.5, 2.0, d, T) == pytest.approx(tau, abs=1e-4)
@@ -265,7 +276,8 @@ def test_the_density_of_the_lattice_is_the_power_d():
         assert grid[np.argmin(objective)] == pytest.approx(tau, abs=5e-4)
     printed = continuum_entropy(100.0, 0.5, 2.0, 1, 10.0, printed=True)
     assert math.log(printed.value) == pytest.approx(-7.14, abs=0.01)
-    assert printed.violated and math.log(printed.value) < -5.76  # below the exact value
+    assert printed.violated
+    assert math.log(printed.value) < -5.76
 
 
 @pytest.mark.spec("SM-8.20")

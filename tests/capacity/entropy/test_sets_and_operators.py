@@ -32,7 +32,8 @@ def test_norm_and_entropy_numbers_of_the_unit_interval():
     grid = np.linspace(0.0, 1.0, 2001)
     for n in (1, 2, 3, 7):
         bracket = entropy_number(grid, n)
-        assert bracket.lower <= 1 / (2 * n) + 1e-3 and 1 / (2 * n) <= bracket.upper
+        assert bracket.lower <= 1 / (2 * n) + 1e-3
+        assert 1 / (2 * n) <= bracket.upper
         assert bracket.upper <= 2 * bracket.lower
         assert box_entropy([0.5], math.log(n)) == pytest.approx(1 / (2 * n))
     # (8.1) prints the unit ball of the range: there T x makes no sense for a 3 x 2 matrix.
@@ -61,7 +62,8 @@ def test_entropy_numbers_of_an_operator_start_at_the_norm_fall_and_scale():
     D = DiagonalOperator([2.0, 1.0, 0.5, 0.1])
     grid = np.linspace(0.0, 30.0, 50)
     assert D.eps(0.0) == D.norm == D.dyadic(1) == 2.0
-    assert (np.diff(D.eps(grid)) <= 0).all() and D.eps(100.0) < 1e-9
+    assert (np.diff(D.eps(grid)) <= 0).all()
+    assert D.eps(100.0) < 1e-9
     np.testing.assert_allclose((-3 * D).eps(grid), 3 * D.eps(grid))
     assert D.dyadic(6) == D.eps(5 * math.log(2))
     for n in (1, 2, 3, 31, 32, 33):
@@ -94,11 +96,13 @@ def test_diagonal_operators_stay_within_a_factor_six_of_the_exact_numbers():
         exact = exact_box(list(sigma), n)  # p = infinity is computable
         assert box_entropy(sigma, math.log(n)) == pytest.approx(exact, rel=1e-6)
         lower, upper, _ = diagonal_entropy(sigma, math.log(n))
-        assert lower <= exact * (1 + 1e-9) and exact <= upper
+        assert lower <= exact * (1 + 1e-9)
+        assert exact <= upper
         ratios.append(exact / lower)
     assert 1.2 < max(ratios) < 2.0
     at_8, at_16 = (diagonal_entropy([1, 0.5, 0.25, 0.125], math.log(n)).lower for n in (8, 16))
-    assert at_8 == pytest.approx(0.25) and at_16 == pytest.approx(0.198, abs=5e-4)
+    assert at_8 == pytest.approx(0.25)
+    assert at_16 == pytest.approx(0.198, abs=5e-4)
     assert exact_box([1, 0.5, 0.25, 0.125], 16) == 0.25
 
 
@@ -141,7 +145,8 @@ def test_blocks_give_the_supremum_over_all_indices_and_start_at_zero():
     # the norm, which is the entropy number for n = 1.
     values = np.array([100.0, 1.0, 1.0, 1.0, 1.0])
     printed = 6 * np.prod(values) ** (1 / 5)
-    assert printed == pytest.approx(15.07, abs=0.01) and box_entropy(values, 0.0) > 99.9 > printed
+    assert printed == pytest.approx(15.07, abs=0.01)
+    assert box_entropy(values, 0.0) > 99.9 > printed
     assert diagonal_entropy([100.0, 1.0], 0.0, [1, 4]).lower == pytest.approx(100.0)
 
 
@@ -209,4 +214,5 @@ def test_bad_input_gets_a_sentence():
 def test_a_million_terms_take_no_time():
     sigma = 1.0 / np.arange(1.0, 1_000_001.0)
     found = diagonal_entropy(sigma, np.linspace(0.0, 1e5, 1000))
-    assert found.lower.shape == (1000,) and (np.diff(found.index) >= 0).all()
+    assert found.lower.shape == (1000,)
+    assert (np.diff(found.index) >= 0).all()

@@ -34,7 +34,8 @@ from .scaling import as_spectrum, scaling_entropy
 Array = NDArray[np.float64]
 
 WAYS = ("best", "maurey", "operator", "mixed")
-_SHARES = np.linspace(0.0, 1.0, 41)[1:-1]
+_SHARES = np.linspace(0.0, 1.0, 21)[1:-1]
+_OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e9, 120))))  # ln of numbers of values of b
 
 
 class KernelClass:
@@ -117,13 +118,11 @@ class KernelClass:
 
     def _with_offset(self, ln_n: Array, n_samples: int | None, which: str) -> Array:
         # t values of b cover [-B, B] at the radius B / t, and the radii of the two covers add up.
-        ln_t = np.log(np.unique(np.round(np.geomspace(1.0, 1e9, 300))))
-        best = np.full(len(ln_n), self._norm + self.offset)
-        for i, exponent in enumerate(ln_n):
-            left = ln_t[ln_t <= exponent]
-            own = self._without(exponent - left, n_samples, which)
-            best[i] = min(best[i], float((own + self.offset * np.exp(-left)).min()))
-        return best
+        left = ln_n[:, None] - _OFFSETS
+        own = self._without(np.maximum(left, 0.0).reshape(-1), n_samples, which)
+        total = own.reshape(left.shape) + self.offset * np.exp(-_OFFSETS)
+        best = np.where(left >= 0.0, total, np.inf).min(axis=1)
+        return best if which != "best" else np.minimum(best, self._norm + self.offset)
 
     def entropy(self, ln_n: float, n_samples: int | None = None, which: str = "best") -> Bound:
         """Return the bound on an entropy number, with its conditions.

@@ -15,6 +15,7 @@ enter by their multiplicity, and only the ends of their blocks are looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,15 +67,15 @@ class LogBlocks:
         """Return the blocks of sorted logarithms and their multiplicities."""
         return cls(logs, np.cumsum(counts), np.cumsum(logs * counts))
 
-    @property
+    @cached_property
     def critical(self) -> Array:
         """The logarithms of n from which on the mean reaches beyond each block but the last."""
-        return self.sums[:-1] - self.ends[:-1] * self.logs[1:]
+        # Rounding must not make the sequence decrease, or a binary search would go astray.
+        return np.maximum.accumulate(self.sums[:-1] - self.ends[:-1] * self.logs[1:])
 
     def locate(self, ln_n: Array) -> NDArray[np.intp]:
         """Return the block at whose end the supremum is attained, for each ln n."""
-        # Rounding must not make the sequence decrease, or the binary search would go astray.
-        return np.searchsorted(np.maximum.accumulate(self.critical), ln_n, side="left")
+        return np.searchsorted(self.critical, ln_n, side="left")
 
     def log_means(self, ln_n: Array, block: NDArray[np.intp]) -> Array:
         """Return the logarithm of n^(-1/j) (sigma_1 ... sigma_j)^(1/j) at the ends of blocks."""

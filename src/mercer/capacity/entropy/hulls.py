@@ -200,11 +200,17 @@ def feature_curve_entropy(kernel: Any, domain: tuple[float, float], n: Any) -> A
     if not low < high:
         raise ValueError(f"domain must be an interval (low, high), low < high; got {domain!r}.")
     counts = np.atleast_1d(np.asarray(n))
+    if not (counts >= 1).all():
+        raise ValueError(f"n must be numbers of balls, at least 1; got {n!r}.")
+    if k.translation_invariant:  # looks the same in every part
+        offsets = (high - low) / (2.0 * counts[:, None]) * np.linspace(0.0, 1.0, 9)
+        values = k(offsets.reshape(-1, 1), [[0.0]]).reshape(offsets.shape)
+        results = np.sqrt(np.maximum(2.0 * (k.diag([[0.0]])[0] - values), 0.0)).max(axis=1)
+        return results if np.ndim(n) else float(results[0])
     results = np.empty(len(counts))
     for i, count in enumerate(counts):
-        parts = integer(int(count), "n", minimum=1)
-        # A kernel of x - y looks the same in every part.
-        used = 1 if k.translation_invariant else min(parts, 4096)
+        parts = int(count)
+        used = min(parts, 4096)
         centres = low + (high - low) * (np.arange(used) + 0.5) / parts
         offsets = (high - low) / (2.0 * parts) * np.linspace(-1.0, 1.0, 17)
         around = (centres[:, None] + offsets).reshape(-1, 1)

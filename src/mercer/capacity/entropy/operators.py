@@ -194,7 +194,7 @@ def invert(function: Callable[[Array], Any], eps: Any, *, start: float = 1.0) ->
         waiting[waiting] = np.asarray(function(high[waiting])) > flat[waiting]
     done = np.asarray(function(np.zeros(len(flat)))) <= flat
     found = np.isfinite(high) & ~done
-    for _ in range(60):
+    for _ in range(42):
         middle = 0.5 * (low[found] + high[found])
         above = np.asarray(function(middle)) > flat[found]
         low[found] = np.where(above, middle, low[found])

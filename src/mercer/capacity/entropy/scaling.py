@@ -67,14 +67,14 @@ def scaling_entropy(spectrum: Spectrum, ln_n: Any) -> tuple[Any, Any]:
     exponents = log_counts(ln_n)
     blocks = spectrum.blocks
     # j* is the first index with 2 ln n < c_j, where c_j are the critical indices of lambda.
-    critical = np.maximum.accumulate(blocks.critical)
+    critical = blocks.critical
     block = np.searchsorted(critical, 2.0 * exponents, side="right")
     if spectrum.tail > 0 and (block == len(blocks.logs) - 1).any():
         reach = critical[-1] / 2 if len(critical) else 0.0
         raise ValueError(
             f"the listed eigenvalues serve ln_n below {reach:.4g} only; got "
-            f"{float(exponents.max()):.4g}. List more of them (n_shells), unless they are below 1e-300 "
-            "already, or ask for fewer balls."
+            f"{float(exponents.max()):.4g}. List more of them (n_shells), unless they are already "
+            "below 1e-300, or ask for fewer balls."
         )
     w = np.exp(blocks.log_means(2.0 * exponents, block))
     return np.sqrt(blocks.ends[block] * w + spectrum.remainders[block]), block
