@@ -353,3 +353,32 @@ def test_numerical_transforms_agree_with_closed_forms():
     assert any(c.state == "unknown" for c in numeric.conditions)
     with pytest.raises(ValueError, match="not a function of x - z"):
         periodic_spectrum(FromFunction(lambda A, B: A @ B.T), 4.0)
+
+
+def test_slowly_decaying_kernels_wrap_with_their_whole_tail():
+    # sum over j != 0 of 1 / (1 + (j v)^2) at distance 0 is pi/v coth(pi/v) - 1
+    v = 5.0
+    exact = math.pi / v / math.tanh(math.pi / v) - 1
+    assert wrap_error(DampedOscillator(), v, 0.0) == pytest.approx(exact, rel=1e-3)
+    assert wrap_error(GAUSSIAN, 1.0, 2.0) == math.inf  # the period is shorter than the distance
+
+
+def test_kernels_on_other_objects_have_no_spectrum_here():
+    from mercer.kernels import Subsequence
+
+    for function in (lambda k: periodic_spectrum(k, 4.0), lambda k: choose_period(k, 1.0)):
+        with pytest.raises(ValueError, match="not a function of x - z"):
+            function(Subsequence(2))
+
+
+def test_short_periods_keep_one_eigenvalue():
+    spectrum = periodic_spectrum(GAUSSIAN, 0.1, 2)
+    assert spectrum.values[0] == pytest.approx(math.pi)
+    assert spectrum.trace == pytest.approx(math.pi, rel=1e-12)
+
+
+def test_eigenfunctions_by_frequency_are_refused_where_eigenvalues_oscillate():
+    hat = periodic_spectrum(BSpline(1), 2.7)
+    assert not hat.falling
+    with pytest.raises(ValueError, match="do not fall with the frequency"):
+        MercerMap(hat, 5)

@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 import scipy.optimize
+from numpy.typing import NDArray
 
-from mercer.kernels import resolve
+from mercer.kernels import Kernel
 from mercer.kernels.parameters import integer
 
 from .inputs import positive_number
 from .lattice import lattice_shells
+from .transforms import translation_invariant
+
+Array = NDArray[np.float64]
 
 _MOST_IMAGES = 4096
 
@@ -70,36 +74,43 @@ def wrap_error(kernel: Any, period: float, distance: float, dimension: int = 1) 
     """
     v = positive_number(period, "period")
     d = integer(dimension, "dimension", minimum=1)
-    k = resolve(kernel)
-    k._require_bound("at given distances")
-    if not k.translation_invariant:
-        raise ValueError(f"{k!r} is not a function of x - z, so it has no periodic extension.")
+    k = translation_invariant(kernel)
     if not v > distance:
         return math.inf
-    n = 4
+    n = 16
     while True:
-        if d == 1:
-            shifts = v * np.concatenate([np.arange(1, n + 1), -np.arange(1, n + 1)])
-            r, counts = np.abs(distance - shifts), np.ones(2 * n)
-        else:
-            shells = lattice_shells(d, n)
-            r = v * np.sqrt(shells.r2[1:]) - distance
-            counts = shells.count[1:].astype(np.float64)
-        points = np.zeros((len(r), d))
-        points[:, 0] = r
-        values = np.abs(k(points, np.zeros((1, d)))[:, 0]) * counts
-        last = values[-1] + (values[n - 1] if d == 1 else 0.0)
-        if last <= 1e-16 * values.sum() or values.sum() == 0.0:
-            return float(values.sum())
+        terms = _images(k, v, float(distance), d, n)
+        total, late = float(terms.sum()), float(terms[n // 2 :].sum())
+        before = float(terms[n // 4 : n // 2].sum())
+        if late <= 1e-16 * total:
+            return total
         if n >= _MOST_IMAGES:
-            # A tail like 1 / r^2 sums to about its last term times the number of terms.
-            if last * n > 0.1 * values.sum():
+            # Sums over doubling ranges of a power fall by a constant ratio: a geometric series.
+            ratio = late / before
+            if ratio > 0.9:
                 raise ValueError(
                     f"{k!r} does not decay fast enough for a periodic extension: it has to fall "
                     "faster than 1 / |x|^d."
                 )
-            return float(values.sum() + last * n)
+            return total + late * ratio / (1.0 - ratio)
         n *= 4
+
+
+def _images(k: Kernel, v: float, distance: float, d: int, n: int) -> Array:
+    """Return what the first n shells of images add to the kernel at a distance, in size."""
+    if d == 1:
+        r = np.stack(
+            [np.abs(distance - v * np.arange(1, n + 1)), distance + v * np.arange(1, n + 1)]
+        )
+        counts = np.ones((2, n))
+    else:
+        shells = lattice_shells(d, n)
+        r = v * np.sqrt(shells.r2[1:])[None] - distance
+        counts = shells.count[1:].astype(np.float64)[None]
+    points = np.zeros((r.size, d))
+    points[:, 0] = r.reshape(-1)
+    values = np.abs(k(points, np.zeros((1, d)))[:, 0]).reshape(r.shape)
+    return (values * counts).sum(axis=0)
 
 
 def choose_period(
@@ -139,8 +150,7 @@ def choose_period(
     """
     b = positive_number(radius, "radius")
     tol = positive_number(wrap_tol, "wrap_tol")
-    k = resolve(kernel)
-    k._require_bound("at given distances")
+    k = translation_invariant(kernel)
     tol *= float(k.diag(np.zeros((1, dimension)))[0])
 
     def excess(v: float) -> float:

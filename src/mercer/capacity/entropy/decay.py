@@ -152,7 +152,11 @@ def polynomial_lower(spectrum: PolynomialSpectrum, ln_n: float) -> Bound:
     a = spectrum.alpha
     rate = (2.0 * math.e) ** (-a / 2) * math.sqrt(1.0 / a + _EULER)
     scale = spectrum.C_k * spectrum.beta * rate
-    return state({"entropy": scale * (2.0 * max(ln_n, 1e-300) / a) ** (-a / 2)})
+    return state(
+        {"entropy": scale * (2.0 * max(ln_n, 1e-300) / a) ** (-a / 2)},
+        Condition.that("ln_n >= alpha / 4", ln_n >= a / 4, f"{ln_n:g} >= {a / 4:g}"),
+        Condition("the eigenvalues equal beta^2 j^-(alpha + 1)"),
+    )
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,11 @@ class MercerMap:
             raise TypeError(
                 "eigenfunctions are known for periodic extensions: pass periodic_spectrum(...)."
             )
+        if not spectrum.falling:
+            raise ValueError(
+                "the eigenvalues of this kernel do not fall with the frequency, so its leading "
+                "eigenfunctions are not the waves of lowest frequency; use nystrom_spectrum."
+            )
         self.spectrum = spectrum
         self.n_terms = integer(n_terms, "n_terms", minimum=1)
         self.roots = np.sqrt(spectrum.leading(n_terms))

@@ -58,8 +58,9 @@ def rkhs_membership(kernel: Any, function: Any) -> Membership:
     Returns
     -------
     Membership
-        :math:`\int |F f|^2 / F k \, d\omega`, by quadrature over octaves of frequencies. A function
-        that does not belong to the space makes all bounds void.
+        :math:`\int |F f|^2 / F k \, d\omega`, by quadrature. A function that does not belong to the
+        space makes all bounds void. Close to the limit (widths within 1e-3 of it, for Gaussians)
+        the answer may be no where it should be yes.
 
     References
     ----------

@@ -50,10 +50,14 @@ class PeriodicSpectrum(Spectrum):
         The period v in every coordinate.
     dimension : int
         The number of coordinates d.
+    falling : bool
+        Whether the eigenvalues fall with the length of the wave vector, so that waves by length are
+        eigenfunctions by eigenvalue.
     """
 
     period: float = 1.0
     dimension: int = 1
+    falling: bool = True
 
     @property
     def radius(self) -> float:
@@ -63,8 +67,8 @@ class PeriodicSpectrum(Spectrum):
     def eigenfunctions(self, X: Any, n_terms: int) -> Array:
         """Return the leading eigenfunctions, waves of unit length in L2 of a period.
 
-        A constant, then cosine and sine of each wave vector of one half of the lattice, by
-        length; in one dimension this is the order of the eigenvalues.
+        A constant, then cosine and sine of each wave vector of one half of the lattice, by length:
+        the order of the eigenvalues if these are `falling`.
 
         Parameters
         ----------
@@ -151,7 +155,8 @@ def periodic_spectrum(
     transform, closed = transform_of(kernel, d)
     spacing, scale = 2.0 * math.pi / v, (2.0 * math.pi) ** (d / 2)
     floor = SMALLEST if closed else NUMERIC_FLOOR
-    if is_radial(transform, d, spacing):
+    radial = is_radial(transform, d, spacing)
+    if radial:
 
         def profile(r: Array) -> Array:
             w = np.zeros((len(r), d))
@@ -176,6 +181,7 @@ def periodic_spectrum(
         conditions=_conditions(closed, constant),
         period=v,
         dimension=d,
+        falling=radial and bool((np.diff(values) <= 0).all()),
     )
 
 
@@ -184,7 +190,7 @@ def _by_shells(
 ) -> tuple[Array, Array, float]:
     """Return eigenvalues by shells, multiplicities, and the first radius that is left out."""
     most = n_shells or MOST_SHELLS.get(d, MOST_SHELLS_ELSE)
-    radii = _until_negligible(profile, np.arange if d == 1 else _roots, most, floor)
+    radii = _until_negligible(profile, np.arange if d == 1 else _roots, most, floor, 4 * d + 4)
     if d == 1:
         counts = np.where(np.arange(len(radii)) == 0, 1.0, 2.0)
     else:
@@ -199,8 +205,8 @@ def _roots(n: int) -> Array:
     return np.sqrt(np.arange(n))
 
 
-def _until_negligible(profile: Any, grid: Any, most: int, floor: float) -> Array:
-    """Return radii of shells up to where the function is negligible."""
+def _until_negligible(profile: Any, grid: Any, most: int, floor: float, least: int) -> Array:
+    """Return radii of shells up to where the function is negligible, and some in any case."""
     n = 64
     while True:
         n = min(n, most + 1)
@@ -210,7 +216,7 @@ def _until_negligible(profile: Any, grid: Any, most: int, floor: float) -> Array
         # A function that oscillates has zeros; only a long run of small values ends the list.
         last = np.flatnonzero(~small)[-1] + 1 if (~small).any() else 1
         if last + 16 < n:
-            return radii[:last]
+            return radii[: max(last, least)]
         if n == most + 1:
             return radii
         n *= 4

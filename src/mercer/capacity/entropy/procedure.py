@@ -82,7 +82,8 @@ class EntropyProcedure:
         n_samples : int >= 1, optional
             The number of points.
         """
-        return self.function_class.log_covering(eps, n_samples or self.n_samples)
+        m = self.n_samples if n_samples is None else n_samples
+        return self.function_class.log_covering(eps, m)
 
     def generalization_bound(
         self,
@@ -112,7 +113,7 @@ class EntropyProcedure:
             Another number of points.
         """
         return uniform_bound(
-            n_samples or self.n_samples,
+            self.n_samples if n_samples is None else n_samples,
             self.function_class.log_covering,
             delta,
             template,

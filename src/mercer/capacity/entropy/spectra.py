@@ -274,10 +274,12 @@ def spectrum_from_gram(K: Any, *, volume: float = 1.0, data: str = "sample") -> 
     kept = values > rounding
     scale = positive_number(volume, "volume")
     largest = float(np.abs(vectors[:, kept]).max()) * math.sqrt(n / scale)
+    # Entries of unit vectors are at most 1, but those of the directions left out may exceed C_k.
+    left_out = float(np.abs(values[~kept]).sum() + n * rounding) * scale / n
     return Spectrum(
         values[kept] * scale / n,
         C_k=largest,
-        tail=float(np.abs(values[~kept]).sum() + n * rounding) * scale / n,
+        tail=left_out * (n / scale) / largest**2,
         conditions=_gram_conditions(data, n),
     )
 

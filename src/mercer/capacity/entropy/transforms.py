@@ -40,14 +40,20 @@ def transform_of(kernel: Any, dimension: int) -> tuple[Transform, bool]:
     """
     if callable(kernel) and not isinstance(kernel, Kernel):
         return (lambda w: np.asarray(kernel(np.linalg.norm(w, axis=1)), dtype=np.float64)), True
-    kernel = resolve(kernel)
-    kernel._require_bound("in the frequency domain")
-    if kernel.takes.structured or not kernel.translation_invariant:
-        raise ValueError(f"{kernel!r} is not a function of x - z, so {_NO_SPECTRUM}")
+    kernel = translation_invariant(kernel)
     stated = _stated(kernel)
     if stated is not None:
         return stated, True
     return _numeric(kernel, dimension), False
+
+
+def translation_invariant(kernel: Any) -> Kernel:
+    """Return a bound kernel of x - z, or say why there is no spectrum."""
+    kernel = resolve(kernel)
+    if kernel.takes.structured or not kernel.translation_invariant:
+        raise ValueError(f"{kernel!r} is not a function of x - z, so {_NO_SPECTRUM}")
+    kernel._require_bound("as a function of x - z")
+    return kernel
 
 
 def _stated(kernel: Kernel) -> Transform | None:
