@@ -17,11 +17,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from mercer.gram import Prepared, Products
+from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.objects import VECTORS, column_names, count, take
-from mercer.kernels.overflow import refuse_infinite
-from mercer.kernels.seen import linear_columns
-from mercer.kernels.tables import select
+from mercer.kernels.columns_used import linear_columns
+from mercer.objects.tables import select
+from mercer.objects.validation import VECTORS, column_names, count, take
+from mercer.storage import read_expansion, write_expansion
 
 Array = NDArray[np.float64]
 
@@ -167,8 +169,6 @@ class Expansion:
             )
         values = np.zeros_like(columns)
         if self.n_terms:
-            from mercer.gram import Prepared
-
             values = Prepared(self.kernel, self.vectors, self.dtype).matmul(self.vectors, columns)
         squares = np.maximum((columns * values).sum(axis=0), 0.0)
         return squares if self.coef.ndim == 2 else float(squares[0])
@@ -230,8 +230,6 @@ class Expansion:
         path : str or Path
             The file. Kernels that hold Python functions cannot be written; pickle them.
         """
-        from mercer.storage import write_expansion
-
         write_expansion(self, Path(path))
 
     @classmethod
@@ -243,9 +241,7 @@ class Expansion:
         path : str or Path
             The file.
         """
-        from mercer.storage import read_expansion
-
-        return read_expansion(Path(path))
+        return cls(*read_expansion(Path(path)))
 
     def __repr__(self) -> str:
         outputs = f", {self.n_outputs} outputs" if self.coef.ndim == 2 else ""
@@ -263,8 +259,6 @@ class Expansion:
         A linear expansion of more terms than outputs is collapsed to its weight vectors first, in
         double precision.
         """
-        from mercer.gram import Prepared, Products
-
         columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
         if type(self.kernel) is Linear and _collapses(self.vectors, columns.shape[1]):
             w = weight_vectors(self.vectors, columns)

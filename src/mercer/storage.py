@@ -16,20 +16,17 @@ import tempfile
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mercer import kernels
 from mercer.kernels import HiddenMarkov, Kernel
-from mercer.kernels.seen import columns_seen
-from mercer.kernels.structured.baum_welch import Convergence
-from mercer.kernels.tables import is_frame
-from mercer.plain import as_plain, from_plain
-
-if TYPE_CHECKING:
-    from mercer.expansion import Expansion
+from mercer.kernels.columns_used import columns_seen
+from mercer.kernels.models.baum_welch import Convergence
+from mercer.objects.plain import as_plain, from_plain
+from mercer.objects.tables import is_frame
 
 _MAGIC = b"mercer expansion 1\n"
 _LEARNED = ("alphabet_", "initial_", "transition_", "emission_")  # by a hidden Markov model
@@ -76,8 +73,8 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
-def write_expansion(expansion: Expansion, path: Path) -> None:
-    """Write an expansion; see `Expansion.save`."""
+def write_expansion(expansion: Any, path: Path) -> None:
+    """Write an expansion; see `mercer.expansion.Expansion.save`."""
     arrays: dict[str, Any] = {"coef": expansion.coef, "intercept": expansion.intercept}
     magic, vectors = _MAGIC, _seen(expansion)
     if expansion.poly_coef is not None:
@@ -105,10 +102,8 @@ def write_expansion(expansion: Expansion, path: Path) -> None:
     write_whole(path, magic + hashlib.sha256(payload).digest() + payload)
 
 
-def read_expansion(path: Path) -> Expansion:
-    """Read an expansion; see `Expansion.load`."""
-    from mercer.expansion import Expansion
-
+def read_expansion(path: Path) -> tuple[Any, ...]:
+    """Return the arguments of an expansion that `write_expansion` wrote, in their order."""
     content = path.read_bytes()
     if not content.startswith((_MAGIC, _WITH_LINEAR_PART, _ON_COLUMNS)):
         raise DamagedFileError(f"{path} is not a file that Expansion.save wrote.")
@@ -131,7 +126,7 @@ def read_expansion(path: Path) -> Expansion:
             vectors = from_plain(json.loads(arrays["objects"].tobytes()))
         else:
             vectors = arrays["vectors"]
-        return Expansion(
+        return (
             kernel,
             vectors,
             arrays["coef"],
@@ -147,7 +142,7 @@ def read_expansion(path: Path) -> Expansion:
         ) from error
 
 
-def _seen(expansion: Expansion) -> Any:
+def _seen(expansion: Any) -> Any:
     """Return the vectors of an expansion; columns that its kernel does not look at are empty.
 
     The columns of a bound kernel are positions, so a frame becomes an array.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -37,18 +38,58 @@ def test_a_bound_states_its_conditions_and_what_it_assumes() -> None:
     assert fine.at(vc_dim=10).value == vc_bound(n_samples=1000, vc_dim=10, delta=0.05).value
 
 
+def test_an_assumption_can_be_decided_by_who_knows() -> None:
+    made = vc_bound(n_samples=1000, vc_dim=3)
+    good = made.decide("training error", True, "0 of 1000")
+    assert len(good.assumes) == len(made.assumes) - 1
+    assert good.certified
+    bad = made.decide("training error", False, "7 of 1000")
+    assert not bad.certified
+    assert "violated: the hypothesis makes no training error (7 of 1000)" in str(bad)
+    with pytest.raises(ValueError, match="names 0 assumed conditions"):
+        made.decide("weather", True)
+
+
 def test_bounds_compare_by_value_and_survive_json() -> None:
     small, large = vc_bound(n_samples=1000, vc_dim=3), vc_bound(n_samples=1000, vc_dim=30)
     assert small < large
     assert sorted([large, small])[0] is small
     assert min(small, 0.01) == 0.01
     assert small <= 1
+    twin = vc_bound(n_samples=1000, vc_dim=3, n_errors=None, variant="cs").at(delta=0.05)
+    other = finite_class_bound(n_samples=1, n_hypotheses=1).at(delta=0.5)
+    assert small <= twin
+    assert small >= twin
+    assert other != twin
     assert small == vc_bound(n_samples=1000, vc_dim=3)
     assert small == pytest.approx(float(small))
     plain = json.loads(json.dumps(uniform_bound(n_samples=100, ln_n=lambda e, n: 1.0).to_dict()))
     assert plain["inputs"]["n_samples"] == 100
     assert plain["conditions"][0]["state"] == "unknown"
     assert plain["dominant"] == "deviation"
+
+
+@pytest.mark.spec("SM-7.01")
+def test_every_bound_grows_with_confidence_and_falls_with_samples() -> None:
+    for function in formulas():
+        parameters = inspect.signature(function).parameters
+        if not {"n_samples", "delta"} <= set(parameters):
+            continue
+        given = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
+        given |= {n: GOOD[n] for n in parameters if n in GOOD and n not in given}
+        given |= {n: v for n, v in EXTRA.items() if n in parameters}
+        made = function(**given | {"n_samples": 10**5})
+        assert made.value >= 0, function.__name__
+        surer, longer = made.at(delta=0.001), made.at(n_samples=10**7)
+        if made.side == "upper":
+            assert surer.value >= made.value, function.__name__
+            assert longer.value <= made.value, function.__name__
+        else:
+            assert surer.value >= made.value
+        assert sum(made.terms.values()) >= made.value * (1 - 1e-12)
+        copy = pickle.loads(pickle.dumps(made))
+        assert copy == made
+        assert copy.at(delta=0.001).value == surer.value
 
 
 @pytest.mark.spec("SM-7.27")
@@ -122,6 +163,7 @@ GOOD = {
     "n_hypotheses": 4, "ln_n": 2.0, "n_errors": 1, "n_sv": 3, "emp_risk": 0.1, "eps": 0.1,
     "c": 1.0, "prior": 0.5, "w_norm": 1.0, "fat_dim": 4,
 }  # fmt: skip
+EXTRA = {"rank": 3, "kl": 2.0, "theta": 1.0, "sse": 5.0, "ln_n_slack": 1.0}
 BAD = {
     "n_samples": [0, -1, 2.5, "ten"], "vc_dim": [-1, math.nan], "delta": [0, 1, -0.1, math.nan],
     "radius": [0, -1, math.inf], "margin": [0, -0.5, math.nan], "slack": [-1, math.inf],

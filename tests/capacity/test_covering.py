@@ -16,9 +16,12 @@ from mercer.capacity import (
     cover_lower_bound_from_fat_l,
     covering_number,
     effective_vc_dimension,
+    entropies,
+    fat_cover,
     fat_dimension,
     fat_p_from_fat_l,
     greedy_maximal_system,
+    growth_function,
     interval_covering_number,
     is_fat_shattered,
     linear_fat_dimension,
@@ -30,8 +33,11 @@ from mercer.capacity import (
     parametric_cover,
     polynomial_lipschitz,
     sample_norm,
+    sauer,
+    sauer_cover,
     shatter_with_margin,
     sum_cover,
+    uniform_bound,
     vc_bound,
     worst_margin,
 )
@@ -226,6 +232,29 @@ def test_the_gaussian_ball_has_infinite_dimension_and_finite_covers() -> None:
     assert linear_fat_dimension(radius=1.0, margin=gamma).value == 4
     assert not is_fat_shattered(K, gamma, kernel="precomputed")
     assert math.isinf(vc_bound(n_samples=10**6, vc_dim=math.inf).value)
+
+
+@pytest.mark.spec("SM-7.11")
+def test_the_links_of_the_chain_are_ordered() -> None:
+    # Thresholds on samples from sixty points, so that the number of labellings is random.
+    rng = np.random.default_rng(13)
+    m = 40
+    counts = [len(np.unique(rng.integers(0, 60, size=2 * m))) + 1 for _ in range(200)]
+    found = entropies(counts)
+    routes = [
+        found.vc,
+        found.annealed,
+        found.growth,
+        math.log(growth_function("thresholds", 2 * m)),
+        sauer_cover(1)(0.5, 2 * m),
+        sauer(2 * m, 1, form="exp", log=True),
+        fat_cover(lambda margin: 1)(0.5, 2 * m),
+    ]
+    assert routes == sorted(routes)
+    # The bounds that they give are ordered in the same way; the first is not a valid one.
+    made = [uniform_bound(10 * m, ln_n, template="vc71").value for ln_n in routes]
+    assert made == sorted(made)
+    assert made[-1] > 2 * made[1]  # the last link is far looser than the annealed entropy
 
 
 @pytest.mark.spec("CS-4.14", "CS-4.17")

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import kstwobign
 
 from mercer import SVC
 from mercer.capacity import (
@@ -21,7 +22,9 @@ from mercer.capacity import (
     hoeffding_tail,
     mdl_select,
     no_free_lunch,
+    offset_cover,
     sauer,
+    sum_cover,
     symmetrisation,
     test_set_bound,
     uniform_bound,
@@ -214,6 +217,9 @@ def test_three_forms_of_the_bound_of_vapnik_and_chervonenkis() -> None:
         template="sm",
     )
     assert thresholds.value == pytest.approx(0.45, abs=0.01)
+    quantile = kstwobign.ppf(0.95) / math.sqrt(1000)  # of the true deviation
+    assert quantile == pytest.approx(0.043, abs=1e-3)
+    assert quantile <= thresholds.value
     # The printed form is implied by that of 1971 wherever it says something.
     for ln_n, eps in itertools.product((0.0, 3.0, 50.0), (0.1, 0.5)):
         printed = deviation_probability(eps, 2000, ln_n, template="sm").value
@@ -280,6 +286,38 @@ def test_the_learning_curve_is_a_fixed_point() -> None:
     assert p == pytest.approx(q)
 
 
+# ln N of the Gaussian class (width 1, period 10, norm 1) at five scales: Smola, (8.28).
+SCALES = np.log([0.001, 0.01, 0.05, 0.1, 0.5])
+LN_N = [186.0, 123.2, 84.4, 69.26, 37.7]
+
+
+def gaussian_cover(eps: float, n_points: int) -> float:
+    return float(np.interp(math.log(eps), SCALES, LN_N))
+
+
+@pytest.mark.spec("SM-7.28")
+def test_learning_curve_of_the_gaussian_class() -> None:
+    made = uniform_bound(n_samples=10**4, ln_n=gaussian_cover)
+    curve = made.learning_curve([10**4, 10**5, 10**6, 10**7])
+    assert curve == pytest.approx([0.555, 0.1998, 0.0706, 0.0246], rel=5e-3)
+    # The middle line of (7.28) as printed, with log2 N where ln N belongs, misses the solution.
+    eps, m = curve[0], 10**4
+    left = math.log(0.05 / (12 * m)) + eps**2 * m / 36
+    assert left == pytest.approx(gaussian_cover(eps / 6, 2 * m))
+    assert left < 0.8 * gaussian_cover(eps / 6, 2 * m) / math.log(2)
+
+
+@pytest.mark.spec("SM-7.46")
+def test_an_offset_beside_the_gaussian_class() -> None:
+    both = sum_cover(gaussian_cover, offset_cover(1.0))(0.1, 10)
+    assert both == pytest.approx(75.66, abs=0.05)
+    best = min(
+        np.arange(1, 100) / 100,
+        key=lambda t: gaussian_cover(0.1 * t, 1) + offset_cover(1.0)(0.1 * (1 - t), 1),
+    )
+    assert best == pytest.approx(0.96)
+
+
 ANIMALS = {
     # fur, feathers, gills, scales
     "dog": (1, 0, 0, 0), "cat": (1, 0, 0, 0), "dolphin": (0, 0, 0, 0),
@@ -325,6 +363,25 @@ def test_posterior_odds_and_average() -> None:
     assert bayes.predict_average([5])[0] == pytest.approx(728 / 730)
     with pytest.raises(ValueError, match="sum to 1"):
         BayesFinite([lambda x: 1], [0.5], noise=0.1)
+
+
+@pytest.mark.spec("HO-28")
+def test_the_bayes_rule_of_the_right_model_cannot_be_beaten() -> None:
+    rng = np.random.default_rng(4)
+    rules = [lambda x, t=t: 1 if x >= t else -1 for t in range(6)]
+    prior = np.array([0.3, 0.1, 0.2, 0.1, 0.2, 0.1])
+    wrong = np.zeros(3)
+    for _ in range(1500):
+        target = rules[rng.choice(6, p=prior)]
+        X = rng.integers(0, 6, size=4)
+        y = [target(x) * (1 if rng.random() > 0.2 else -1) for x in X]
+        bayes = BayesFinite(rules, prior, noise=0.2).fit(X, y)
+        fewest = FiniteClassLearner(rules).fit(X, y)
+        average = np.where(bayes.predict_average(range(6)) >= 0, 1, -1)
+        truth = np.array([target(x) for x in range(6)])
+        answers = (average, [bayes.map_(x) for x in range(6)], fewest.predict(range(6)))
+        wrong += [np.mean(answer != truth) for answer in answers]
+    assert wrong[0] < wrong[1] < wrong[2]
 
 
 @pytest.mark.spec("CS-1.09")

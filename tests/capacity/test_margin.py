@@ -148,6 +148,14 @@ def test_the_price_of_reading_the_margin_off_the_data() -> None:
     assert price == pytest.approx(2e-6 * 2)  # i + 1 = 2 bits of confidence
     assert price < 2e-6 * math.log2(4 / 0.5)
     assert made.sample_complexity() > fixed.sample_complexity()
+    # With an offset, also read off the data, the margin in the enlarged space is on the grid.
+    shifted = stratified(hard_margin_bound(10**7, 1.0, 0.5, offset=0.5))
+    margin = 0.5 / math.sqrt(1.25)  # 0.447, radius sqrt(2): i = 2, the grid has 0.354
+    on_grid = hard_margin_bound(10**7, math.sqrt(2), math.sqrt(2) / 4, delta=0.05 / 8)
+    assert math.sqrt(2) / 4 <= margin
+    assert shifted.value == pytest.approx(on_grid.value)
+    assert not any("without an offset" in what for what in shifted.assumes)
+    assert shifted.at(n_samples=10**8).value < shifted.value
     with pytest.raises(ValueError, match="nothing to stratify"):
         stratified(vc_bound(100, 3))
 
@@ -271,6 +279,22 @@ def test_best_target_margin(norm: int) -> None:
     clear = best_target_margin(np.full(500, 0.25), 1.0, norm=2)
     assert clear.inputs["slack"] == 0
     assert clear.terms["margin"] == pytest.approx(16 * math.log2(500) ** 2 / 500)
+
+
+@pytest.mark.spec("CS-4.28", "CS-4.26")
+def test_a_soft_margin_bound_that_assumes_nothing_read_off_the_data() -> None:
+    margins = np.full(10**6, 0.9)
+    margins[:3] = 0.2
+    made = best_target_margin(margins, 1.0, explicit=True)
+    assert made.certified
+    assert not any("before the samples were seen" in what for what in made.assumes)
+    gamma, B = made.inputs["margin"], made.inputs["slack"]
+    slack = np.linalg.norm(np.maximum(0, gamma - margins))
+    assert slack <= B < 2 * max(slack, gamma)
+    i, j = round(-math.log2(gamma)), 0 if B == 0 else 1 + round(math.log2(B / gamma))
+    plain = soft_margin_bound(10**6, 1.0, gamma, B, delta=0.05 * 2.0 ** -(i + j + 2), explicit=True)
+    assert made.value == pytest.approx(plain.value)
+    assert made.value < best_target_margin(margins[:10_000], 1.0, explicit=True).value
 
 
 @pytest.mark.spec("HO-27")

@@ -29,7 +29,7 @@ from mercer.capacity import (
     worst_margin,
 )
 from mercer.capacity.separation import features_of, halfspace, largest_margin
-from mercer.kernels import RBF, Polynomial
+from mercer.kernels import RBF, Linear, Polynomial
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 TRIANGLE = np.array([[math.cos(t), math.sin(t)] for t in 2 * math.pi / 3 * np.arange(3)])
@@ -287,8 +287,33 @@ def test_shattering_in_the_feature_space_of_a_kernel() -> None:
     free = "homogeneous halfspaces"
     assert is_shattered(K, free, margin=worst * (1 - 1e-9), kernel="precomputed")
     assert not is_shattered(K, free, margin=worst * 1.001, kernel="precomputed")
+    # Rounding must not add dimensions: four points of the plane stay dependent.
+    for kernel in (Linear(), Polynomial(degree=1, coef0=1.0)):
+        assert features_of(kernel(many)).shape[1] <= 3
+        assert not is_shattered(many[:4], kernel=kernel)
     with pytest.raises(ValueError, match="eigenvalue"):
         features_of([[0.0, 1.0], [1.0, 0.0]])
+
+
+def test_balls_in_the_feature_space_of_a_kernel() -> None:
+    # All points of a Gaussian kernel lie on a sphere, where balls cut out what halfspaces do.
+    X = np.random.default_rng(11).normal(size=(5, 2))
+    assert is_shattered(X, by="balls", kernel=RBF(gamma=1.0))
+    # With the linear kernel they are the balls of the plane.
+    assert not is_shattered(X[:4], by="balls", kernel=Linear())
+    assert count_dichotomies(X[:4], by="balls", kernel=Linear()) == count_dichotomies(
+        X[:4], by="balls"
+    )
+
+
+def test_dependent_points_fail_with_the_labelling_of_their_dependence() -> None:
+    rng = np.random.default_rng(12)
+    for n, by in itertools.product((1, 2, 3), ("halfspaces", "homogeneous halfspaces")):
+        X = rng.integers(-2, 3, size=(n + 3, n)).astype(float)
+        found = is_shattered(X, by=by)
+        assert not found
+        assert halfspace(X, found.failing, bias=by == "halfspaces") is None
+        assert found.failing[0] == -1
 
 
 def test_bad_sets_are_refused() -> None:

@@ -34,7 +34,7 @@ def test_markers_are_found_wherever_pytest_accepts_them(literature, tmp_path):
     (tests / "test_a.py").write_text(
         "import pytest\n"
         "pytestmark = pytest.mark.spec('CS-0.02')\n"
-        "@pytest.mark.spec('CS-6.01', 'CS-6.02', code='src/mercer/geometry.py')\n"
+        "@pytest.mark.spec('CS-6.01', 'CS-6.02', code='src/mercer/geometry/hyperplanes.py')\n"
         "def test_one(): ...\n"
         "class TestTwo:\n"
         "    @pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.spec('HO-47'))])\n"
@@ -47,7 +47,7 @@ def test_markers_are_found_wherever_pytest_accepts_them(literature, tmp_path):
         "CS-6.02": ["test_one"],
         "HO-47": ["TestTwo::test_three"],
     }
-    assert found["CS-6.01"][0].code == "src/mercer/geometry.py"
+    assert found["CS-6.01"][0].code == "src/mercer/geometry/hyperplanes.py"
 
 
 def test_ids_must_be_literal(literature, tmp_path):

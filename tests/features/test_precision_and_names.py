@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 
 from mercer.features import (
-    PCA,
     ExplicitFeatures,
     IncompleteCholeskyFeatures,
     LogFeatures,
@@ -28,7 +27,7 @@ OF_KERNELS = [
     ExplicitFeatures("poly", degree=2),
     ExplicitFeatures(Linear()),
 ]
-OTHERS = [MonomialFeatures(), LogFeatures(), PCA()]
+OTHERS = [MonomialFeatures(), LogFeatures()]
 
 
 @pytest.mark.parametrize("transformer", OF_KERNELS + OTHERS, ids=lambda t: type(t).__name__)

@@ -16,7 +16,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer import SVC
 from mercer.data import rings
 from mercer.features import (
-    PCA,
     ExplicitFeatures,
     IncompleteCholeskyFeatures,
     LogFeatures,
@@ -60,7 +59,6 @@ WORDS = ["banana", "bandana", "cherry", "sherry", "merry", "an"]
         MonomialFeatures(),
         LogFeatures(shift=1.0),
         RelevantColumns(),
-        PCA(),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

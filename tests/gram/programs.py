@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mercer.kernels import VectorKernel
-from mercer.kernels.objects import VECTORS
+from mercer.objects.validation import VECTORS
 
 
 class Written(VectorKernel):

@@ -14,8 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from mercer import _native
 from mercer.gram import Gram, coordinates, evaluate
-
-from .programs import Written, on
+from tests.gram.programs import Written, on
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

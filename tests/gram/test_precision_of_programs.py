@@ -23,7 +23,7 @@ from mercer.kernels import (
     RationalQuadratic,
     ThinPlate,
 )
-from mercer.kernels.catalogue import catalogue, sample
+from tests.catalogue import catalogue, sample
 
 N = 1100  # beyond the size up to which everything is float64
 ROWS = list(range(0, N, 100))

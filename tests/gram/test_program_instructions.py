@@ -15,8 +15,7 @@ from scipy.special import xlogy
 
 from mercer.gram import Gram, Table, compile_kernel, evaluate
 from mercer.kernels import RBF, Kernel, Laplacian, Linear, OnColumns, polynomial
-
-from .programs import Map, Written, on
+from tests.gram.programs import Map, Written, on
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -21,7 +21,7 @@ from mercer.kernels import (
     WeightedDegree,
     normalize,
 )
-from mercer.kernels.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Vocabulary
 
 rng = np.random.default_rng(0)
 # More than a block of columns of the evaluator, and lengths that share no vector.

@@ -10,8 +10,7 @@ import pytest
 from scipy.special import kv
 
 from mercer.gram import Gram, Table, evaluate
-
-from .programs import on
+from tests.gram.programs import on
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mercer.inspection import alignment, centred_alignment, check, diagnose, values
+from mercer.inspection import alignment, centred_alignment, check, diagnose
+from mercer.inspection import matrix_source as values
 from mercer.inspection.targets import target_codes
 from mercer.kernels import RBF, FromFeatureMap, Linear, Polynomial, Precomputed
 

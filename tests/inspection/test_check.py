@@ -20,7 +20,7 @@ from mercer.kernels import (
     Precomputed,
     Sigmoid,
 )
-from mercer.kernels.catalogue import catalogue, sample
+from tests.catalogue import catalogue, sample
 from tests.inspection.splines import spline_kernel
 
 PD, PSD = Definiteness.POSITIVE_DEFINITE, Definiteness.POSITIVE_SEMIDEFINITE
@@ -343,7 +343,7 @@ def small_limit(monkeypatch):
     """Treat fifty objects as many."""
     monkeypatch.setattr(definiteness, "DENSE", 50)
     monkeypatch.setattr(definiteness, "SUPPORT", 40)
-    monkeypatch.setattr(inspection.values, "_BLOCK", 70 * 16)
+    monkeypatch.setattr(inspection.matrix_source, "_BLOCK", 70 * 16)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from mercer.kernels import (
     PeriodicGaussian,
     Periodized,
 )
-from mercer.kernels.spectrum import stated_series
+from mercer.kernels.stated_spectrum import stated_series
 
 
 @pytest.mark.spec("SM-3.24")

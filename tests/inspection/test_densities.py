@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from mercer.inspection import densities, radial_fourier
-from mercer.inspection.frequencies import as_frequencies
-from mercer.kernels.bessel import log_bessel_k
+from mercer.inspection import radial_fourier
+from mercer.numerics import fourier_transforms as densities
+from mercer.numerics.bessel import log_bessel_k
+from mercer.numerics.frequencies import as_frequencies
 from tests.inspection.splines import b_spline, ball_overlap
 
 FREQUENCIES = np.array([1e-3, 0.1, 0.9, 3.0, 10.0])

@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.linalg import null_space
 from scipy.special import j0, kv
 
-from mercer.inspection import fourier_coefficients, fourier_transform, regularisation, wording
-from mercer.inspection.terms import terms
+from mercer.inspection import fourier_coefficients, fourier_transform, regularisation
+from mercer.inspection.linear_terms import terms
 from mercer.kernels import (
     RBF,
     Constant,
@@ -31,6 +31,7 @@ from mercer.kernels import (
     Spline,
     ThinPlate,
 )
+from mercer.kernels import regularisation as wording
 
 # -- kernels with a period --------------------------------------------------------------------
 

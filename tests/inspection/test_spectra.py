@@ -8,7 +8,6 @@ import pytest
 from mercer.inspection import (
     bochner_density,
     compare_spectra,
-    densities,
     fourier_coefficients,
     fourier_transform,
     radial_fourier,
@@ -16,7 +15,6 @@ from mercer.inspection import (
     spectrum_sign,
 )
 from mercer.inspection.invariance import symmetries
-from mercer.inspection.wording import GENERIC, PERIODIC, Regularisation
 from mercer.kernels import (
     RBF,
     Constant,
@@ -29,7 +27,9 @@ from mercer.kernels import (
     Spectrum,
     normalize,
 )
-from mercer.kernels.spectrum import stated_series
+from mercer.kernels.regularisation import GENERIC, PERIODIC, Regularisation
+from mercer.kernels.stated_spectrum import stated_series
+from mercer.numerics import fourier_transforms as densities
 from tests.inspection.splines import spline_kernel
 
 FREQUENCIES = np.array([0.0, 0.4, 1.0, 3.0])

@@ -15,7 +15,6 @@ from mercer.inspection import (
     fourier_coefficients,
     fourier_transform,
     regularisation,
-    wording,
 )
 from mercer.inspection.periodic import stated_coefficients
 from mercer.inspection.spectra import closed_form
@@ -36,7 +35,8 @@ from mercer.kernels import (
     RadialBSpline,
     RationalQuadratic,
 )
-from mercer.kernels.catalogue import catalogue
+from mercer.kernels import regularisation as wording
+from tests.catalogue import catalogue
 
 EXAMPLES = [example.kernel for example in catalogue()]
 WITH_TRANSFORM = [k for k in EXAMPLES if closed_form(k) is not None]

@@ -14,9 +14,8 @@ from scipy.special import betainc, gamma, kv, xlogy
 
 from mercer import kernels as mk
 from mercer.gram.coordinates import combined
-from mercer.kernels.vocabulary import Vocabulary
-
-from . import coordinate_definitions, structured_definitions
+from mercer.objects.vocabulary import Vocabulary
+from tests.kernels import coordinate_definitions, structured_definitions
 
 
 def dense(X):

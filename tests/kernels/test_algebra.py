@@ -17,8 +17,7 @@ from mercer.kernels import (
     normalize,
     polynomial,
 )
-
-from .strategies import kernels, vectors
+from tests.kernels.strategies import kernels, vectors
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(8, 3))

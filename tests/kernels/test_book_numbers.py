@@ -8,15 +8,8 @@ import pytest
 from sklearn.svm import SVC
 
 import mercer
-from mercer.kernels import (
-    RBF,
-    FromFeatureMap,
-    FromFunction,
-    Linear,
-    Polynomial,
-    norm,
-    polynomial,
-)
+from mercer.geometry import norm
+from mercer.kernels import RBF, FromFeatureMap, FromFunction, Linear, Polynomial, polynomial
 
 rng = np.random.default_rng(6)
 X = rng.normal(size=(10, 3))

@@ -13,10 +13,9 @@ from sklearn.base import clone
 
 from mercer import kernels as mk
 from mercer.expansion import Expansion
-from mercer.kernels.catalogue import catalogue, sample
-from mercer.kernels.objects import count, take
-
-from .reference import defined, interpreted
+from mercer.objects.validation import count, take
+from tests.catalogue import catalogue, sample
+from tests.kernels.reference import defined, interpreted
 
 EXAMPLES = catalogue()
 every = pytest.mark.parametrize("example", EXAMPLES, ids=str)
@@ -228,7 +227,7 @@ def test_copies_are_equal_and_have_the_same_values(example, copied):
 
 @every
 def test_the_printed_form_makes_the_kernel(example):
-    from mercer.kernels.catalogue import general, sequences, series, vectors
+    from tests.catalogue import general, sequences, series, vectors
 
     modules = (general, sequences, series, vectors, mk)
     names = {name: thing for module in modules for name, thing in vars(module).items()}

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from mercer.choosing import suggest
 from mercer.data import LeaveFamilyOut
 from mercer.expansion import Expansion
 from mercer.kernels import (
@@ -15,6 +14,7 @@ from mercer.kernels import (
     Sigmoid,
     normalize,
 )
+from mercer.selection import suggest
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.gram import Table
+from mercer.gram.displacement import slope_along
 from mercer.kernels import (
     RBF,
     BSpline,
@@ -29,7 +30,6 @@ from mercer.kernels import (
     ThinPlate,
     normalize,
 )
-from mercer.kernels.displacement import slope_along
 
 DIFFERENTIABLE = [
     RBF(0.7),

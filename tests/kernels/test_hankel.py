@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import integrate
 from scipy.special import gamma, jv
 
-from mercer.kernels.bessel import bessel_ratio
-from mercer.kernels.hankel import half_length, radial_fourier
-from mercer.kernels.oscillating import accelerate, integrate_each, integrate_panels
+from mercer.numerics.bessel import bessel_ratio
+from mercer.numerics.hankel import half_length, radial_fourier
+from mercer.numerics.oscillating import accelerate, integrate_each, integrate_panels
 
 
 def test_panels_agree_with_a_general_integrator():

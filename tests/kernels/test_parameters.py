@@ -38,8 +38,7 @@ from mercer.kernels import (
     normalize,
     polynomial,
 )
-
-from .strategies import kernels
+from tests.kernels.strategies import kernels
 
 
 def overlap(A, B):

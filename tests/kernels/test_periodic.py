@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.kernels import (
-    RBF,
-    BSpline,
-    Dirichlet,
-    FourierSeries,
-    PeriodicGaussian,
-    Periodized,
-)
+from mercer.kernels import RBF, BSpline, Dirichlet, FourierSeries, PeriodicGaussian, Periodized
 
 circle = 2 * np.pi * np.arange(64)[:, None] / 64
 

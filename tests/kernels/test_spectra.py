@@ -24,7 +24,7 @@ from mercer.kernels import (
     bessel_k_bounds,
     log_polar,
 )
-from mercer.kernels.hankel import radial_fourier
+from mercer.numerics.hankel import radial_fourier
 
 rng = np.random.default_rng(0)
 LINE = rng.normal(size=(12, 1))

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from mercer.kernels import RBF, BSpline, Spline
-
-from .coordinate_definitions import cardinal_spline
+from tests.kernels.coordinate_definitions import cardinal_spline
 
 
 @pytest.mark.spec("SM-3.16")

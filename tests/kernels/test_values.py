@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.kernels import RBF, Constant, Laplacian, Linear, Polynomial, Sigmoid, exp, normalize
-
-from .reference import defined, interpreted
-from .strategies import kernels, vectors
+from tests.kernels.reference import defined, interpreted
+from tests.kernels.strategies import kernels, vectors
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(9, 5))

@@ -15,13 +15,7 @@ from mercer.gram import Gram
 from mercer.kernels import Precomputed
 from mercer.losses import ZeroOne
 from mercer.solvers import Problem, Settings, solve
-from tests.literature.problems import (
-    CLOUDS_KERNEL,
-    EXACT,
-    clouds,
-    soft_margin_primal,
-    two_points,
-)
+from tests.literature.problems import CLOUDS_KERNEL, EXACT, clouds, soft_margin_primal, two_points
 
 MACHINES = [SVC(), NuSVC(nu=0.65), SVR(), NuSVR(nu=0.4), OneClassSVM(nu=0.4)]
 

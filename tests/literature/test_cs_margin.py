@@ -11,7 +11,7 @@ import pytest
 from mercer import SVC
 from mercer.capacity import compression_bound, loo_bound
 from mercer.data import TrainingSet, xor
-from mercer.geometry import (
+from mercer.geometry.hyperplanes import (
     canonicalize,
     functional_margin,
     geometric_margin,

@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC
-from mercer.kernels import (
-    FromFunction,
-    PairHMM,
-    Spectrum,
-    Subsequence,
-    WeightedDegree,
-    normalize,
-)
+from mercer.kernels import FromFunction, PairHMM, Spectrum, Subsequence, WeightedDegree, normalize
 
 
 def local_alignment(s: str, t: str) -> float:

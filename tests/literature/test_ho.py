@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from mercer import SVC, SVR, NotSeparableError, OneClassSVM
 from mercer.data import lfd_toy, xor
-from mercer.geometry import functional_margin, geometric_margin, margin, training_set_margin
+from mercer.geometry.hyperplanes import functional_margin, geometric_margin, margin
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial
 from mercer.losses import Hinge
+from mercer.machines.hard_margin import training_set_margin
 from mercer.solvers import Problem, Settings, solve
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ import pytest
 
 from mercer import SVC, NotSeparableError
 from mercer.data import lfd_problem_8_2, lfd_toy, xor
-from mercer.geometry import (
+from mercer.geometry.hyperplanes import (
     canonicalize,
     distance,
     functional_margin,
@@ -19,8 +19,8 @@ from mercer.geometry import (
     separates,
     side_margins,
     signed_distance,
-    training_set_margin,
 )
+from mercer.machines.hard_margin import training_set_margin
 from mercer.solvers import hard_margin_primal_matrices
 from tests.literature.problems import quadratic_program, separated, signed
 

@@ -21,12 +21,7 @@ from mercer.solvers import (
     solve,
     svm_dual_matrices,
 )
-from tests.literature.problems import (
-    QUADRATIC,
-    quadratic_program,
-    separated,
-    signed,
-)
+from tests.literature.problems import QUADRATIC, quadratic_program, separated, signed
 
 HARD: dict[str, Any] = {"C": np.inf, "tol": 1e-9}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from mercer.feature_space import smallest_enclosing_ball
+from mercer.geometry import smallest_enclosing_ball
 from mercer.kernels import RBF, DistanceKernel, FromFunction, Kernel
 
 rng = np.random.default_rng(0)

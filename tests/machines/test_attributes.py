@@ -6,8 +6,7 @@ import pytest
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import RBF, Linear
 from mercer.machines import PointStatus
-
-from .data_sets import MACHINES, TOY, classes, data_for, regression, scores
+from tests.machines.data_sets import MACHINES, TOY, classes, data_for, regression, scores
 
 X, Y = TOY
 

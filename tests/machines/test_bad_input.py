@@ -6,8 +6,7 @@ import scipy.sparse as sp
 
 from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import RBF, FromFunction, Linear
-
-from .data_sets import MACHINES, classes, data_for, scores
+from tests.machines.data_sets import MACHINES, classes, data_for, scores
 
 CLASSIFIERS = (SVC, NuSVC)
 

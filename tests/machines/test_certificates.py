@@ -7,8 +7,7 @@ import pytest
 
 from mercer import SVC, SVR, Certificate, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import FromFunction, Precomputed, Sigmoid
-
-from .data_sets import classes, data_for, regression
+from tests.machines.data_sets import classes, data_for, regression
 
 GAMMA = 0.3
 

@@ -15,8 +15,8 @@ from mercer.kernels import (
     Projected,
     ThinPlate,
 )
-from mercer.kernels.catalogue import catalogue, sample
-from mercer.kernels.objects import count
+from mercer.objects.validation import count
+from tests.catalogue import catalogue, sample
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 2))

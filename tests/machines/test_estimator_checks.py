@@ -6,8 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVR, NuSVC
 from mercer.kernels import ThinPlate
-
-from .data_sets import MACHINES
+from tests.machines.data_sets import MACHINES
 
 # These checks choose data on which nu = 0.5, the default, is infeasible for any implementation:
 # at most 2 min(W+, W-) / (W+ + W-) of the weight can lie inside the margin.

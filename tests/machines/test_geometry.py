@@ -7,20 +7,18 @@ import pytest
 
 from mercer import SVC, NotSeparableError
 from mercer.capacity import compression_bound, loo_bound
-from mercer.geometry import (
+from mercer.geometry.hyperplanes import (
     canonicalize,
     distance,
     functional_margin,
     geometric_margin,
-    hard_margin_threshold,
     margin,
     separates,
     side_margins,
     signed_distance,
-    training_set_margin,
 )
-
-from .data_sets import TOY
+from mercer.machines.hard_margin import hard_margin_threshold, training_set_margin
+from tests.machines.data_sets import TOY
 
 X3, Y3 = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0]]), np.array([-1, -1, 1])
 W, B = np.array([1.2, -3.2]), -0.5

@@ -10,8 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-
-from .data_sets import MACHINES, classes, data_for, regression, scores
+from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 
 @pytest.mark.parametrize("machine", MACHINES)

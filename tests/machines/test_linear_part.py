@@ -15,8 +15,7 @@ from mercer.expansion import Expansion
 from mercer.kernels import RBF, Linear, Multiquadric, Projected, ThinPlate, seminorm2
 from mercer.machines.linear_part import LinearPart
 from mercer.storage import DamagedFileError
-
-from .splines import LABELS, LEVEL, NEW, SLOPE, THREE, X, Y, fitted
+from tests.machines.splines import LABELS, LEVEL, NEW, SLOPE, THREE, X, Y, fitted
 
 SETTINGS = [
     {"C": 2.0, "epsilon": 0.05},

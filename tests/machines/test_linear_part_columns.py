@@ -12,7 +12,7 @@ from mercer import SVC, SVR, NuSVR
 from mercer.expansion import Expansion
 from mercer.kernels import RBF, FromFeatureMap, Linear, NegativeDistance, Spectrum, ThinPlate
 from mercer.kernels.algebra import Projected
-from mercer.kernels.seen import columns_seen, linear_columns
+from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.machines.linear_part import _first_of_equal
 from mercer.solvers import dense_interior_point
 from mercer.storage import DamagedFileError

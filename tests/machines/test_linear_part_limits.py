@@ -11,8 +11,7 @@ from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR, OneClassSVM
 from mercer.expansion import Expansion
 from mercer.kernels import FromFunction, ThinPlate
 from mercer.solvers import dense_interior_point
-
-from .splines import LABELS, NEW, X, Y, fitted
+from tests.machines.splines import LABELS, NEW, X, Y, fitted
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.losses import CombinedHinge, EpsilonInsensitive, Hinge, SquaredHinge
 from mercer.machines.formulation import LossFormulation
 from mercer.machines.nu_formulation import NuClassification, NuRegression, OneClass
-
-from .data_sets import classes, regression, scores
-from .reference import solve_dense
+from tests.machines.data_sets import classes, regression, scores
+from tests.machines.reference import solve_dense
 
 GAMMA = 0.3
 

@@ -7,8 +7,7 @@ import pytest
 import sklearn.svm
 
 import mercer
-
-from .data_sets import MACHINES, classes, data_for, regression, scores
+from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 # LIBSVM keeps kernel values in float32 whatever its tolerance; larger differences are ours.
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from mercer import SVC, SVR, Expansion
 from mercer.kernels import RBF, FromFunction, Linear, Precomputed, normalize
 from mercer.storage import DamagedFileError
-
-from .data_sets import MACHINES, classes, data_for, regression, scores
+from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -8,8 +8,7 @@ from sklearn.metrics import log_loss
 from mercer import SVC, NuSVC
 from mercer.machines.calibration import binary_probabilities, pairwise_probabilities, project
 from mercer.machines.multiclass import one_score_per_class, pairs, votes
-
-from .data_sets import classes
+from tests.machines.data_sets import classes
 
 
 @pytest.mark.parametrize("machine", [SVC(), NuSVC(nu=0.3), SVC(penalty_norm=2)], ids=repr)

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-
-from .data_sets import classes, data_for, scores
+from tests.machines.data_sets import classes, data_for, scores
 
 MODELS = [
     SVC(),

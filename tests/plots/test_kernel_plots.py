@@ -7,8 +7,9 @@ import pytest
 
 from mercer import plots
 from mercer.data import rings
-from mercer.inspection import densities, mercer_decomposition
+from mercer.inspection import mercer_decomposition
 from mercer.kernels import RBF, Dirichlet, Laplacian, Linear, PeriodicGaussian, Sigmoid
+from mercer.numerics import fourier_transforms as densities
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

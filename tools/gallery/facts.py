@@ -9,8 +9,8 @@ import numpy as np
 from mercer import kernels as mk
 from mercer.gram.program import compile_kernel
 from mercer.inspection import fourier_coefficients, fourier_transform, regularisation
-from mercer.kernels.catalogue import catalogue, sample
-from mercer.kernels.objects import take
+from mercer.objects.validation import take
+from tests.catalogue import catalogue, sample
 
 from .portraits import Matrix, Plane, Portrait
 

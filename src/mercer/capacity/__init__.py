@@ -1,19 +1,19 @@
 """Bounds on the error of a machine, with the conditions under which they hold."""
 
-from mercer.capacity.bayes import (
+from .bayes import (
     gaussian_posterior,
     log_marginal_likelihood,
     map_weights,
 )
-from mercer.capacity.bound import Bound, Condition
-from mercer.capacity.comparison import Comparison, compare
-from mercer.capacity.compression import (
+from .bound import Bound, Condition
+from .comparison import Comparison, compare
+from .compression import (
     CompressionScheme,
     compression_bound,
     loo_bound,
     optimal_compression_prior,
 )
-from mercer.capacity.covering import (
+from .covering import (
     CoveringNumber,
     box_covering_number,
     covering_number,
@@ -24,19 +24,21 @@ from mercer.capacity.covering import (
     packing_number,
     sample_norm,
 )
-from mercer.capacity.covers import (
+from .covers import (
     convert_cover,
     cover_from_fat,
     cover_from_pseudodim,
     cover_lower_bound_from_fat_l,
+    fat_cover,
     fat_p_from_fat_l,
     loss_induced_cover,
     offset_cover,
     parametric_cover,
     polynomial_lipschitz,
+    sauer_cover,
     sum_cover,
 )
-from mercer.capacity.dimensions import (
+from .dimensions import (
     radon_unrealisable_labelling,
     realise_labelling,
     rectangle_unrealisable_labelling,
@@ -48,34 +50,34 @@ from mercer.capacity.dimensions import (
     vc_dimension_of_union,
     worst_margin,
 )
-from mercer.capacity.fat import (
+from .fat import (
     effective_vc_dimension,
     fat_dimension,
     is_fat_shattered,
     linear_fat_dimension,
 )
-from mercer.capacity.finite_classes import (
+from .finite_classes import (
     finite_class_bound,
     hoeffding_interval,
     hoeffding_tail,
     test_set_bound,
 )
-from mercer.capacity.finite_learners import (
+from .finite_learners import (
     BayesFinite,
     FiniteClassLearner,
     mdl_select,
     no_free_lunch,
     symmetrisation,
 )
-from mercer.capacity.growth import Entropies, entropies, growth_function, sauer
-from mercer.capacity.luckiness import (
+from .growth import Entropies, entropies, growth_function, sauer
+from .luckiness import (
     LUCKINESS,
     Luckiness,
     best_bound,
     luckiest,
     pac_bayes_bound,
 )
-from mercer.capacity.margin import (
+from .margin import (
     best_percentile,
     covering_margin_bound,
     fat_margin_bound,
@@ -86,17 +88,17 @@ from mercer.capacity.margin import (
     percentile_bound,
     stratified,
 )
-from mercer.capacity.regression import (
+from .regression import (
     regression_bound,
     regression_slacks,
     sse_bound,
 )
-from mercer.capacity.risk import (
+from .risk import (
     Estimate,
     cross_validation_estimate,
     empirical_risk,
 )
-from mercer.capacity.shattering import (
+from .shattering import (
     Shattering,
     balanced_dichotomy,
     count_dichotomies,
@@ -104,14 +106,14 @@ from mercer.capacity.shattering import (
     hyperplanes_shatter,
     is_shattered,
 )
-from mercer.capacity.soft_margin import (
+from .soft_margin import (
     SlackEmbedding,
     best_target_margin,
     slack_embedding,
     soft_margin_bound,
     soft_margin_cover_bound,
 )
-from mercer.capacity.srm import (
+from .srm import (
     SRM,
     Choice,
     constrained,
@@ -119,13 +121,13 @@ from mercer.capacity.srm import (
     srm_penalty,
     structure,
 )
-from mercer.capacity.uniform import (
+from .uniform import (
     TEMPLATES,
     UniformTemplate,
     deviation_probability,
     uniform_bound,
 )
-from mercer.capacity.vc import vc_bound, vc_confidence, vc_lower_bound
+from .vc import vc_bound, vc_confidence, vc_lower_bound
 
 __all__ = [
     "LUCKINESS",
@@ -166,6 +168,7 @@ __all__ = [
     "effective_vc_dimension",
     "empirical_risk",
     "entropies",
+    "fat_cover",
     "fat_dimension",
     "fat_margin_bound",
     "fat_p_from_fat_l",
@@ -207,6 +210,7 @@ __all__ = [
     "regression_slacks",
     "sample_norm",
     "sauer",
+    "sauer_cover",
     "shatter_with_margin",
     "sine_shatter",
     "slack_embedding",

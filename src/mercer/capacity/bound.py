@@ -19,7 +19,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity import vocabulary
+from . import vocabulary
 
 P = ParamSpec("P")
 STATES = ("satisfied", "violated", "unknown")
@@ -66,10 +66,10 @@ class Condition:
 INDEPENDENT = Condition("the samples are drawn independently from one distribution")
 FIXED_CLASS = Condition("the class of functions was fixed before the samples were seen")
 FIXED_SCALE = Condition("the margin (or scale) was fixed before the samples were seen")
+IN_BALL = Condition("all data lie in a ball of this radius around the origin of feature space")
 NO_OFFSET = Condition("the function is linear in feature space, without an offset b")
 
 
-@functools.total_ordering
 @dataclass(frozen=True, eq=False)
 class Bound:
     """A bound, with everything needed to judge it.
@@ -172,6 +172,34 @@ class Bound:
             raise ValueError("this bound was not made by a formula: it has no other inputs.")
         return self._function(**{**self.inputs, **changes})
 
+    def decide(self, what: str, holds: bool, evidence: str = "") -> Bound:
+        """Return the bound with an assumed condition decided, for a caller who can check it.
+
+        Parameters
+        ----------
+        what : str
+            Words of one assumed condition, such as "training error".
+        holds : bool
+            Whether it holds.
+        evidence : str
+            How this is known.
+
+        Examples
+        --------
+        >>> from mercer.capacity import vc_bound
+        >>> made = vc_bound(n_samples=1000, vc_dim=3)
+        >>> print(made.decide("training error", True, "0 of 1000").conditions[-1])
+        satisfied: the hypothesis makes no training error (0 of 1000)
+        """
+        found = [c for c in self.conditions if what in c.what and c.state == "unknown"]
+        if len(found) != 1:
+            raise ValueError(
+                f"{what!r} names {len(found)} assumed conditions of {self.name}, not 1."
+            )
+        decided = Condition.that(found[0].what, holds, evidence)
+        kept = tuple(decided if c is found[0] else c for c in self.conditions)
+        return dataclasses.replace(self, conditions=kept)
+
     def learning_curve(self, n_samples: ArrayLike) -> NDArray[np.float64]:
         """Return the values at other numbers of samples, all other inputs unchanged."""
         self._needs_samples()
@@ -255,6 +283,15 @@ class Bound:
 
     def __lt__(self, other: Any) -> bool:
         return float(self) < float(other)
+
+    def __le__(self, other: Any) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return float(self) >= float(other)
 
     def __str__(self) -> str:
         relation = "<=" if self.side == "upper" else ">="

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.capacity.bound import Bound
+from .bound import Bound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import INDEPENDENT, Bound, Condition, bound, state
+from .bound import INDEPENDENT, Bound, Condition, bound, state
 
 __all__ = ["CompressionScheme", "compression_bound", "loo_bound", "optimal_compression_prior"]
 
@@ -116,7 +116,7 @@ def optimal_compression_prior(p: ArrayLike, n_samples: int) -> NDArray[np.float6
     return shares / shares.sum()
 
 
-@bound("leave-one-out error", "Cristianini and Shawe-Taylor, Theorem 6.8")
+@bound("leave-one-out error", "Cristianini and Shawe-Taylor, Remark 6.9")
 def loo_bound(n_sv: int, n_samples: int) -> Bound:
     """Return the number of support vectors over the number of points.
 

@@ -9,22 +9,56 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from mercer.capacity.bound import Bound, Condition, bound, state
+from .bound import Bound, Condition, bound, state
+from .growth import sauer
 
 __all__ = [
     "convert_cover",
     "cover_from_fat",
     "cover_from_pseudodim",
     "cover_lower_bound_from_fat_l",
+    "fat_cover",
     "fat_p_from_fat_l",
     "loss_induced_cover",
     "offset_cover",
     "parametric_cover",
     "polynomial_lipschitz",
+    "sauer_cover",
     "sum_cover",
 ]
 
 Cover = Callable[[float, int], float]
+
+
+def sauer_cover(vc_dim: int) -> Cover:
+    """Return the cover of a binary class of known VC dimension, by Sauer's lemma, at any scale.
+
+    Examples
+    --------
+    >>> from mercer.capacity import sauer_cover
+    >>> round(sauer_cover(3)(0.5, 5), 4)
+    3.2581
+    """
+    return lambda eps, n_points: sauer(n_points, vc_dim, log=True)
+
+
+def fat_cover(fat: Callable[[float], float], low: float = 0.0, high: float = 1.0) -> Cover:
+    """Return the cover of a real-valued class from its fat-shattering dimension as a function.
+
+    Parameters
+    ----------
+    fat : callable
+        The fat-shattering dimension, or a bound on it, as a function of the margin.
+    low, high : float
+        Range of the functions.
+
+    Examples
+    --------
+    >>> from mercer.capacity import fat_cover
+    >>> round(fat_cover(lambda margin: 5)(0.1, 1000), 1)
+    865.5
+    """
+    return lambda eps, n_points: cover_from_fat(eps, n_points, float(fat(eps / 4)), low, high).value
 
 
 def loss_induced_cover(

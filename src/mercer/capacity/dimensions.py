@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, null_space
 
-from mercer.capacity.bound import Bound, Condition, bound, state
+from .bound import Bound, Condition, bound, state
 
 __all__ = [
     "radon_unrealisable_labelling",

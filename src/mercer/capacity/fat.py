@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import FIXED_SCALE, NO_OFFSET, Bound, Condition, bound, state
-from mercer.capacity.shattering import Shattering, is_shattered
+from .bound import FIXED_SCALE, IN_BALL, NO_OFFSET, Bound, bound, state
+from .shattering import Shattering, is_shattered
 
 __all__ = [
     "effective_vc_dimension",
@@ -43,12 +43,12 @@ def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> B
     return state(
         {"dimension": (radius * w_norm / margin) ** 2},
         NO_OFFSET,
-        Condition("all points lie in a ball of this radius around the origin"),
+        IN_BALL,
         reference="Cristianini and Shawe-Taylor, Theorem 4.16; Smola, (8.38)",
     )
 
 
-@bound("effective VC dimension", "Cristianini and Shawe-Taylor, section 4.3.2", trivial=None)
+@bound("effective VC dimension", "Cristianini and Shawe-Taylor, Remark 4.15", trivial=None)
 def effective_vc_dimension(radius: float, margin: float) -> Bound:
     """Return 64 R^2 / gamma^2, the fat-shattering dimension of linear functions at gamma / 8.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
+from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 
 __all__ = ["finite_class_bound", "hoeffding_interval", "hoeffding_tail", "test_set_bound"]
 

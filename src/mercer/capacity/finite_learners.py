@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import Bound
-from mercer.capacity.finite_classes import finite_class_bound
+from .bound import Bound
+from .finite_classes import finite_class_bound
 
 __all__ = ["BayesFinite", "FiniteClassLearner", "mdl_select", "no_free_lunch", "symmetrisation"]
 

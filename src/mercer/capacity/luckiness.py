@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.capacity.bound import INDEPENDENT, Bound, Condition, bound, state
-from mercer.capacity.compression import compression_bound
-from mercer.capacity.margin import hard_margin_bound, stratified
-from mercer.capacity.vc import vc_bound
+from .bound import INDEPENDENT, Bound, Condition, bound, state
+from .compression import compression_bound
+from .margin import hard_margin_bound, stratified
+from .vc import vc_bound
 
 __all__ = ["LUCKINESS", "Luckiness", "best_bound", "luckiest", "pac_bayes_bound"]
 

@@ -7,6 +7,7 @@ base 2. A margin that is read off the data must be paid for: see `stratified`.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import (
+from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
+    IN_BALL,
     INDEPENDENT,
     NO_OFFSET,
     Bound,
@@ -25,8 +27,8 @@ from mercer.capacity.bound import (
     ln_of,
     state,
 )
-from mercer.capacity.fat import effective_vc_dimension
-from mercer.capacity.vc import long_enough
+from .fat import effective_vc_dimension
+from .vc import long_enough
 
 __all__ = [
     "best_percentile",
@@ -42,7 +44,6 @@ __all__ = [
 
 BOOK = "Cristianini and Shawe-Taylor"
 KEPT = Condition("all training points have at least this margin")
-IN_BALL = Condition("the distribution lies in a ball of this radius around the origin")
 
 
 def margin_distribution(
@@ -190,7 +191,7 @@ def hard_margin_bound(
     d = effective_vc_dimension(radius, margin)
     made = _fat_bound(n_samples, radius, margin, d.value, delta)
     kept = [c for c in d.conditions if c is not NO_OFFSET or offset is None]
-    return state(made.terms, *made.conditions, *conditions, *kept, IN_BALL)
+    return state(made.terms, *made.conditions, *conditions, *kept)
 
 
 def _fat_bound(n_samples: int, radius: float, margin: float, fat_dim: float, delta: float) -> Bound:
@@ -232,6 +233,8 @@ def stratified(made: Bound) -> Bound:
     >>> round(float(made), 5)
     1.10064
     """
+    if made.inputs.get("offset") is not None:
+        return _stratified_with_offset(made)
     missing = {"radius", "margin", "delta"} - set(made.inputs)
     if missing or made.delta is None:
         raise ValueError(f"{made.name} has no {', '.join(sorted(missing))}: nothing to stratify.")
@@ -246,7 +249,34 @@ def stratified(made: Bound) -> Bound:
         delta=made.delta,
         inputs=made.inputs,
         conditions=(chose, *(c for c in inner.conditions if c != FIXED_SCALE)),
-        _function=lambda **inputs: stratified(made.at(**inputs)),
+        _function=functools.partial(_stratified_at, made),
+    )
+
+
+def _stratified_at(made: Bound, **inputs: Any) -> Bound:
+    """Return the stratified bound with other inputs."""
+    return stratified(made.at(**inputs))
+
+
+def _stratified_with_offset(made: Bound) -> Bound:
+    """Stratify the margin of the homogeneous function in the enlarged space, not that of w alone.
+
+    The offset is read off the data as well, so a grid for the margin of w would not be fixed.
+    """
+    radius, offset = made.inputs["radius"], made.inputs["offset"]
+    inner = stratified(
+        made.at(
+            radius=math.sqrt(2) * radius,
+            margin=made.inputs["margin"] / math.sqrt(1 + (offset / radius) ** 2),
+            offset=None,
+        )
+    )
+    small = next(c for c in made.conditions if "offset" in c.what)
+    return dataclasses.replace(
+        inner,
+        inputs=made.inputs,
+        conditions=(small, *(c for c in inner.conditions if c != NO_OFFSET)),
+        _function=functools.partial(_stratified_at, made),
     )
 
 

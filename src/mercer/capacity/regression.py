@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.capacity.margin import KEPT, hard_margin_bound
-from mercer.capacity.soft_margin import slack_terms
+from .bound import Bound, Condition, bound, state
+from .margin import KEPT, hard_margin_bound
+from .soft_margin import slack_terms
 
 __all__ = ["regression_bound", "regression_slacks", "sse_bound"]
 

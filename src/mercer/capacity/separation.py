@@ -40,7 +40,8 @@ def features_of(gram: ArrayLike) -> Array:
             f"the kernel matrix has the eigenvalue {values[0]:.3g}: it is not positive "
             "semidefinite, so its points have no feature space."
         )
-    kept = values > 0
+    # Eigenvalues at the level of rounding are 0: kept, they would make any points independent.
+    kept = values > 4 * len(K) * np.finfo(float).eps * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])
 
 

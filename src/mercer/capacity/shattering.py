@@ -1,7 +1,9 @@
 """Can this set be shattered? Exact answers for small sets, with the failing labelling.
 
-Labellings are enumerated point by point: a labelling of k + 1 points is only tried if its first k
-labels can be realised, so the number of programmes follows the growth function and not 2^m.
+Thin hyperplanes shatter exactly the independent sets, and a linear dependence gives the labelling
+that fails. For other classes labellings are enumerated point by point: a labelling of k + 1 points
+is only tried if its first k labels can be realised, so the number of programmes follows the growth
+function and not 2^m.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.separation import (
+from .separation import (
     Array,
     ball,
     features_of,
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 CLASSES = ("halfspaces", "homogeneous halfspaces", "balls", "rectangles")
+SYMMETRIC = CLASSES[:2]  # with a set they contain its complement
 MOST_POINTS = 24
 
 
@@ -93,7 +96,13 @@ def dichotomies(
     14
     """
     points, realised = _class(X, by, margin, kernel)
-    return _enumerate(points, realised)
+    signs = (-1,) if by in SYMMETRIC else (-1, 1)  # the others are the negatives of these
+    found = [np.array([sign]) for sign in signs if realised(points[:1], np.array([sign]))]
+    for k in range(2, len(points) + 1):
+        trials = (np.append(labels, sign) for labels in found for sign in (-1, 1))
+        found = [y for y in trials if realised(points[:k], y)]
+    rows = np.array(found, dtype=np.int64).reshape(len(found), len(points))
+    return np.vstack([rows, -rows]) if by in SYMMETRIC else rows
 
 
 def count_dichotomies(
@@ -141,11 +150,14 @@ def is_shattered(
     4 points are not shattered by halfspaces: -++- is not realised
     """
     points, realised = _class(X, by, margin, kernel)
+    if by in SYMMETRIC and not margin:
+        failing = _dependent_labelling(points, by)
+        return Shattering(failing is None, failing, len(points), by)
     partial = [np.empty(0, dtype=np.int64)]
     for k in range(1, len(points) + 1):
         grown = []
         for labels in partial:
-            for sign in (-1, 1):
+            for sign in (-1,) if k == 1 and by in SYMMETRIC else (-1, 1):
                 trial = np.append(labels, sign)
                 if not realised(points[:k], trial):
                     failing = np.append(trial, np.ones(len(points) - k, dtype=np.int64))
@@ -241,14 +253,18 @@ def _class(
     return points, fat
 
 
-def _enumerate(
-    points: Array, realised: Callable[[Array, NDArray[np.int64]], bool]
-) -> NDArray[np.int64]:
-    found = [np.empty(0, dtype=np.int64)]
-    for k in range(1, len(points) + 1):
-        trials = (np.append(labels, sign) for labels in found for sign in (-1, 1))
-        found = [y for y in trials if realised(points[:k], y)]
-    return np.array(found, dtype=np.int64).reshape(len(found), len(points))
+def _dependent_labelling(points: Array, by: str) -> NDArray[np.int64] | None:
+    """Return labels that no hyperplane realises, or None if the points are independent.
+
+    Numbers c with sum c_i x_i = 0 (and sum c_i = 0, if there is an offset) contradict
+    y_i f(x_i) > 0 for the labels y_i = sgn c_i.
+    """
+    A = np.column_stack([points, np.ones(len(points))]) if by == "halfspaces" else points
+    if np.linalg.matrix_rank(A) == len(points):
+        return None
+    c = np.linalg.svd(A.T)[2][-1]
+    labels = np.where(c > 1e-9 * np.abs(c).max(), 1, -1)
+    return labels * -labels[0]
 
 
 def _points(X: Any) -> Array:

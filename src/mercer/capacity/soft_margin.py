@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.capacity.bound import (
+from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
+    IN_BALL,
     INDEPENDENT,
     NO_OFFSET,
     Bound,
@@ -26,8 +27,7 @@ from mercer.capacity.bound import (
     ln_of,
     state,
 )
-from mercer.capacity.margin import IN_BALL
-from mercer.capacity.vc import long_enough
+from .vc import long_enough
 
 __all__ = [
     "SlackEmbedding",
@@ -39,6 +39,10 @@ __all__ = [
 
 BOOK = "Cristianini and Shawe-Taylor"
 NO_ATOMS = Condition("no misclassified training point has positive probability by itself")
+
+FIXED_SLACK = Condition(
+    "the bound on the norm of the slacks was fixed before the samples were seen"
+)
 
 
 @dataclass(frozen=True)
@@ -247,7 +251,7 @@ def _explicit(
         INDEPENDENT,
         NO_OFFSET,
         FIXED_SCALE,
-        Condition("the bound on the norm of the slacks was fixed before the samples were seen"),
+        FIXED_SLACK,
         IN_BALL,
         NO_ATOMS,
         reference=f"{BOOK}, Theorem 4.21 with Lemma 4.13 and Theorem 4.16",
@@ -264,7 +268,12 @@ def _fat_bits(n_samples: int, r: float, margin: float) -> float:
 
 
 def best_target_margin(
-    margins: ArrayLike, radius: float, delta: float = 0.05, norm: int = 2, c: float = 1.0
+    margins: ArrayLike,
+    radius: float,
+    delta: float = 0.05,
+    norm: int = 2,
+    c: float = 1.0,
+    explicit: bool = False,
 ) -> Bound:
     """Return the smallest soft-margin bound over the target margins gamma_i = R 2^-i.
 
@@ -277,6 +286,11 @@ def best_target_margin(
         Geometric margins y_i f(x_i), ||w|| = 1.
     radius, delta, norm, c
         As for `soft_margin_bound`.
+    explicit : bool, default=False
+        Use the bound with all constants. The norm of the slacks is then rounded up to the grid 0,
+        gamma_i, 2 gamma_i, 4 gamma_i, ..., whose j-th member has the share 2^-(j+1): the smallest
+        of a nested sequence of classes of slacks that contains the observed ones. The result
+        assumes nothing that was read off the data.
 
     Returns
     -------
@@ -303,13 +317,17 @@ def best_target_margin(
             continue
         slack = slack_embedding(values, np.ones(len(values)), target).norm(norm)
         share = delta * 2.0 ** -(i + 1)
-        made = soft_margin_bound(len(values), radius, target, slack, share, norm, c)
+        if explicit:
+            j = 0 if not slack else 1 + max(0, math.ceil(math.log2(slack / target) - 1e-12))
+            slack = 0.0 if not slack else target * 2.0 ** (j - 1)
+            share *= 2.0 ** -(j + 1)
+        made = soft_margin_bound(len(values), radius, target, slack, share, norm, c, explicit)
         found.append(made)
         if not slack:
             break  # a smaller target only increases the bound
-    best = min(found)
-    chose = Condition.that("the target margin is on a grid fixed in advance", True)
-    kept = tuple(condition for condition in best.conditions if condition != FIXED_SCALE)
+    best = min(found, key=lambda made: (bool(made.violated), made.value))
+    chose = Condition.that("target margin and slacks are on grids fixed in advance", True)
+    kept = tuple(made for made in best.conditions if made not in (FIXED_SCALE, FIXED_SLACK))
     return dataclasses.replace(
         best, name="best_target_margin", delta=delta, conditions=(chose, *kept)
     )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
-from mercer.capacity.vc import vc_bound
+from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
+from .vc import vc_bound
 
 __all__ = ["SRM", "Choice", "constrained", "srm_bound", "srm_penalty", "structure"]
 

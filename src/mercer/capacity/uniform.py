@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
+from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
 
 __all__ = ["TEMPLATES", "UniformTemplate", "deviation_probability", "uniform_bound"]
 

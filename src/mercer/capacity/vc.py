@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
-from mercer.capacity.finite_classes import CONSISTENT
-from mercer.capacity.growth import sauer
-from mercer.capacity.uniform import TEMPLATES
+from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
+from .finite_classes import CONSISTENT
+from .growth import sauer
+from .uniform import TEMPLATES
 
 __all__ = ["vc_bound", "vc_confidence", "vc_lower_bound"]
 

@@ -11,22 +11,22 @@
 """
 
 from .approximation import ApproximationError, approximation_error
+from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
 from .fourier import RandomFourierFeatures
 from .logarithm import LogFeatures
 from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
-from .pca import PCA
 from .relevance import RelevantColumns
 from .spectral import draw_frequencies
 from .taylor import TaylorFeatures
 
 __all__ = [
-    "PCA",
     "ApproximationError",
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
+    "KernelCenterer",
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",

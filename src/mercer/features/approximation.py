@@ -17,8 +17,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
-from mercer.kernels.objects import count, take
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
+from mercer.objects.validation import count, take
 
 from .seeds import generator
 

@@ -5,27 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer.feature_space.estimators import checked_objects, tag_objects
-from mercer.kernels import Kernel, resolve
-from mercer.kernels.rows import narrowed
+from mercer.kernels import Kernel
+from mercer.machines.estimator import KernelEstimator
+from mercer.objects.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
 
 
-class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Base class of transformers whose features stand for a kernel.
 
     A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, sets
     ``kernel_`` and ``n_components_`` in `fit`, and supplies `_features`.
     """
 
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
+    _sparse_means_sparse = False
 
     def approximation_error(
         self, X: Any, *, n_sample: int | None = 2000, random_state: Any = 0
@@ -47,13 +43,13 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ApproximationError
             The largest error, its Frobenius and spectral norm, and how they were computed.
         """
-        check_is_fitted(self)
+        self._require_fit()
         if self.kernel_.pairwise:
             raise ValueError(
                 "a precomputed matrix of new objects does not hold the values between them, so "
                 "there is nothing to compare the features with; give the kernel."
             )
-        X = checked_objects(self, X, self.kernel_, reset=False)
+        X = self._objects(X)
         return approximation_error(
             self.kernel_,
             X,
@@ -75,29 +71,24 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         array or CSR matrix of shape (n_X, n_components_)
             The features, in single precision for rows in single precision.
         """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+        X = self._objects(X)
         return as_precise(self._features(X), X)
 
     def _features(self, X: Any) -> Any:
         """Return the features of checked objects, in double precision."""
         raise NotImplementedError(f"{type(self).__name__} defines no features.")
 
-    def _resolved(self) -> Kernel:
-        return resolve(self.kernel, self.gamma, self.degree, self.coef0)
-
     def _training_objects(self, X: Any) -> tuple[Kernel, Any]:
         """Return the bound kernel and the objects of a fit."""
-        kernel = self._resolved()
-        X = checked_objects(self, X, kernel, reset=True)
-        return kernel._bound_to_valid(X, None, getattr(self, "feature_names_in_", None)), X
+        data, kernel = self._enter(X)
+        return kernel, data.X
 
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Any:
-        tags = tag_objects(super().__sklearn_tags__(), self._resolved())
+        tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -106,13 +97,6 @@ def as_precise(features: Any, X: Any) -> Any:
     """Return features in single precision if they are of rows in single precision.
 
     Those that are sparse get indices of 32 bits where these suffice.
-
-    Parameters
-    ----------
-    features : array or CSR matrix
-        Features in double precision.
-    X : objects
-        The objects that they are of.
     """
     single = getattr(X, "dtype", None) == np.float32
     return narrowed(features.astype(np.float32) if single else features)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.feature_space import PivotedCholesky, pivoted_cholesky
-from mercer.feature_space.cholesky import span_coordinates
+from mercer.geometry import PivotedCholesky, pivoted_cholesky
+from mercer.geometry.cholesky import span_coordinates
 
 from .base import KernelFeatures, as_precise
 from .seeds import generator
@@ -20,7 +20,7 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     feature space, in the orthonormal basis of Gram-Schmidt. Pivots are added until the trace of
     what is left falls below the tolerance; that trace bounds the nuclear, Frobenius and spectral
     norm of the error of the training matrix, and the largest residual bounds every entry of it.
-    See :func:`mercer.feature_space.pivoted_cholesky`.
+    See :func:`mercer.geometry.pivoted_cholesky`.
 
     Parameters
     ----------

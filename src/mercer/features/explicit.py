@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels import Vocabulary
-from mercer.kernels.objects import column_names, take
+from mercer.objects.validation import column_names, take
 
 from .base import KernelFeatures
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.kernels.parameters import integer, real
+from mercer.objects.parameters import integer, real
 
 from .base import KernelFeatures
 from .seeds import generator
@@ -100,7 +100,7 @@ class RandomFourierFeatures(KernelFeatures):
             The fitted transformer.
         """
         n = integer(self.n_components, "n_components", minimum=1)
-        kernel = self._resolved()
+        kernel = self._resolved_kernel()
         if not kernel.requires_vectors or kernel.pairwise:
             raise ValueError(
                 f"random Fourier features need a translation-invariant kernel on vectors; got "

@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from mercer.kernels.parameters import integer
 from mercer.kernels.vectors.monomials import monomial_name
+from mercer.objects.parameters import integer
 
 from .base import as_precise
 
@@ -64,19 +64,9 @@ def n_monomials(n_features: int, degree: int, *, lower: bool = False) -> int:
 def monomials(X: Any, degree: int) -> list[tuple[Any, Array]]:
     """Return all monomials up to a degree, with the number of orders of their factors.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-        Rows of float64.
-    degree : int >= 0
-        The highest degree.
-
-    Returns
-    -------
-    list of (monomials, orders)
-        For every degree k from 0 on: an array or CSR matrix with one column per monomial, and
-        k! / (m_1! m_2! ...) with m_i the power of column i. (x . z)^k is the sum of
-        orders * monomial(x) * monomial(z).
+    `X` (n, d): rows of float64. Returns for every degree k from 0 on: an array or CSR matrix with
+    one column per monomial, and k! / (m_1! m_2! ...) with m_i the power of column i. (x . z)^k is
+    the sum of orders * monomial(x) * monomial(z).
     """
     return _sparse_monomials(X, degree) if sp.issparse(X) else _dense_monomials(X, degree)
 
@@ -297,12 +287,7 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
 def kernel_blocks(X: Any, coefficients: list[float]) -> Any:
     """Return features whose dot products are sum_k coefficients[k] (x . z)^k.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-        Rows of float64.
-    coefficients : list of float >= 0
-        By rising power.
+    `X` (n, d): rows of float64.
     """
     parts = [
         values * (sqrt(a) * np.sqrt(orders))

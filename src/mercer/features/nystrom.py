@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.feature_space import pivoted_cholesky
+from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
-from mercer.kernels.objects import count, stored_alike, take
-from mercer.kernels.parameters import integer, real
+from mercer.objects.parameters import integer, real
+from mercer.objects.validation import count, stored_alike, take
 
 from .base import KernelFeatures
 from .seeds import generator

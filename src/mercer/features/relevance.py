@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.kernels.parameters import positive, real
+from mercer.objects.parameters import positive, real
 
 Array = NDArray[np.float64]
 

@@ -31,7 +31,7 @@ from mercer.kernels import (
     Scaled,
     Sum,
 )
-from mercer.kernels.columns import positions
+from mercer.kernels.algebra.on_columns import positions
 
 Array = NDArray[np.float64]
 

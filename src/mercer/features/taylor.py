@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.feature_space.estimators import checked_objects
 from mercer.kernels import RBF
-from mercer.kernels.parameters import integer
-from mercer.kernels.rows import squared_norms
 from mercer.kernels.vectors.monomials import monomial_name
+from mercer.objects.parameters import integer
+from mercer.objects.rows import squared_norms
 
 from .base import KernelFeatures
 from .monomials import kernel_blocks, n_monomials
@@ -58,8 +57,6 @@ class TaylorFeatures(KernelFeatures):
     >>> round(float(left @ right), 6), round(features.error_bound([[0.5], [1.0]]), 3)
     (0.77595, 0.053)
     """
-
-    coef0 = 0.0  # the base class resolves named kernels, of which this has one
 
     def __init__(self, *, gamma: float | str = "scale", degree: int = 4) -> None:
         self.gamma = gamma
@@ -110,8 +107,7 @@ class TaylorFeatures(KernelFeatures):
         float
             The bound; attained by a longest row with itself.
         """
-        check_is_fitted(self)
-        X = checked_objects(self, X, self.kernel_, reset=False)
+        X = self._objects(X)
         longest = 2.0 * self._width() * float(squared_norms(X).max())
         return float(gammainc(int(self.degree) + 1, longest))
 
@@ -143,5 +139,5 @@ class TaylorFeatures(KernelFeatures):
     def _width(self) -> float:
         return float(self.kernel_.get_params()["gamma"])
 
-    def _resolved(self) -> RBF:
+    def _resolved_kernel(self) -> RBF:
         return RBF(self.gamma)

@@ -78,15 +78,7 @@ class Coordinates:
         return 3.0 + sums
 
     def source(self, combination: str, order: int) -> dict[str, Any]:
-        """Return the description that the native core takes.
-
-        Parameters
-        ----------
-        combination : {"product", "maximum", "anova"}
-            How the coordinates are put together.
-        order : int
-            The order of ANOVA.
-        """
+        """Return the description that the native core takes."""
         return {
             "function": self.function,
             "combination": combination,
@@ -136,17 +128,7 @@ def magnitude(t: Any) -> Any:
 
 
 def combined(factors: Any, combination: str, order: int = 0) -> np.ndarray:
-    """Return the product, the maximum or the ANOVA sum of numbers.
-
-    Parameters
-    ----------
-    factors : iterable of ndarray
-        The values f(x_i, z_i), column by column.
-    combination : {"product", "maximum", "anova"}
-        How they are put together.
-    order : int
-        The order of ANOVA.
-    """
+    """Return the product, the maximum or the ANOVA sum of numbers."""
     if combination == "product":
         return reduce(np.multiply, factors, np.ones(()))
     if combination == "maximum":

@@ -14,15 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
-from mercer.kernels import objects as kernel_objects
-from mercer.kernels.objects import VECTORS
-from mercer.kernels.tables import is_table, select
+from mercer.objects import validation as kernel_objects
+from mercer.objects.tables import is_table, select
+from mercer.objects.validation import VECTORS
 
-from .images import SPARSE_DENSITY, Images
+from .leaf_rows import SPARSE_DENSITY, Images
+from .mapped_objects import Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Leaf, Program, compile_kernel
-from .views import Views
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
@@ -76,16 +76,9 @@ class Layout:
     ) -> Any:
         """Return the native form of the objects.
 
-        Parameters
-        ----------
-        views : Views
-            Of validated objects.
-        ids : ndarray of int64, optional
-            Positions that stand for the objects in matrix and Python leaves.
-        found : dict, optional
-            What the leaves make of the objects, where it is known already.
-        known : (Layout, native objects), optional
-            Another layout of the same objects; what it has in common with this one is shared.
+        `ids`: positions that stand for the objects in matrix and Python leaves. `found`: what the
+        leaves make of the objects, where it is known already. `known`: another layout of the same
+        objects; what it has in common with this one is shared.
         """
         X = views.X
         if ids is None:
@@ -137,14 +130,7 @@ class Layout:
     ) -> dict[Leaf, Any]:
         """Return a store of values for each pair statistic of the program.
 
-        Parameters
-        ----------
-        n : int
-            Number of objects.
-        megabytes : float
-            Budget for all of them together.
-        known : (Layout, stores), optional
-            Those of another kernel on the same objects, which are shared.
+        `known`: those of another kernel on the same objects, which are shared.
         """
         leaves = [x for x in self.program.leaves if x.kind in _KEPT and not x.mapped]
         kept = {}
@@ -173,17 +159,9 @@ def choose_layout(
 ) -> tuple[Layout, Any]:
     """Return the layout for objects and their native form.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    views : Views
-        Of validated objects that stay.
-    dtype : {"auto", "float32", "float64"}
-        "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64
-        for small problems and everywhere else.
-    known : (Layout, native objects), optional
-        What was chosen for another kernel on the same objects.
+    `dtype`: "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64 for
+    small problems and everywhere else. `known`: what was chosen for another kernel on the same
+    objects.
     """
     X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels import objects as kernel_objects
+from mercer.objects import validation as kernel_objects
 
 from .layout import Layout, choose_layout
+from .mapped_objects import Views, views_of
 from .pairs import Pairs, as_index
 from .program import Leaf
-from .views import Views, views_of
 
 
 def native_jobs(n_jobs: int | None) -> int:

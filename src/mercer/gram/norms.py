@@ -6,27 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Vocabulary
 
+from .diagonal import check_nonnegative, diagonal
+from .mapped_objects import Views
+from .overflow import advice
 from .program import Leaf, Scalars
-from .views import Views
 
 # Logarithms of numbers beyond this overflow, or lose digits as they go to zero.
 LARGEST_LOG = 700.0
 
 
 def numbers(scalars: Scalars, views: Views) -> np.ndarray:
-    """Return u(x) for every object.
-
-    Parameters
-    ----------
-    scalars : Scalars
-        What u is.
-    views : Views
-        Of validated objects.
-    """
-    from mercer.kernels.diagonal import diagonal  # which uses this package
-
+    """Return u(x) for every object."""
     own = diagonal(scalars.kernel, views, scalars.columns, scalars.mapping)
     return own if scalars.kind == "diagonal" else _inverse_norms(scalars.kernel, own)
 
@@ -37,15 +29,8 @@ def sequence_norms(leaf: Leaf, sequences: Any, views: Views) -> np.ndarray | Non
     Without normalisation, refuse values that no number can hold; those of pairs are between them,
     |k(x, z)|^2 being at most k(x, x) k(z, z).
 
-    Parameters
-    ----------
-    leaf : Leaf
-        Whose kernel has a native evaluator of pairs.
-    sequences : Tokens or Points
-        The sequences. Tokens that are unknown, because no sequence that stays has them, agree with
-        none here, yet do so in k(x, x).
-    views : Views
-        Of the objects from which they were made.
+    `sequences`: the sequences. Tokens that are unknown, because no sequence that stays has them,
+    agree with none here, yet do so in k(x, x).
     """
     kernel: Any = leaf.kernel
     if not (kernel.normalized_by_logarithms or kernel._may_overflow):
@@ -67,15 +52,7 @@ def sequence_norms(leaf: Leaf, sequences: Any, views: Views) -> np.ndarray | Non
 
 
 def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
-    """Refuse k(x, x) that are no numbers, by their logarithms.
-
-    Parameters
-    ----------
-    logs : ndarray of shape (n,)
-        The logarithms, -inf for 0.
-    kernel : Kernel
-        The kernel, for the error message.
-    """
+    """Refuse k(x, x) that are no numbers, by their logarithms."""
     finite = logs[np.isfinite(logs)]
     if finite.size == 0 or np.abs(finite).max() <= LARGEST_LOG:
         return
@@ -90,9 +67,6 @@ def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
 
 
 def _inverse_norms(kernel: Any, diagonal: np.ndarray) -> np.ndarray:
-    from mercer.kernels.diagonal import check_nonnegative  # which uses this package
-    from mercer.kernels.overflow import advice
-
     check_nonnegative(diagonal, kernel)
     if not np.isfinite(diagonal).all():
         i = int(np.argmin(np.isfinite(diagonal)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .layout import Layout
-from .views import Views
+from .mapped_objects import Views
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,7 @@ class Pairs:
 
 
 def some(objects: Any, index: Any) -> Any:
-    """Return native objects at these positions, themselves where these are all.
-
-    Parameters
-    ----------
-    objects : native objects
-        The objects.
-    index : array of int, slice or None
-        Positions; None: all.
-    """
+    """Return native objects at these positions, themselves where these are all."""
     n = int(objects.n)
     if isinstance(index, slice):
         first, last, step = index.indices(n)

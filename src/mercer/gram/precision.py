@@ -49,20 +49,8 @@ def coarseness_of_single(
 ) -> float:
     """Return the error of kernel values in single precision, as a multiple of the allowed 2e-6.
 
-    Parameters
-    ----------
-    program : Program
-        The kernel's program.
-    store : Objects32
-        The objects in single precision.
-    sparse : list of bool
-        Per leaf whether its rows are compressed.
-    columns : list of int
-        Per leaf the number of columns of its rows.
-    ranges : callable
-        The smallest and the largest of the program's numbers u(x), by their index.
-    scale : callable
-        The largest absolute value of the kernel on a sample of the objects.
+    `ranges`: the smallest and the largest of the program's numbers u(x), by their index. `scale`:
+    the largest absolute value of the kernel on a sample of the objects.
     """
     kinds = {leaf.kind for leaf in program.leaves}
     if kinds & {"matrix", "python", "sequence"}:
@@ -307,12 +295,7 @@ def _coordinates(rows: _Rows) -> _Bound:
 def run(code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> np.ndarray:
     """Run the code of a function of one number, in the precision of its argument.
 
-    Parameters
-    ----------
-    code : tuple of tuple
-        Instructions; ``("leaf", 0)`` pushes the argument.
-    x : ndarray of float32 or float64
-        The argument.
+    `code`: instructions; ``("leaf", 0)`` pushes the argument.
     """
     number = x.dtype.type
     stack: list[np.ndarray] = []

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
-    from mercer.kernels.objects import Objects
+from mercer.numerics.profile_table import Table
+from mercer.objects.validation import Objects
 
+if TYPE_CHECKING:
     from .coordinates import Coordinates
-    from .table import Table
+    from .interface import Kernel
 
 Columns = tuple[int, ...] | None
 
@@ -301,7 +301,7 @@ class Builder:
         self.program.code.append(("polynomial", falling))
 
     def table(self, table: Table) -> None:
-        """Replace the top x >= 0 by the value of a table; see `mercer.gram.table`."""
+        """Replace the top x >= 0 by the value of a table; see `mercer.numerics.profile_table`."""
         self.program.code.append(("table", table))
 
     def tanh(self) -> None:

@@ -13,7 +13,8 @@ sum-zero witness  c'Kc = -1 with 2 entries of c, by exact arithmetic; negative f
                   the entries up to 7.1e-15
 """
 
-from mercer.kernels.hankel import radial_fourier
+from mercer.kernels.regularisation import Regularisation
+from mercer.numerics.hankel import radial_fourier
 
 from .alignments import alignment, centred_alignment
 from .comparison import compare_spectra
@@ -28,16 +29,10 @@ from .pairs import Asymmetry, NegativeMinor
 from .penalties import regularisation
 from .periodic import fourier_coefficients
 from .polynomial_operator import PolynomialOperator
-from .spectra import (
-    SpectrumSign,
-    bochner_density,
-    fourier_transform,
-    spectrum_sign,
-)
+from .spectra import SpectrumSign, bochner_density, fourier_transform, spectrum_sign
 from .verdict import Verdict
 from .weighted_features import WeightedFeatures
 from .witness import Witness
-from .wording import Regularisation
 
 __all__ = [
     "Asymmetry",

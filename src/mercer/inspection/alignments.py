@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from .matrix_source import KernelValues
 from .targets import target_codes
-from .values import KernelValues
 
 # What centring leaves of a matrix counts as rounding below this share of the squares.
 ROUNDING = 1e-28
@@ -116,20 +116,7 @@ def cosine(
     task: str = "auto",
     centred: bool = False,
 ) -> float | None:
-    """Return an alignment, None where a matrix is zero up to rounding.
-
-    Parameters
-    ----------
-    kernel, X, y, other, task
-        As for :func:`alignment`.
-    centred : bool, default=False
-        Whether both matrices are centred before.
-
-    Returns
-    -------
-    float or None
-        The cosine.
-    """
+    """Return an alignment, None where a matrix is zero up to rounding."""
     if (y is None) == (other is None):
         raise TypeError("give labels y or another kernel, one of them.")
     values = KernelValues(kernel, X)

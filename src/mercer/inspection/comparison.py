@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Kernel
+from mercer.numerics.frequencies import as_frequencies
 
-from .frequencies import as_frequencies
 from .periodic import stated_coefficients
 from .spectra import fourier_transform
 
@@ -37,17 +37,7 @@ class Waves(NamedTuple):
 def waves(kernel: Kernel, highest: float) -> Waves | None:
     """Return the waves of a periodic kernel on the line, None for other kernels.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    highest : float >= 0
-        The highest frequency that is asked for.
-
-    Returns
-    -------
-    Waves or None
-        The waves; the lowest is among them however low `highest` is.
+    Returns the waves; the lowest is among them however low `highest` is.
 
     Examples
     --------

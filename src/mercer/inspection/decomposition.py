@@ -21,13 +21,13 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
+from mercer.inspection.quadrature import quadrature
 from mercer.kernels import Kernel, resolve
-from mercer.kernels.objects import count
-from mercer.kernels.parameters import integer, is_number
+from mercer.objects.parameters import integer, is_number
+from mercer.objects.validation import count
 
 from .definiteness import DENSE, ULPS
-from .quadrature import quadrature
-from .values import KernelValues
+from .matrix_source import KernelValues
 from .weighted_features import WeightedFeatures
 
 

@@ -8,17 +8,17 @@ import numpy as np
 
 from mercer.kernels import Definiteness, Kernel
 from mercer.kernels.definiteness import CPD, CPD2, INDEFINITE, PD, PSD
-from mercer.kernels.parameters import real
-
-from .extremes import (
+from mercer.numerics.smallest_eigenvalue import (
     Extreme,
     complement,
     dense_extreme,
     lanczos_extreme,
     polynomial_basis,
 )
+from mercer.objects.parameters import real
+
+from .matrix_source import KernelValues
 from .pairs import scan_pairs
-from .values import KernelValues
 from .verdict import Verdict
 from .witness import Witness, prove
 

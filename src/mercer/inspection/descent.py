@@ -18,7 +18,7 @@ import scipy.linalg
 import scipy.optimize
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, take
+from mercer.objects.validation import count, take
 
 from .samplers import Sampler
 
@@ -29,17 +29,8 @@ ITERATIONS = 40
 def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the smallest eigenvalue of a matrix scaled to unit diagonal, and its vector.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel values.
-
-    Returns
-    -------
-    smallest : float
-        Minus infinity where a diagonal entry is negative.
-    vector : ndarray of shape (n,)
-        Unit eigenvector of the scaled matrix.
+    `K` (n, n): kernel values. Returns `smallest`: minus infinity where a diagonal entry is
+    negative. Returns `vector`: unit eigenvector of the scaled matrix.
     """
     diagonal = np.diagonal(K)
     if diagonal.min() < 0:
@@ -53,19 +44,7 @@ def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
 def descend(kernel: Kernel, X: np.ndarray, bounds: tuple[np.ndarray, np.ndarray] | None) -> Any:
     """Return vectors with a smaller smallest eigenvalue, found by a quasi-Newton method.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        On vectors.
-    X : ndarray of shape (n, d)
-        The start.
-    bounds : (low, high) or None
-        Corners of a box in which the vectors stay.
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-        The best vectors found.
+    `X` (n, d): the start. The result has shape (n, d).
     """
     shape = X.shape
 
@@ -89,24 +68,7 @@ def descend(kernel: Kernel, X: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 
 
 def swap(kernel: Kernel, X: Any, sampler: Sampler, rng: np.random.Generator) -> Any:
-    """Return objects with a smaller smallest eigenvalue, found by exchanging single ones.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        On any objects.
-    X : objects
-        The start.
-    sampler : callable
-        Source of new objects.
-    rng : numpy Generator
-        Its randomness.
-
-    Returns
-    -------
-    objects
-        The best ones found.
-    """
+    """Return objects with a smaller smallest eigenvalue, found by exchanging single ones."""
     best, vector = scaled_extreme(kernel(X))
     for _ in range(ITERATIONS):
         fresh = sampler(rng, 1)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .alignments import centred_rows, cosine
+from .matrix_source import KernelValues
 from .targets import is_classification
-from .values import KernelValues
 
 # A matrix is called near-diagonal when the diagonal holds this share of the sum of squares, and
 # nearly constant when centring leaves no more than this share of it.

@@ -14,10 +14,10 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .definiteness import DENSE, ULPS
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 LEADING = 50  # eigenvalues that are computed for many objects
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .definiteness import check
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 
 def embed(kernel: Any, X: Any = None, *, n_components: int | None = None) -> np.ndarray:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import resolve
-from mercer.kernels.objects import count
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
+from mercer.objects.validation import count
 
 from .progress import Bar
 from .samplers import as_sampler

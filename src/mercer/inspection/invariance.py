@@ -37,18 +37,6 @@ class Symmetries(NamedTuple):
 def symmetries(kernel: Kernel, dimension: int) -> Symmetries:
     """Return which symmetries a kernel shows on random points.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel on vectors.
-    dimension : int
-        Columns of the vectors.
-
-    Returns
-    -------
-    Symmetries
-        The answer.
-
     Examples
     --------
     >>> from mercer.inspection.invariance import symmetries

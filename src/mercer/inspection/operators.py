@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mercer.kernels.hankel import half_length, radial_fourier
-from mercer.kernels.oscillating import integrate_panels
-from mercer.kernels.parameters import positive
+from mercer.numerics.hankel import half_length, radial_fourier
+from mercer.numerics.oscillating import integrate_panels
+from mercer.objects.parameters import positive
 
 from .weighted_features import WeightedFeatures
 

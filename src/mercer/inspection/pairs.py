@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .values import KernelValues
+from .matrix_source import KernelValues
 
 
 @dataclass(frozen=True)
@@ -90,17 +90,8 @@ class PairScan:
 def scan_pairs(values: KernelValues, relative_error: float) -> PairScan:
     """Look at every pair once.
 
-    Parameters
-    ----------
-    values : KernelValues
-        The matrix.
-    relative_error : float
-        Error of an entry relative to the largest one; smaller violations are taken as rounding.
-
-    Returns
-    -------
-    PairScan
-        The findings.
+    `relative_error`: error of an entry relative to the largest one; smaller violations are taken as
+    rounding.
     """
     diagonal = values.diagonal()
     largest = float(np.abs(diagonal).max())

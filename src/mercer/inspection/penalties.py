@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.kernels import Kernel
+from mercer.kernels import regularisation as wording
+from mercer.kernels.regularisation import Regularisation
 
-from . import wording
+from .linear_terms import terms
 from .periodic import stated_coefficients
 from .spectra import closed_form, point_masses
-from .terms import terms
-from .wording import Regularisation
 
 
 def regularisation(kernel: Kernel) -> Regularisation:

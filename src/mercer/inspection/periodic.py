@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import integer, positive
+from mercer.objects.parameters import integer, positive
 
+from .linear_terms import terms
 from .spectra import METHODS
-from .terms import terms
 
 _MOST = 1 << 16  # samples of a period
 
@@ -98,16 +98,8 @@ class StatedSeries(NamedTuple):
 def stated_coefficients(kernel: Kernel) -> StatedSeries | None:
     """Return the series that a kernel states, None where it states none.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    StatedSeries or None
-        That of a periodic kernel, and of multiples and sums of such of one period; a constant may
-        be added.
+    Returns that of a periodic kernel, and of multiples and sums of such of one period; a constant
+    may be added.
     """
     constant, others = terms(kernel)
     series: list[tuple[float, Any]] = [

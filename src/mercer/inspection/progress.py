@@ -6,15 +6,7 @@ from typing import Any, Self
 
 
 class Bar:
-    """Progress of a known number of steps: a bar where rich is installed, lines otherwise.
-
-    Parameters
-    ----------
-    name : str
-        What is being done.
-    total : int
-        Number of steps.
-    """
+    """Progress of a known number of steps: a bar where rich is installed, lines otherwise."""
 
     def __init__(self, name: str, total: int) -> None:
         self.name, self.total = name, total

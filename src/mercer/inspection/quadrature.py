@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.parameters import is_number
+from mercer.objects.parameters import is_number
 
 from .samplers import Box
 
@@ -17,21 +17,8 @@ RULES = ("gauss", "midpoint", "periodic")
 def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes and weights of a rule on an interval, or of its product on a box.
 
-    Parameters
-    ----------
-    domain : tuple (low, high)
-        Two numbers, or two opposite corners of a box.
-    n : int >= 2
-        Number of nodes; on a box of dimension d the nearest k^d, and 2^d at least.
-    rule : {"gauss", "midpoint", "periodic"}
-        See :func:`mercer.inspection.mercer_decomposition`.
-
-    Returns
-    -------
-    nodes : ndarray of shape (n, d)
-        The nodes.
-    weights : ndarray of shape (n,)
-        Their weights, which sum to the volume.
+    `n`: number of nodes; on a box of dimension d the nearest k^d, and 2^d at least. Returns
+    `nodes`: the nodes. Returns `weights`: their weights, which sum to the volume.
 
     Examples
     --------

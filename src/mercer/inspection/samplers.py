@@ -12,19 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.objects import count, take
+from mercer.objects.validation import count, take
 
 Sampler = Callable[[np.random.Generator, int], Any]
 
 
 class Box:
-    """Points of a box, uniformly at random, or on a regular mesh of a random part of it.
-
-    Parameters
-    ----------
-    low, high : float or array of shape (d,)
-        Opposite corners.
-    """
+    """Points of a box, uniformly at random, or on a regular mesh of a random part of it."""
 
     def __init__(self, low: Any, high: Any) -> None:
         low, high = np.broadcast_arrays(
@@ -46,18 +40,8 @@ class Box:
     def mesh(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Return about n points of a regular mesh of the box or of a random box inside it.
 
-        Parameters
-        ----------
-        rng : numpy Generator
-            Source of randomness.
-        n : int
-            Number of points; in d dimensions the largest k^d not above it, and 2^d at least
-            unless that is more.
-
-        Returns
-        -------
-        ndarray of shape (m, d)
-            The points.
+        `n`: number of points; in d dimensions the largest k^d not above it, and 2^d at least unless
+        that is more. The result has shape (m, d).
         """
         d = len(self.low)
         side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
@@ -71,13 +55,7 @@ class Box:
 
 
 class Drawn:
-    """Objects drawn without replacement from a collection.
-
-    Parameters
-    ----------
-    objects : collection
-        The objects.
-    """
+    """Objects drawn without replacement from a collection."""
 
     def __init__(self, objects: Any) -> None:
         self.objects = objects
@@ -92,15 +70,7 @@ class Drawn:
 def as_sampler(source: Any) -> Sampler:
     """Return a sampler for what the user passed.
 
-    Parameters
-    ----------
-    source : callable, tuple of two corners, or collection of objects
-        ``f(rng, n)``; a box (low, high); or objects to draw from.
-
-    Returns
-    -------
-    callable
-        The sampler.
+    `source`: ``f(rng, n)``; a box (low, high); or objects to draw from.
     """
     if callable(source):
         _require_two_arguments(source)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, take
+from mercer.objects.validation import count, take
 
 from .definiteness import ULPS, check
 from .descent import descend, scaled_extreme, swap
@@ -23,15 +23,6 @@ _EPS = float(np.finfo(np.float64).eps)
 
 class Search:
     """A search for objects on which a kernel is not positive semidefinite.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    sampler : callable
-        Source of objects.
-    rng : numpy Generator
-        Its randomness.
 
     Attributes
     ----------
@@ -53,19 +44,7 @@ class Search:
     def run(self, n_points: int, n_trials: int, tell: Callable[[int], bool]) -> list[Any] | None:
         """Try sets of one size; return the promising ones, or None when the search is over.
 
-        Parameters
-        ----------
-        n_points : int
-            Objects of a set.
-        n_trials : int
-            Sets.
-        tell : callable
-            Told the number of objects after each trial; returns whether to stop.
-
-        Returns
-        -------
-        list of objects or None
-            The sets with the smallest eigenvalues.
+        `tell`: told the number of objects after each trial; returns whether to stop.
         """
         seen: list[tuple[float, int, Any]] = []
         for _ in range(n_trials):
@@ -110,15 +89,8 @@ class Search:
 def reduce_counterexample(K: np.ndarray) -> np.ndarray | None:
     """Return few objects whose matrix still has a proved negative eigenvalue.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel values.
-
-    Returns
-    -------
-    ndarray of int or None
-        Positions, none of which can be left out; None if there is no proof at all.
+    `K` (n, n): kernel values. Returns positions, none of which can be left out; None if there is no
+    proof at all.
     """
     K = (K + K.T) / 2
     if not _fails(K):

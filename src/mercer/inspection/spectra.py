@@ -15,11 +15,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mercer.kernels import Kernel, OnColumns, Product
-from mercer.kernels.hankel import half_length, radial_fourier
+from mercer.numerics.frequencies import as_frequencies
+from mercer.numerics.hankel import half_length, radial_fourier
 
-from .frequencies import as_frequencies
 from .invariance import symmetries
-from .terms import terms
+from .linear_terms import terms
 
 METHODS = ("auto", "closed", "numeric")
 
@@ -204,16 +204,8 @@ def spectrum_sign(
 def closed_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
     """Return the transform that a kernel states, None where it states none.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    callable or None
-        A function of frequencies of shape (n, d) that returns an array of shape (n,). Sums and
-        multiples of kernels that state a transform have one.
+    Returns a function of frequencies of shape (n, d) that returns an array of shape (n,). Sums and
+    multiples of kernels that state a transform have one.
     """
     constant, others = terms(kernel)
     forms = [(scale, form) for scale, term in others if (form := _own_form(term)) is not None]
@@ -232,15 +224,7 @@ def _own_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
 def point_masses(kernel: Kernel) -> str | None:
     """Return why the spectrum of a kernel of x - z is no density, None where that is not known.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    str or None
-        What part of the spectrum is concentrated on points or planes, in words.
+    Returns what part of the spectrum is concentrated on points or planes, in words.
     """
     constant, others = terms(kernel)
     if constant > 0 or not others:

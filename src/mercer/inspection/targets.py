@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels.parameters import show
+from mercer.objects.parameters import show
 
 TASKS = ("auto", "classification", "regression")
 MANY_CLASSES = 20
@@ -22,18 +22,8 @@ MANY_CLASSES = 20
 def is_classification(y: np.ndarray, task: str = "auto") -> bool:
     """Return whether a target holds labels of classes.
 
-    Parameters
-    ----------
-    y : array of shape (n,) or (n, n_outputs)
-        The target.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the caller says; "auto" takes numbers for classes if all are whole, and there are no
-        more different ones than 20 or a fifth of the objects. Several columns are numbers.
-
-    Returns
-    -------
-    bool
-        The answer.
+    `task`: what the caller says; "auto" takes numbers for classes if all are whole, and there are
+    no more different ones than 20 or a fifth of the objects. Several columns are numbers.
     """
     from sklearn.utils.multiclass import type_of_target
 
@@ -50,19 +40,8 @@ def is_classification(y: np.ndarray, task: str = "auto") -> bool:
 def target_codes(y: Any, n: int, task: str = "auto") -> np.ndarray:
     """Return one row of numbers per object, whose dot products make the target matrix.
 
-    Parameters
-    ----------
-    y : array of shape (n,) or (n, n_outputs)
-        Labels, or real targets.
-    n : int
-        How many there must be.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What `y` is; see :func:`is_classification`.
-
-    Returns
-    -------
-    ndarray of shape (n, n_codes)
-        The codes; of unit length for classes, with equal angles between them.
+    `task`: what `y` is; see :func:`is_classification`. Returns an array of shape (n, n_codes): the
+    codes; of unit length for classes, with equal angles between them.
     """
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:

@@ -78,21 +78,7 @@ class Witness:
 def prove(K: np.ndarray, c: np.ndarray, entry_error: float, order: int = 0) -> Witness | None:
     """Return the witness `c` with its proof, or None if it does not prove anything.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The matrix; only its symmetric part matters.
-    c : ndarray of shape (n,)
-        The vector.
-    entry_error : float
-        Bound on the error of an entry of `K`.
-    order : {0, 1, 2}, default=0
-        The constraints that `c` fulfils.
-
-    Returns
-    -------
-    Witness or None
-        The proof.
+    `K` (n, n): the matrix; only its symmetric part matters.
     """
     length = float(np.linalg.norm(c))
     if not length > 0:
@@ -130,17 +116,7 @@ def exact_quadratic_form(K: np.ndarray, c: np.ndarray) -> Fraction:
 
     Every float64 is an integer times a power of two, so the sum is one of integers.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The matrix.
-    c : ndarray of shape (n,)
-        The vector.
-
-    Returns
-    -------
-    Fraction
-        The exact value.
+    `K` (n, n): the matrix.
 
     Examples
     --------

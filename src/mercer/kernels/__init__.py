@@ -8,28 +8,14 @@
 'positive definite'
 """
 
-from __future__ import annotations
+from mercer.numerics.bessel import bessel_k_bounds
+from mercer.objects.vocabulary import Vocabulary
 
-from typing import TYPE_CHECKING, Any
-
-from .algebra import (
-    Exp,
-    Normalized,
-    OverFeatureSpace,
-    PolynomialOf,
-    Power,
-    PowerSeries,
-    Product,
-    Projected,
-    Scaled,
-    Sum,
-    exp,
-    normalize,
-    polynomial,
-)
+from . import algebra, documents, models, sequences, series, sets, vectors
+from .algebra import *
+from .algebra.convolution import Convolution
+from .algebra.on_columns import OnColumns
 from .base import Kernel
-from .bessel import bessel_k_bounds
-from .columns import OnColumns
 from .conditional import (
     Monotonicity,
     completely_monotonic,
@@ -40,181 +26,47 @@ from .conditional import (
 from .constant import Constant
 from .covariance import Covariance
 from .definiteness import Definiteness
+from .documents import *
 from .finite import FiniteMatrix
 from .function import FromFeatureMap, FromFunction
+from .graphs import Diffusion
 from .mapping import log_polar
+from .models import *
 from .precomputed import Precomputed
 from .resolve import resolve
-from .structured import (
-    BlendedSpectrum,
-    Boolean,
-    Convolution,
-    Delayed,
-    DelayEmbedding,
-    Diffusion,
-    Fisher,
-    GlobalAlignment,
-    Grammar,
-    HiddenMarkov,
-    Jaccard,
-    Marginalized,
-    Mismatch,
-    Multiset,
-    PairHMM,
-    SequenceKernel,
-    SetIntersection,
-    SetPower,
-    Spectrum,
-    Subsequence,
-    Substring,
-    TfIdf,
-    WeightedDegree,
-    mutual_information,
-)
-from .vectors import (
-    ANOVA,
-    RBF,
-    AdditiveChiSquare,
-    Bilinear,
-    BSpline,
-    ChiSquare,
-    DampedOscillator,
-    Dirichlet,
-    DistanceKernel,
-    Exponential,
-    ExponentialDot,
-    FourierSeries,
-    FromSpectrum,
-    Gaussian,
-    HistogramIntersection,
-    InverseMultiquadric,
-    Laplacian,
-    Linear,
-    LogDistance,
-    Matern,
-    Multiquadric,
-    NegativeDistance,
-    PeriodicGaussian,
-    Periodized,
-    Polynomial,
-    RadialBSpline,
-    RadialKernel,
-    RationalQuadratic,
-    Sigmoid,
-    Spline,
-    SumOfPowers,
-    ThinPlate,
-    VectorKernel,
-    taylor_inner_product,
-)
-from .vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from mercer.feature_space import cosine, distance, distance_to_mean, norm
+from .sequences import *
+from .series import *
+from .sets import *
+from .vectors import *
+from .vectors.boolean import Boolean
 
 __all__ = [
-    "ANOVA",
-    "RBF",
-    "AdditiveChiSquare",
-    "BSpline",
-    "Bilinear",
-    "BlendedSpectrum",
     "Boolean",
-    "ChiSquare",
     "Constant",
     "Convolution",
     "Covariance",
-    "DampedOscillator",
     "Definiteness",
-    "DelayEmbedding",
-    "Delayed",
     "Diffusion",
-    "Dirichlet",
-    "DistanceKernel",
-    "Exp",
-    "Exponential",
-    "ExponentialDot",
     "FiniteMatrix",
-    "Fisher",
-    "FourierSeries",
     "FromFeatureMap",
     "FromFunction",
-    "FromSpectrum",
-    "Gaussian",
-    "GlobalAlignment",
-    "Grammar",
-    "HiddenMarkov",
-    "HistogramIntersection",
-    "InverseMultiquadric",
-    "Jaccard",
     "Kernel",
-    "Laplacian",
-    "Linear",
-    "LogDistance",
-    "Marginalized",
-    "Matern",
-    "Mismatch",
     "Monotonicity",
-    "Multiquadric",
-    "Multiset",
-    "NegativeDistance",
-    "Normalized",
     "OnColumns",
-    "OverFeatureSpace",
-    "PairHMM",
-    "PeriodicGaussian",
-    "Periodized",
-    "Polynomial",
-    "PolynomialOf",
-    "Power",
-    "PowerSeries",
     "Precomputed",
-    "Product",
-    "Projected",
-    "RadialBSpline",
-    "RadialKernel",
-    "RationalQuadratic",
-    "Scaled",
-    "SequenceKernel",
-    "SetIntersection",
-    "SetPower",
-    "Sigmoid",
-    "Spectrum",
-    "Spline",
-    "Subsequence",
-    "Substring",
-    "Sum",
-    "SumOfPowers",
-    "TfIdf",
-    "ThinPlate",
-    "VectorKernel",
     "Vocabulary",
-    "WeightedDegree",
     "bessel_k_bounds",
     "completely_monotonic",
-    "cosine",
-    "distance",
-    "distance_to_mean",
-    "exp",
     "log_polar",
-    "mutual_information",
-    "norm",
-    "normalize",
-    "polynomial",
     "polynomial_basis",
     "project_gram",
     "resolve",
     "seminorm2",
-    "taylor_inner_product",
 ]
-
-# Geometry stands on kernels and not the other way round; its first names are at home here too.
-_GEOMETRY = ("cosine", "distance", "distance_to_mean", "norm")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _GEOMETRY:
-        raise AttributeError(f"module 'mercer.kernels' has no attribute {name!r}")
-    from mercer import feature_space
-
-    return getattr(feature_space, name)
+__all__ += algebra.__all__
+__all__ += documents.__all__
+__all__ += models.__all__
+__all__ += sequences.__all__
+__all__ += series.__all__
+__all__ += sets.__all__
+__all__ += vectors.__all__

@@ -8,19 +8,21 @@ description. A kernel that has no such description supplies `tile` instead, in P
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from . import objects
-from .definiteness import UNKNOWN, Definiteness
-from .parameters import Parametrised, is_number
-from .rows import narrowed
-from .vocabulary import Vocabulary
+from mercer.gram import evaluate
+from mercer.gram.diagonal import diagonal
+from mercer.gram.mapped_objects import Views, sharing, views_of
+from mercer.gram.overflow import refuse_overflow
+from mercer.gram.program import Builder
+from mercer.objects import validation as objects
+from mercer.objects.parameters import Parametrised, is_number
+from mercer.objects.rows import narrowed
+from mercer.objects.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.gram.views import Views
+from .definiteness import UNKNOWN, Definiteness
 
 _TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
 
@@ -208,10 +210,6 @@ class Kernel(Parametrised):
         ndarray of shape (n_X, n_Z), float64
             The matrix.
         """
-        from mercer.gram import evaluate
-
-        from .overflow import refuse_overflow
-
         if Z is None:
             kernel, views = self._bound_and_views(X)
             return refuse_overflow(evaluate(kernel, views), kernel)
@@ -234,8 +232,6 @@ class Kernel(Parametrised):
         ndarray of shape (n_X,), float64
             The values.
         """
-        from .diagonal import diagonal
-
         return diagonal(*self._bound_and_views(X))
 
     def gradient(self, X: Any, Z: Any = None) -> dict[str, np.ndarray]:
@@ -450,7 +446,7 @@ class Kernel(Parametrised):
         OnColumns
             The kernel.
         """
-        from .columns import OnColumns
+        from .algebra.on_columns import OnColumns
 
         return OnColumns(self, columns)
 
@@ -503,6 +499,11 @@ class Kernel(Parametrised):
 
     __rsub__ = __sub__
 
+    @property
+    def _states_diagonal(self) -> bool:
+        """Whether the class computes k(x, x) itself instead of running its program."""
+        return type(self).diag is not Kernel.diag
+
     # -- machinery ---------------------------------------------------------------------------
 
     @property
@@ -512,8 +513,6 @@ class Kernel(Parametrised):
 
     def _values(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of values between validated objects, of a bound kernel."""
-        from mercer.gram import evaluate
-
         return evaluate(self, X) if X is Z else evaluate(self, X, Z)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -574,8 +573,6 @@ class Kernel(Parametrised):
 
     def _bound_and_views(self, X: Any) -> tuple[Kernel, Views]:
         """Return the same, with the images of `X` that binding has made."""
-        from mercer.gram.views import sharing, views_of
-
         self._check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
 
-from .objects import count
-from .parameters import integer
+from mercer.objects.parameters import integer
+from mercer.objects.validation import count
 
 
 def polynomial_basis(X: Any, order: int) -> np.ndarray:
@@ -88,13 +89,8 @@ def project_gram(K: np.ndarray, V: np.ndarray) -> np.ndarray:
 def orthonormal(V: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of the span of the columns, without those that depend on others.
 
-    Parameters
-    ----------
-    V : array of shape (n, n_columns)
-        Columns.
+    `V` (n, n_columns): columns.
     """
-    from scipy.linalg import qr
-
     V = np.asarray(V, dtype=np.float64)
     Q, R, _ = qr(V, mode="economic", pivoting=True)
     size = np.abs(np.diagonal(R))

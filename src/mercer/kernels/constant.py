@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import real, show
+from mercer.objects.validation import count
+from mercer.objects.vocabulary import Vocabulary
+
 from .base import Kernel
-from .definiteness import PSD, Definiteness
-from .objects import count
-from .parameters import real, show
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from .vocabulary import Vocabulary
+from .definiteness import PSD
 
 
 class Constant(Kernel):
@@ -44,6 +42,9 @@ class Constant(Kernel):
     array([[12.]])
     """
 
+    definiteness = PSD  # of rank one
+    translation_invariant = True  # always
+
     def __init__(self, value: float = 1.0) -> None:
         self.value = value
         self._check()
@@ -55,11 +56,6 @@ class Constant(Kernel):
                 f"{show(self.value)}. Choose a non-negative constant."
             )
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite, of rank one."""
-        return PSD
-
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` itself if it is a collection of any kind; see :meth:`Kernel.validate`."""
         return X if hasattr(X, "shape") else super().validate(X, against)
@@ -67,11 +63,6 @@ class Constant(Kernel):
     def compile(self, builder: Builder) -> None:
         """Push the constant; see :meth:`Kernel.compile`."""
         builder.const(float(self.value))
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): always."""
-        return True
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"value": np.ones((count(X), count(Z)))}

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.validation import Objects, count
+
 from .base import Kernel
-from .definiteness import PSD, Definiteness
+from .definiteness import PSD
 from .function import checked, require_callable
 from .mapping import FeaturesOf
-from .objects import Objects, count
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Covariance(Kernel):
@@ -54,6 +53,7 @@ class Covariance(Kernel):
     """
 
     _objects: ClassVar[Objects] = Objects("any objects its functions accept", accepts_sparse=True)
+    definiteness = PSD  # a dot product
 
     def __init__(
         self,
@@ -74,11 +74,6 @@ class Covariance(Kernel):
             )
         for function in self.functions:
             require_callable(function, "every entry of functions")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
 
     def features(self, X: Any) -> np.ndarray:
         """Return the values of the functions over sqrt(m) at validated objects.

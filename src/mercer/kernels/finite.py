@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mercer.numerics.symmetric_matrices import refuse_negative_direction, symmetric_matrix
+from mercer.objects.parameters import show
+from mercer.objects.validation import Objects, as_objects
+
 from .base import Kernel
-from .definiteness import PSD, Definiteness
-from .matrices import refuse_negative_direction, symmetric_matrix
-from .objects import Objects, as_objects
-from .parameters import show
+from .definiteness import PSD
 
 
 class FiniteMatrix(Kernel):
@@ -49,6 +50,8 @@ class FiniteMatrix(Kernel):
            [0.8]])
     """
 
+    definiteness = PSD  # which was checked
+
     def __init__(self, matrix: Any, items: Sequence[Hashable] | None = None) -> None:
         self.matrix = matrix
         self.items = items
@@ -67,11 +70,6 @@ class FiniteMatrix(Kernel):
         if len(set(self.items)) < len(self.items):
             twice = next(item for item in self.items if list(self.items).count(item) > 1)
             raise ValueError(f"the item {show(twice)} occurs twice; every item has one row.")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite, which was checked."""
-        return PSD
 
     @property
     def takes(self) -> Objects:

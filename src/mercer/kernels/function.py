@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+
+from mercer.gram.mapped_objects import views_of
+from mercer.gram.program import Builder
+from mercer.objects.parameters import show
+from mercer.objects.rows import canonical_rows
+from mercer.objects.validation import Objects, as_objects, count
+from mercer.objects.vocabulary import Vocabulary
 
 from .algebra.operands import require_kernel
 from .base import Kernel
 from .definiteness import PSD, UNKNOWN, Definiteness, through_a_map
 from .mapping import FeaturesOf, ValidFor
-from .objects import Objects, as_objects, count
-from .parameters import show
-from .rows import canonical_rows
 from .vectors.linear import Linear
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from .vocabulary import Vocabulary
 
 
 class FromFunction(Kernel):
@@ -154,6 +153,8 @@ class FromFeatureMap(Kernel):
     _objects: ClassVar[Objects] = Objects(
         "any objects its feature map accepts", accepts_sparse=True
     )
+    translation_invariant = False  # not known of a function
+    _is_restricted = False
 
     def __init__(self, phi: Callable[[Any], Any], kernel: Kernel | None = None) -> None:
         self.phi = phi
@@ -180,20 +181,10 @@ class FromFeatureMap(Kernel):
         """Whatever the function accepts."""
         return self._objects
 
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): not known of a function."""
-        return False
-
-    @property
-    def _is_restricted(self) -> bool:
-        return False  # the images are checked where they are made
-
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.kernel is None or self.kernel.is_bound:
             return self._with(kernel=deepcopy(self.kernel))
-        from mercer.gram.views import views_of
 
         images = views_of(as_objects(X, type(self).__name__)).images(self._map)
         return self._with(kernel=self.kernel._bound(images, weight, None))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .objects import Objects
+from mercer.objects.validation import Objects
 
 
 @dataclass(frozen=True)

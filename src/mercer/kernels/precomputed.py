@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .base import Kernel
-from .objects import MATRIX, as_matrix
+from mercer.gram.program import Builder
+from mercer.gram.symmetry import ASYMMETRY
+from mercer.objects.validation import MATRIX, as_matrix
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
+from .base import Kernel
 
 
 class Precomputed(Kernel):
@@ -76,8 +76,6 @@ class Precomputed(Kernel):
 
 def _refuse_asymmetry(K: np.ndarray, block: int = 256) -> None:
     """Refuse a matrix that differs from its transpose by more than rounding."""
-    from mercer.gram.symmetry import ASYMMETRY  # which uses this package
-
     allowed = ASYMMETRY * max(abs(float(K.min())), abs(float(K.max())))
     for i in range(0, len(K), block):
         rows, columns = K[i : i + block, i:], K[i:, i : i + block].T

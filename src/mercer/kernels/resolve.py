@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mercer.objects.parameters import integer, real, show
+
 from .base import Kernel
 from .function import FromFunction
-from .parameters import integer, real, show
 from .precomputed import Precomputed
 from .vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid
 from .vectors.gamma import check_gamma

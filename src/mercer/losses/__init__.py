@@ -1,8 +1,8 @@
 """Convex costs with their conjugates and the dual variables that machines hand to a solver."""
 
-from mercer.losses.base import DualTerms, Loss
-from mercer.losses.epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
-from mercer.losses.hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
+from .base import DualTerms, Loss
+from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
+from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
 
 __all__ = [
     "CombinedHinge",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.losses.base import Array, DualTerms, Loss, floats
+from .base import Array, DualTerms, Loss, floats
 
 
 class _TubeLoss(Loss):

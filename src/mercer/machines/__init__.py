@@ -1,18 +1,13 @@
 """The machines: scikit-learn estimators that pose a problem, have it solved and prove it."""
 
-from mercer.machines.errors import (
-    InfeasibleError,
-    InfeasibleNuError,
-    NotSeparableError,
-    ParameterError,
-)
-from mercer.machines.nu_svc import NuSVC
-from mercer.machines.nu_svr import NuSVR
-from mercer.machines.one_class import OneClassSVM
-from mercer.machines.record import PointStatus
-from mercer.machines.svc import SVC
-from mercer.machines.svr import SVR
-from mercer.machines.virtual import virtual_support_vectors
+from .errors import InfeasibleError, InfeasibleNuError, NotSeparableError, ParameterError
+from .nu_svc import NuSVC
+from .nu_svr import NuSVR
+from .one_class import OneClassSVM
+from .record import PointStatus
+from .svc import SVC
+from .svr import SVR
+from .virtual import virtual_support_vectors
 
 __all__ = [
     "SVC",

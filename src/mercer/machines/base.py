@@ -7,39 +7,32 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.views import sharing
-from mercer.kernels import Kernel, resolve
-from mercer.kernels.objects import count, take, taken_by
-from mercer.machines import conclusion
-from mercer.machines.data import check_objects, check_training_objects, keep
-from mercer.machines.fitted import FittedAttributes
-from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
-from mercer.machines.linear_part import with_linear_part
-from mercer.machines.multiclass import OneVsOne, Scheme
-from mercer.machines.parameters import check_common
-from mercer.machines.progress import CallbackSupport, watched
-from mercer.machines.proving import Fitting, certificates, predicting_precision, prove
-from mercer.machines.record import TrainingRecord
-from mercer.machines.rounding import rounding_of_values
-from mercer.machines.scale import check_definiteness, largest_square
-from mercer.machines.solving import (
-    FINE_GAP,
-    FINE_TOL,
-    TrainingKernel,
-    settings_for,
-    solve_tasks,
-)
-from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.gram import Gram
+from mercer.kernels import Kernel
+from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
+
+from . import conclusion
+from .data import check_objects, keep
+from .estimator import KernelEstimator
+from .fitted import FittedAttributes
+from .formulation import Formulation, Measure, Outcome, Task, feasible
+from .linear_part import with_linear_part
+from .multiclass import OneVsOne, Scheme
+from .parameters import check_common
+from .progress import watched
+from .proving import Fitting, certificates, predicting_precision, prove
+from .record import TrainingRecord
+from .rounding import rounding_of_values
+from .scale import check_definiteness, largest_square
+from .solving import FINE_GAP, FINE_TOL, TrainingKernel, settings_for, solve_tasks
+from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
 
 
-class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
+class KernelMachine(FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
@@ -59,9 +52,6 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
     def _check_parameters(self) -> None:
         check_common(self)
 
-    def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
-        raise NotImplementedError
-
     def _pose(
         self, y: NDArray[Any] | None, weight: Array | None, n: int, *, fitting: bool
     ) -> tuple[Scheme, Array]:
@@ -80,36 +70,25 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
 
         A fit that fails leaves the estimator as it was, with the model of an earlier fit.
         """
-        before = dict(self.__dict__)
         try:
-            return self._train(X, y, sample_weight, extra)
-        except BaseException as error:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            if type(error) is MemoryError:
-                raise conclusion.out_of_memory(self, X) from error
-            raise
+            with self._all_or_nothing():
+                return self._train(X, y, sample_weight, extra)
+        except MemoryError as error:
+            if type(error) is not MemoryError:
+                raise
+            raise conclusion.out_of_memory(self, X) from error
 
     def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
         self._check_parameters()
-        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0)
-        X = check_training_objects(self, X, kernel)
-        n_total = count(X)
-        y = self._check_target(y, n_total)
-        weight = check_sample_weight(sample_weight, n_total)
-        kept = positive_rows(weight)
-        X, y, weight = _selected(kernel, X, kept, y, weight)
-        scheme, s = self._pose(y, weight, count(X), fitting=True)
+        data, kernel = self._enter(X, y, sample_weight)
+        X, y, weight, kept, n_total = data.X, data.y, data.weight, data.kept, data.n_total
+        scheme, s = self._pose(y, weight, data.n, fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
-        with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
-            names = getattr(self, "feature_names_in_", None)
-            kernel = kernel._bound_to_valid(X, weight, names)
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
-        gram = Gram(kernel, views, dtype=self._kernel_dtype(formulation))
-        refuse_asymmetric_sample(gram, kept)
+        gram = self._gram(data, kernel, self._kernel_dtype(formulation))
         with watched(self, len(tasks)) as callback:
             settings = settings_for(self, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
@@ -309,38 +288,6 @@ class KernelMachine(CallbackSupport, FittedAttributes, BaseEstimator):
             change = 2.0 * error * unit**2 * float(np.abs(outcome.beta).sum())
             rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
         return conclusion.checked_again(self, found, rounding)
-
-    # -- scikit-learn -----------------------------------------------------------------------
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        kernel = self.kernel
-        if isinstance(kernel, Kernel):
-            takes = taken_by(kernel)
-            tags.input_tags.pairwise = takes.pairwise
-            tags.input_tags.sparse = takes.accepts_sparse and not takes.pairwise
-            if takes.structured:
-                tags.input_tags.string = True
-                tags.input_tags.one_d_array = not takes.columns
-                tags.input_tags.two_d_array = takes.columns
-        else:
-            tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
-            tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "dual_coef_" in self.__dict__
-
-    def _require_fit(self) -> None:
-        """Raise NotFittedError before the first fit."""
-        if "dual_coef_" not in self.__dict__:
-            check_is_fitted(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if "_lazy" in state:
-            state["_lazy"] = {}
-        return state
 
 
 def _brief(values: Array) -> Any:

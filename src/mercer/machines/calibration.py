@@ -23,11 +23,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from mercer.machines.errors import InfeasibleNuError
-from mercer.machines.formulation import Formulation, Outcome, Task, feasible
-from mercer.machines.multiclass import pairs
-from mercer.machines.solving import TrainingKernel, solve_tasks
+from .errors import InfeasibleNuError
+from .formulation import Formulation, Outcome, Task, feasible
+from .multiclass import pairs
+from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -245,6 +246,4 @@ def project(probabilities: Array, predicted: Rows) -> Array:
 
 
 def _sigmoid(t: Array) -> Array:
-    from scipy.special import expit
-
     return expit(t)

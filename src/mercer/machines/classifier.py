@@ -11,11 +11,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from mercer.kernels import Linear
-from mercer.machines import calibration, conclusion
-from mercer.machines.base import KernelMachine
-from mercer.machines.data import check_labels, check_objects
-from mercer.machines.documentation import documented
-from mercer.machines.multiclass import (
+from mercer.solvers import Certificate
+
+from . import calibration, conclusion
+from .base import KernelMachine
+from .data import check_labels, check_objects
+from .documentation import documented
+from .multiclass import (
     OneVsOne,
     OneVsRest,
     Scheme,
@@ -24,13 +26,12 @@ from mercer.machines.multiclass import (
     pair_coefficients,
     votes,
 )
-from mercer.machines.parameters import check_choice, check_common, check_flag
-from mercer.machines.prediction import PairPredictor
-from mercer.machines.proving import Fitting
-from mercer.machines.record import PointStatus
-from mercer.machines.solving import TrainingKernel, settings_for
-from mercer.machines.weights import class_weights
-from mercer.solvers import Certificate
+from .parameters import check_choice, check_common, check_flag
+from .prediction import PairPredictor
+from .proving import Fitting
+from .record import PointStatus
+from .solving import TrainingKernel, settings_for
+from .weights import class_weights
 
 Array = NDArray[np.float64]
 

@@ -12,15 +12,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.kernels.objects import take
-from mercer.machines import certification as proof
-from mercer.machines.errors import ConvexCombination, NotSeparableError
-from mercer.machines.rounding import REACHED, rounding_of_values
+from mercer.objects.validation import take
+from mercer.solvers import Certificate
+
+from . import certification as proof
+from .errors import ConvexCombination, NotSeparableError
+from .rounding import REACHED, rounding_of_values
 
 if TYPE_CHECKING:
-    from mercer.machines.base import KernelMachine
-    from mercer.machines.proving import Fitting
-    from mercer.solvers import Certificate
+    from .base import KernelMachine
+    from .proving import Fitting
 
 _LARGE = 1e6
 """Kernel values that call for other units."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,45 +12,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import count, refuse_other_objects, take
-from mercer.kernels.tables import are_vectors, is_table
+from mercer.objects.tables import are_vectors, is_table
+from mercer.objects.validation import count, refuse_other_objects, take
 
 Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-
-
-@dataclass(frozen=True)
-class TrainingSet:
-    """The samples of positive weight.
-
-    Attributes
-    ----------
-    X : array, CSR matrix or list
-        Validated objects.
-    y : array
-        Targets as floats, or positions of the labels in the list of classes.
-    weight : array
-        s_i = sample weight times class weight, all positive.
-    kept : array of int or None
-        Positions of the samples in the user's data; None when none was left out.
-    n_total : int
-        Number of samples the user passed.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    weight: Array
-    kept: NDArray[np.intp] | None
-    n_total: int
-
-    @property
-    def n(self) -> int:
-        """Number of samples that take part."""
-        return len(self.weight)
-
-    def original(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the positions of `rows` in the user's data."""
-        return rows if self.kept is None else self.kept[rows]
 
 
 def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
@@ -89,14 +54,15 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
         X = kernel.validate(X)
         _check_columns(machine, X)
         return X
-    trained_on_sparse = sp.issparse(machine.support_vectors_)
-    if sp.issparse(X) and not trained_on_sparse:
+    trained_on_sparse = machine._trained_on_sparse
+    if sp.issparse(X) and not trained_on_sparse and machine._sparse_means_sparse:
         name = type(machine).__name__
         raise ValueError(
             f"cannot use sparse input in {name!r} trained on dense data. Train on a sparse matrix, "
             "or pass X.toarray()."
         )
-    X = _check_rows(machine, X, reset=False, sparse=trained_on_sparse)
+    sparse = trained_on_sparse or (takes.accepts_sparse and not machine._sparse_means_sparse)
+    X = _check_rows(machine, X, reset=False, sparse=sparse)
     if trained_on_sparse and not sp.issparse(X):
         X = sp.csr_matrix(X)
     kernel.check_domain(X)
@@ -195,7 +161,6 @@ def _require(machine: Any, y: Any) -> None:
 
 
 __all__ = [
-    "TrainingSet",
     "check_labels",
     "check_objects",
     "check_targets",

@@ -12,8 +12,9 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
-from mercer.machines.record import BOUNDED, FREE, PointStatus, TrainingRecord
 from mercer.solvers import Certificate
+
+from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Hinge, Loss, SquaredHinge
-from mercer.machines import certification as proof
 from mercer.solvers import Problem
+
+from . import certification as proof
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]

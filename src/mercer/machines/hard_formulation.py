@@ -9,17 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Hinge
-from mercer.machines import certification as proof
-from mercer.machines.formulation import (
-    Formulation,
-    LossFormulation,
-    Measure,
-    Outcome,
-    Rows,
-    Task,
-)
-from mercer.machines.scale import largest_square
 from mercer.solvers import Problem
+
+from . import certification as proof
+from .formulation import Formulation, LossFormulation, Measure, Outcome, Rows, Task
+from .scale import largest_square
 
 Array = NDArray[np.float64]
 

@@ -28,22 +28,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
-from mercer.kernels.objects import VECTORS, count
-from mercer.kernels.seen import columns_seen, linear_columns
-from mercer.kernels.tables import select
-from mercer.machines.errors import ParameterError
-from mercer.machines.formulation import (
-    Batch,
-    Formulation,
-    LossFormulation,
-    Measure,
-    Outcome,
-    Task,
-    joined,
-)
-from mercer.machines.hard_formulation import HardTube
+from mercer.kernels.columns_used import columns_seen, linear_columns
+from mercer.objects.tables import select
+from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Settings, Solution
 from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
+
+from .errors import ParameterError
+from .formulation import Batch, Formulation, LossFormulation, Measure, Outcome, Task, joined
+from .hard_formulation import HardTube
 
 Array = NDArray[np.float64]
 

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines.formulation import Batch, Formulation, Task
-from mercer.machines.solving import TrainingKernel
+from .formulation import Batch, Formulation, Task
+from .solving import TrainingKernel
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

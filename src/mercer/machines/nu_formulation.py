@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines import certification as proof
-from mercer.machines.errors import InfeasibleNuError
-from mercer.machines.formulation import Batch, Formulation, Measure, Outcome, Rows, Task
-from mercer.machines.scale import largest_square
 from mercer.solvers import Problem
+
+from . import certification as proof
+from .errors import InfeasibleNuError
+from .formulation import Batch, Formulation, Measure, Outcome, Rows, Task
+from .scale import largest_square
 
 Array = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines.classifier import KernelClassifier
-from mercer.machines.documentation import documented
-from mercer.machines.nu_formulation import NuClassification
-from mercer.machines.parameters import check_fraction, refuse_lam
-from mercer.machines.proving import Fitting
+from .classifier import KernelClassifier
+from .documentation import documented
+from .nu_formulation import NuClassification
+from .parameters import check_fraction, refuse_lam
+from .proving import Fitting
 
 
 @documented

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines import conclusion
-from mercer.machines.documentation import documented
-from mercer.machines.nu_formulation import NuRegression
-from mercer.machines.parameters import check_fraction, check_positive, cost_constant
-from mercer.machines.proving import Fitting
-from mercer.machines.regressor import KernelRegressor
 from mercer.solvers import Certificate
+
+from . import conclusion
+from .documentation import documented
+from .nu_formulation import NuRegression
+from .parameters import check_fraction, check_positive, cost_constant
+from .proving import Fitting
+from .regressor import KernelRegressor
 
 
 @documented

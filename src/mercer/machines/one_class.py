@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from mercer.machines import conclusion
-from mercer.machines.base import KernelMachine
-from mercer.machines.data import check_objects
-from mercer.machines.documentation import documented
-from mercer.machines.multiclass import Scheme, Single
-from mercer.machines.nu_formulation import OneClass
-from mercer.machines.parameters import ParameterError, check_fraction, refuse_lam
-from mercer.machines.proving import Fitting
-from mercer.machines.record import PointStatus
 from mercer.solvers import Certificate
+
+from . import conclusion
+from .base import KernelMachine
+from .data import check_objects
+from .documentation import documented
+from .multiclass import Scheme, Single
+from .nu_formulation import OneClass
+from .parameters import ParameterError, check_fraction, refuse_lam
+from .proving import Fitting
+from .record import PointStatus
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.machines.errors import ParameterError
+from .errors import ParameterError
 
 
 def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram import Prepared, Products
-from mercer.kernels.overflow import refuse_infinite
-from mercer.machines.multiclass import pairs
+from mercer.gram.overflow import refuse_infinite
+
+from .multiclass import pairs
 
 Array = NDArray[np.float64]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import log
 from typing import Any, NamedTuple
 
 try:  # scikit-learn 1.9 and later
@@ -179,8 +180,6 @@ class _Bar:
         self.task = self.progress.add_task(name, total=1.0, violation=float("nan"), updates=0)
 
     def report(self, state: Any) -> None:
-        from math import log
-
         violation = max(float(state.violation), self.tol)
         self.first = max(self.first, violation)
         span = log(self.first / self.tol) if self.first > self.tol else 1.0

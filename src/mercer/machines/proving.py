@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
-from mercer.machines.formulation import Formulation, Measure, Outcome, Task, feasible
-from mercer.machines.multiclass import Scheme
-from mercer.machines.rounding import ERROR, REACHED, rounding_of_values
-from mercer.machines.scale import largest_square
-from mercer.machines.solving import TrainingKernel, solve_tasks
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.certificate import SOLVER_VALUES
+
+from .formulation import Formulation, Measure, Outcome, Task, feasible
+from .multiclass import Scheme
+from .rounding import ERROR, REACHED, rounding_of_values
+from .scale import largest_square
+from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines.multiclass import class_members, pairs
+from .multiclass import class_members, pairs
 
 Rows = NDArray[np.intp]
 

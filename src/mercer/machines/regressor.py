@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from mercer.machines.base import KernelMachine
-from mercer.machines.data import check_objects, check_targets
-from mercer.machines.documentation import documented
-from mercer.machines.multiclass import Scheme, Single
-from mercer.machines.proving import Fitting
-from mercer.machines.record import PointStatus
+from .base import KernelMachine
+from .data import check_objects, check_targets
+from .documentation import documented
+from .multiclass import Scheme, Single
+from .proving import Fitting
+from .record import PointStatus
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.kernels.seen import mapped_order_two
-from mercer.machines.errors import ParameterError
+from mercer.kernels.columns_used import mapped_order_two
+
+from .errors import ParameterError
 
 
 def check_definiteness(machine: Any, kernel: Kernel) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines import certification as proof
-from mercer.machines.formulation import Task
+from . import certification as proof
+from .formulation import Task
 
 Array = NDArray[np.float64]
 

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel, Linear, Precomputed
-from mercer.kernels.objects import count, take
-from mercer.kernels.tables import with_column
-from mercer.machines.formulation import Formulation, Outcome, Task
-from mercer.machines.hard_formulation import HardTube
-from mercer.machines.linear_part import WithLinearPart
-from mercer.machines.settling import settle
+from mercer.objects.tables import with_column
+from mercer.objects.validation import count, take
 from mercer.solvers import Settings, solve, solve_many
 from mercer.solvers.feature_interior_point import solve_in_features
+
+from .formulation import Formulation, Outcome, Task
+from .hard_formulation import HardTube
+from .linear_part import WithLinearPart
+from .settling import settle
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

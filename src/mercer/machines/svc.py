@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import CombinedHinge, Hinge, Loss, SquaredHinge
-from mercer.machines.classifier import KernelClassifier
-from mercer.machines.documentation import documented
-from mercer.machines.formulation import Formulation, LossFormulation
-from mercer.machines.hard_formulation import HardMargin
-from mercer.machines.parameters import ParameterError, check_choice, check_positive, cost_constant
-from mercer.machines.proving import Fitting
+
+from .classifier import KernelClassifier
+from .documentation import documented
+from .formulation import Formulation, LossFormulation
+from .hard_formulation import HardMargin
+from .parameters import ParameterError, check_choice, check_positive, cost_constant
+from .proving import Fitting
 
 
 @documented

@@ -8,19 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
-from mercer.machines import conclusion
-from mercer.machines.documentation import documented
-from mercer.machines.formulation import LossFormulation
-from mercer.machines.hard_formulation import HardTube
-from mercer.machines.parameters import (
-    check_choice,
-    check_non_negative,
-    check_positive,
-    cost_constant,
-)
-from mercer.machines.proving import Fitting
-from mercer.machines.regressor import KernelRegressor
 from mercer.solvers import Certificate
+
+from . import conclusion
+from .documentation import documented
+from .formulation import LossFormulation
+from .hard_formulation import HardTube
+from .parameters import check_choice, check_non_negative, check_positive, cost_constant
+from .proving import Fitting
+from .regressor import KernelRegressor
 
 _LOSSES = {
     "epsilon_insensitive": EpsilonInsensitive,

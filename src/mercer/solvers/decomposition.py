@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
-from mercer.kernels.overflow import advice
+from mercer.gram.overflow import advice
 
 from .feature_interior_point import solve_in_features
 from .problem import Problem, Settings, Solution

@@ -25,7 +25,7 @@ from mercer.capacity.entropy import (
     weight_decay_report,
 )
 from mercer.capacity.entropy.rates import measured_rates
-from mercer.feature_space import RKHSFunction
+from mercer.geometry import RKHSFunction
 from mercer.kernels import RBF, DampedOscillator, Exponential, Linear
 
 GAUSSIAN = RBF(gamma=1.0)

@@ -20,9 +20,8 @@ from mercer.kernels import (
     Spectrum,
     TfIdf,
 )
-from mercer.kernels.catalogue import catalogue
-
-from .enumeration import random_model
+from tests.catalogue import catalogue
+from tests.kernels.structured.enumeration import random_model
 
 MODEL = random_model(0, 2, "ab")
 GENERAL = ("vectors", "histograms", "short vectors", "numbers", "matrix", "items")

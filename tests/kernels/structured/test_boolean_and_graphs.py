@@ -14,9 +14,8 @@ from sklearn.base import clone
 
 from mercer import SVC
 from mercer.kernels import Boolean, Diffusion, SetPower
-
-from .agreement import agrees
-from .set_definitions import boolean
+from tests.kernels.structured.agreement import agrees
+from tests.kernels.structured.set_definitions import boolean
 
 CUBE = np.array(list(product([0, 1], repeat=3)))
 

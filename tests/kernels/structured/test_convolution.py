@@ -27,8 +27,7 @@ from mercer.kernels import (
     Spectrum,
     normalize,
 )
-
-from .agreement import agrees
+from tests.kernels.structured.agreement import agrees
 
 strings = st.lists(st.text("abc", max_size=6), min_size=1, max_size=6)
 

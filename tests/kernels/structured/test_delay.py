@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from mercer import SVC, SVR
 from mercer.kernels import RBF, Delayed, DelayEmbedding, Laplacian, Linear, Precomputed, normalize
-
-from .agreement import agrees
+from tests.kernels.structured.agreement import agrees
 
 numbers = st.integers(-8, 8).map(lambda n: n / 4)
 many = st.lists(st.lists(numbers, min_size=1, max_size=9), min_size=1, max_size=6)

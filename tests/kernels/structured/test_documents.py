@@ -17,9 +17,8 @@ from sklearn.pipeline import make_pipeline
 
 from mercer import SVC
 from mercer.kernels import RBF, Linear, Polynomial, TfIdf, exp, mutual_information
-
-from .agreement import agrees
-from .document_definitions import learned_idf, tf_idf
+from tests.kernels.structured.agreement import agrees
+from tests.kernels.structured.document_definitions import learned_idf, tf_idf
 
 NEWS = [
     "Wheat and corn prices rise as the harvest fails",

@@ -25,9 +25,8 @@ from mercer.kernels import (
     SetPower,
     normalize,
 )
-
-from .agreement import agrees
-from .enumeration import all_strings, counted, random_model, score
+from tests.kernels.structured.agreement import agrees
+from tests.kernels.structured.enumeration import all_strings, counted, random_model, score
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*steps of EM:sklearn.exceptions.ConvergenceWarning"

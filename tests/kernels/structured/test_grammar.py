@@ -14,10 +14,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from mercer import SVC
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Grammar, Spectrum, normalize
-
-from .agreement import agrees
-from .enumeration import all_strings
-from .grammar_definitions import derived, grammar, joint
+from tests.kernels.structured.agreement import agrees
+from tests.kernels.structured.enumeration import all_strings
+from tests.kernels.structured.grammar_definitions import derived, grammar, joint
 
 BRACKETS = {
     "S": {("L", "R"): 0.5, ("L", "T"): 0.25, ("S", "S"): 0.25},

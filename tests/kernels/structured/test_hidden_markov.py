@@ -10,8 +10,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.kernels import HiddenMarkov
-
-from .enumeration import all_strings, joint_probabilities, probability, random_model
+from tests.kernels.structured.enumeration import (
+    all_strings,
+    joint_probabilities,
+    probability,
+    random_model,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*steps of EM:sklearn.exceptions.ConvergenceWarning"

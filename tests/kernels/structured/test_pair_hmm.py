@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.kernels import PairHMM, normalize
-
-from . import string_definitions as defined
-from .agreement import agrees
+from tests.kernels.structured import string_definitions as defined
+from tests.kernels.structured.agreement import agrees
 
 
 def letters(s):

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from mercer import SVC, SVR
 from mercer.kernels import GlobalAlignment, normalize
-
-from . import string_definitions as defined
-from .agreement import agrees
+from tests.kernels.structured import string_definitions as defined
+from tests.kernels.structured.agreement import agrees
 
 numbers = st.integers(-8, 8).map(lambda n: n / 4)
 series = st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=5)

@@ -13,9 +13,14 @@ from sklearn.model_selection import cross_val_score
 from mercer import SVC
 from mercer.gram.program import compile_kernel
 from mercer.kernels import Jaccard, Multiset, SetIntersection, SetPower, normalize
-
-from .agreement import agrees
-from .set_definitions import MULTISETS, common_subsets, jaccard, measure, subsets
+from tests.kernels.structured.agreement import agrees
+from tests.kernels.structured.set_definitions import (
+    MULTISETS,
+    common_subsets,
+    jaccard,
+    measure,
+    subsets,
+)
 
 sets = st.lists(st.frozensets(st.sampled_from("abcde")), min_size=1, max_size=8)
 bags = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=7)

@@ -16,9 +16,8 @@ from mercer.kernels import (
     WeightedDegree,
     normalize,
 )
-
-from . import string_definitions as defined
-from .agreement import agrees
+from tests.kernels.structured import string_definitions as defined
+from tests.kernels.structured.agreement import agrees
 
 strings = st.lists(st.text("ab", max_size=7), min_size=1, max_size=6)
 dna = st.lists(st.text("ACGT", max_size=8), min_size=1, max_size=6)

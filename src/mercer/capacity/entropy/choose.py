@@ -10,7 +10,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .inputs import positive_number
 from .lattice import lattice_shells

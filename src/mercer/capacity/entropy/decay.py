@@ -17,7 +17,7 @@ import scipy.optimize
 import scipy.special
 
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .diagonal import FACTOR
 from .inputs import positive_number

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from mercer.capacity.bound import Bound, Condition, state
 from mercer.kernels import resolve
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .diagonal import FACTOR, diagonal_entropy
 from .inputs import log_counts, nonincreasing, number, positive_number, sample_size

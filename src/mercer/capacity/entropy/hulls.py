@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .inputs import positive_number
 from .scaling import as_spectrum, eps_of

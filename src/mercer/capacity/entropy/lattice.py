@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 
 class Shells(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .inputs import positive_number
 from .maurey import maurey_factor

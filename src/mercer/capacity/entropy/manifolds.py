@@ -26,7 +26,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .inputs import positive_number
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .periodic import PeriodicSpectrum
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .diagonal import diagonal_entropy
 from .inputs import log_counts, number, positive_number

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mercer.capacity.bound import Condition
 from mercer.kernels import Kernel, resolve
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .inputs import positive_number
 from .lattice import lattice_points, lattice_shells

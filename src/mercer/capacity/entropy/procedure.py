@@ -24,7 +24,7 @@ from mercer.capacity.bound import Bound
 from mercer.capacity.comparison import Comparison, compare
 from mercer.capacity.uniform import UniformTemplate, uniform_bound
 from mercer.kernels import Kernel, resolve
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .choose import choose_period
 from .classes import KernelClass, LPClass, SVClass

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.optimize
 
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .diagonal import FACTOR
 from .inputs import positive_number

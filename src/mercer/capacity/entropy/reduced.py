@@ -21,9 +21,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.expansion import Expansion
-from mercer.feature_space import RKHSFunction
-from mercer.kernels.objects import take
-from mercer.kernels.parameters import integer, truth
+from mercer.geometry import RKHSFunction
+from mercer.objects.parameters import integer, truth
+from mercer.objects.validation import take
 
 from .hulls import barron_bound, makovoz_bound
 from .sets import entropy_number
@@ -92,7 +92,7 @@ class ReducedSet:
     --------
     >>> import numpy as np
     >>> from mercer.capacity.entropy import ReducedSet
-    >>> from mercer.feature_space import RKHSFunction
+    >>> from mercer.geometry import RKHSFunction
     >>> from mercer.kernels import RBF
     >>> X = np.linspace(0.0, 1.0, 50)[:, None]
     >>> f = RKHSFunction(RBF(gamma=1.0), X, np.full(50, 0.02))

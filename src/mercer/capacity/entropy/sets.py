@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .inputs import log_counts, number, positive_number
 from .operators import invert

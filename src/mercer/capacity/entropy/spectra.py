@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mercer.capacity.bound import Condition
 from mercer.kernels import resolve
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .diagonal import LogBlocks
 from .inputs import multiplicities_of, positive_number

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, Scaled, Sum, resolve
-from mercer.kernels.hankel import radial_fourier
+from mercer.numerics.hankel import radial_fourier
 
 Array = NDArray[np.float64]
 Transform = Callable[[Array], Array]

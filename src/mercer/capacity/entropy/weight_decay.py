@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.kernels.parameters import integer
+from mercer.objects.parameters import integer
 
 from .classes import LPClass
 from .inputs import positive_number

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+
+from mercer.gram.program import Builder
 
 from ..base import Kernel
 from ..definiteness import Definiteness, of_exponential
 from .operands import nested, require_kernel
 from .over_feature_space import OverFeatureSpace
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Exp(Kernel):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.norm_checks import check_norms
+from mercer.gram.program import Builder
+from mercer.objects.validation import count, take
+from mercer.objects.vocabulary import Vocabulary
+
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
-from ..diagonal import check_norms
-from ..objects import count, take
 from .operands import diagonal_gradients, nested, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 _BLOCK = 8  # objects a side whose derivatives of k(x, x) are taken at a time
 

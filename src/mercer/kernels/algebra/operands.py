@@ -27,14 +27,8 @@ def require_kernel(value: Any, name: str, owner: str) -> None:
 def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dict[str, np.ndarray]:
     """Return the derivatives of an operand as those of the whole: the chain rule.
 
-    Parameters
-    ----------
-    name : str
-        The operand's name, which precedes the names of its parameters.
-    gradient : dict of str to ndarray
-        Derivatives of the operand's values.
-    factor : float or ndarray of shape (n_X, n_Z), default=1.0
-        Derivative of the whole with respect to the operand's values.
+    `name`: the operand's name, which precedes the names of its parameters. `factor` (n_X, n_Z):
+    derivative of the whole with respect to the operand's values.
     """
     return {f"{name}__{key}": factor * matrix for key, matrix in gradient.items()}
 
@@ -44,15 +38,8 @@ def diagonal_gradients(
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return the derivatives of k(x, x) and of k(z, z), by the names that those of k(x, z) have.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel k, bound.
-    X, Z : objects
-        Validated objects.
-    inner : dict of str to ndarray
-        Derivatives of k(x, z). Where a set has none of its own, because its objects have no parts,
-        they are 0.
+    `inner`: derivatives of k(x, z). Where a set has none of its own, because its objects have no
+    parts, they are 0.
     """
     own = kernel._diagonal_gradient(X)
     other = own if X is Z else kernel._diagonal_gradient(Z)

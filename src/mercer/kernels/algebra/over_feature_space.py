@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import real
+
 from ..base import Kernel
 from ..definiteness import CPD, PD, PSD, UNKNOWN, Definiteness
-from ..parameters import real
 from .operands import diagonal_gradients, nested, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class OverFeatureSpace(Kernel):

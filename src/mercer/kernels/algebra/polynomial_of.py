@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import real, show
+from mercer.objects.validation import count
+from mercer.objects.vocabulary import Vocabulary
+
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..objects import count
-from ..parameters import real, show
 from .operands import concatenated, nested, outer, product_names, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class PolynomialOf(Kernel):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import integer, show
+from mercer.objects.vocabulary import Vocabulary
+
 from ..base import Kernel, inside
 from ..definiteness import UNKNOWN, Definiteness
-from ..parameters import integer, show
 from .operands import nested, outer, product_names, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class Power(Kernel):

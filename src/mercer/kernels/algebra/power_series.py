@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import factorial, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import integer, is_number, real, show
+from mercer.objects.validation import Objects
+from mercer.objects.vocabulary import Vocabulary
+
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..objects import Objects
-from ..parameters import integer, is_number, real, show
 from .operands import nested, require_kernel
 from .polynomial_of import PolynomialOf
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 _MOST_TERMS = 100_000  # of a remainder, before it is given up
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+
+from mercer.gram.program import Builder
+from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel, inside
 from ..definiteness import Definiteness, of_product
 from .operands import nested, outer, product_names, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class Product(Kernel):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..base import Kernel
-from ..definiteness import PSD, Definiteness
-from ..objects import Objects, count, take
-from .operands import nested, require_kernel
+from mercer.gram.program import Builder
+from mercer.objects.validation import Objects, count, take
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
+from ..base import Kernel
+from ..definiteness import PSD
+from .operands import nested, require_kernel
 
 
 class Projected(Kernel):
@@ -56,6 +55,9 @@ class Projected(Kernel):
     array([[22.]])
     """
 
+    definiteness = PSD  # k between functionals that vanish on the polynomials
+    translation_invariant = False  # no, the points stay where they are
+
     def __init__(self, kernel: Kernel, points: Any = None) -> None:
         self.kernel = kernel
         self.points = points
@@ -74,19 +76,9 @@ class Projected(Kernel):
             )
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: k between functionals that vanish on the polynomials."""
-        return PSD
-
-    @property
     def is_bound(self) -> bool:
         """Whether the points are chosen and the kernel itself is bound."""
         return self.points is not None and self.kernel.is_bound
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): no, the points stay where they are."""
-        return False
 
     def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
@@ -130,15 +122,7 @@ class Projected(Kernel):
 
 
 class Projection:
-    """The functions that a projection is made of.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound conditionally positive definite kernel.
-    given : objects
-        The points.
-    """
+    """The functions that a projection is made of."""
 
     def __init__(self, kernel: Kernel, given: Any) -> None:
         self.kernel, self.given = kernel, given

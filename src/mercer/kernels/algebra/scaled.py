@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import real, show
+from mercer.objects.validation import count
+from mercer.objects.vocabulary import Vocabulary
+
 from ..base import Kernel, inside
 from ..definiteness import PSD, Definiteness
-from ..objects import count
-from ..parameters import real, show
 from .operands import nested, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class Scaled(Kernel):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+
+from mercer.gram.program import Builder
+from mercer.objects.parameters import show
+from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel, inside
 from ..constant import Constant
 from ..definiteness import Definiteness, of_sum
-from ..parameters import show
 from .operands import concatenated, nested, require_kernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class Sum(Kernel):

@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram import coordinates
+from mercer.gram.coordinates import MAX_ORDER, Coordinates, combined
+from mercer.gram.program import Builder
+from mercer.objects.parameters import integer, show
+from mercer.objects.vocabulary import Vocabulary
+
 from ..algebra.operands import concatenated, nested, outer, product_names, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..parameters import integer, show
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
 from .histogram import HistogramIntersection
@@ -22,12 +27,6 @@ from .laplacian import Laplacian
 from .linear import Linear
 from .rbf import RBF
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 _MOST_PRODUCTS = 2**20  # of columns that are listed as features
 
@@ -77,8 +76,6 @@ class ANOVA(VectorKernel):
         self._check()
 
     def _check(self) -> None:
-        from mercer.gram.coordinates import MAX_ORDER
-
         if integer(self.order, "order", minimum=1) > MAX_ORDER:
             raise ValueError(f"order must be at most {MAX_ORDER}; got {show(self.order)}.")
         if self.base is None:
@@ -137,8 +134,6 @@ class ANOVA(VectorKernel):
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         """Return the values by the recursion over the columns; see :meth:`Kernel.tile`."""
-        from mercer.gram.coordinates import combined
-
         columns = (self.kernel._values(A[:, [j]], B[:, [j]]) for j in range(A.shape[1]))
         return combined(columns, "anova", int(self.order))
 
@@ -197,15 +192,7 @@ class ANOVA(VectorKernel):
 
 
 def function_of(kernel: Kernel) -> Coordinates | None:
-    """Return a kernel on single columns as a native function, None where there is none.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    """
-    from mercer.gram import coordinates
-
+    """Return a kernel on single columns as a native function, None where there is none."""
     if isinstance(kernel, CoordinateKernel):
         return kernel.coordinate_function()
     if type(kernel) is RBF:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from ..definiteness import PSD, Definiteness
+from mercer.gram.program import Builder
+from mercer.numerics.symmetric_matrices import refuse_negative_direction, symmetric_matrix
+from mercer.objects.parameters import show
+from mercer.objects.validation import stored_alike
+
+from ..definiteness import PSD
 from ..mapping import FeaturesOf
-from ..matrices import refuse_negative_direction, symmetric_matrix
-from ..objects import stored_alike
-from ..parameters import show
 from .linear import Linear
 from .vector import VectorKernel, require_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Bilinear(VectorKernel):
@@ -46,6 +45,8 @@ class Bilinear(VectorKernel):
     array([[14.]])
     """
 
+    definiteness = PSD  # a dot product
+
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
         self._check()
@@ -70,11 +71,6 @@ class Bilinear(VectorKernel):
     def _check(self) -> None:
         B = symmetric_matrix(self.matrix, "the matrix of Bilinear")
         refuse_negative_direction(B, "the matrix of Bilinear", "v'Bv")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
 
     @property
     def factor(self) -> np.ndarray:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from scipy.interpolate import BSpline as Splines
 
-from ..definiteness import PD, Definiteness
-from ..drawing import sine_quotients
-from ..parameters import integer, positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from mercer.gram.coordinates import Coordinates, bspline
+from mercer.numerics import fourier_transforms
+from mercer.numerics.random_frequencies import sine_quotients
+from mercer.objects.parameters import integer, positive, show
+
+from ..definiteness import PD
+from ..regularisation import B_SPLINE
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
 from .coordinatewise import CoordinateKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
 
 _HIGHEST = 25  # beyond, the alternating sum of the closed form loses the digits of float64
 
@@ -54,8 +54,10 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
     array([[0.666667, 0.479167, 0.166667, 0.      ]])
     """
 
-    spectral_density = stated_transform("b_spline", order="order", scale="scale")
-    regularisation = stated_operator("B_SPLINE")
+    spectral_density = stated_transform(fourier_transforms.b_spline, order="order", scale="scale")
+    regularisation = B_SPLINE
+    definiteness = PD  # an even power of sin(w/2) / (w/2), which vanishes at points only
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, order: int = 3, scale: float = 1.0) -> None:
         self.order = order
@@ -78,24 +80,12 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
         positive(self.scale, "scale")
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: an even power of sin(w/2) / (w/2), which vanishes at points only."""
-        return PD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
-
-    @property
     def support_radius(self) -> float:
         """The difference in any column from which on the kernel is 0."""
         return 0.5 * (self.order + 1) * float(self.scale)
 
     def coordinate_function(self) -> Coordinates:
         """Return the spline."""
-        from mercer.gram.coordinates import bspline
-
         return bspline(int(self.order), float(self.scale))
 
     def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
@@ -108,17 +98,7 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
 
 
 def bspline_slope(order: int, t: np.ndarray) -> np.ndarray:
-    """Return the derivative of B_n: B_(n-1) of t + 1/2 minus that of t - 1/2.
-
-    Parameters
-    ----------
-    order : int >= 1
-        The order n.
-    t : ndarray
-        Numbers.
-    """
-    from scipy.interpolate import BSpline as Splines
-
+    """Return the derivative of B_n: B_(n-1) of t + 1/2 minus that of t - 1/2."""
     knots = np.arange(order + 1) - order / 2
     lower = Splines.basis_element(knots, extrapolate=False)
     return np.nan_to_num(lower(t + 0.5)) - np.nan_to_num(lower(t - 0.5))

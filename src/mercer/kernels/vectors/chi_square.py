@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..definiteness import PD, PSD, Definiteness
-from ..parameters import real
-from .histogram import HistogramKernel
+from mercer.gram.program import Builder
+from mercer.objects.parameters import real
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
+from ..definiteness import PD, PSD, Definiteness
+from .histogram import HistogramKernel
 
 
 class ChiSquare(HistogramKernel):
@@ -99,10 +98,7 @@ class AdditiveChiSquare(HistogramKernel):
     array([[2.5]])
     """
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: an inner product of functions."""
-        return PSD
+    definiteness = PSD  # an inner product of functions
 
     def compile(self, builder: Builder) -> None:
         """Push twice the sum of x z / (x + z); see :meth:`Kernel.compile`."""

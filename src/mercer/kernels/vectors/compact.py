@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import objects
+from mercer.gram import evaluate
+from mercer.objects import validation as objects
+
 from .vector import VectorKernel
 
 _ROWS = 256  # rows of the matrix that are evaluated at a time
@@ -54,8 +56,6 @@ class CompactKernel(VectorKernel):
         >>> BSpline(order=1, scale=2.0).sparse_gram(x).nnz
         298
         """
-        from mercer.gram import evaluate
-
         if Z is None:
             kernel, X = self._bound_to(X)
             Z = X

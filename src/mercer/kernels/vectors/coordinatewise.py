@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..rows import dense_column
-from .vector import VectorKernel
+from mercer.gram.coordinates import Coordinates
+from mercer.gram.program import Builder
+from mercer.objects.rows import dense_column
 
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
-    from mercer.gram.program import Builder
+from .vector import VectorKernel
 
 
 class CoordinateKernel(VectorKernel):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..definiteness import PD, Definiteness
-from ..drawing import mixed_normals
-from ..parameters import positive
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.numerics.random_frequencies import mixed_normals
+from mercer.objects.parameters import positive
+
+from ..definiteness import PD
+from ..regularisation import DAMPED_OSCILLATOR
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class DampedOscillator(DrawsFrequencies, RadialKernel):
@@ -48,8 +49,11 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    spectral_density = stated_transform("damped_oscillator", gamma="gamma", factor="omega")
-    regularisation = stated_operator("DAMPED_OSCILLATOR")
+    spectral_density = stated_transform(
+        fourier_transforms.damped_oscillator, gamma="gamma", factor="omega"
+    )
+    regularisation = DAMPED_OSCILLATOR
+    definiteness = PD  # a mixture of Gaussians
 
     def __init__(self, gamma: float = 1.0, omega: float = 1.0) -> None:
         self.gamma = gamma
@@ -59,11 +63,6 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     def _check(self) -> None:
         positive(self.gamma, "gamma")
         positive(self.omega, "omega")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: a mixture of Gaussians."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push 1 / (gamma^2 + omega^2 distance^2); see :meth:`Kernel.compile`."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..definiteness import PSD, Definiteness
-from ..drawing import from_series
-from ..parameters import integer
-from ..spectrum import DrawsFrequencies, stated_operator, stated_series
+from mercer.gram.coordinates import Coordinates, cosines
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import integer
+
+from ..definiteness import PSD
+from ..regularisation import DIRICHLET
+from ..stated_spectrum import DrawsFrequencies, stated_series
 from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
 
 
 class Dirichlet(DrawsFrequencies, CoordinateKernel):
@@ -51,7 +51,9 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel._coefficients())
-    regularisation = stated_operator("DIRICHLET")
+    regularisation = DIRICHLET
+    definiteness = PSD  # of rank (2 n + 1)^d
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, order: int = 3) -> None:
         self.order = order
@@ -59,16 +61,6 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
 
     def _check(self) -> None:
         integer(self.order, "order", minimum=0)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite, of rank (2 n + 1)^d."""
-        return PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
 
     @property
     def period(self) -> float:
@@ -80,8 +72,6 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return the sum of waves."""
-        from mercer.gram.coordinates import cosines
-
         return cosines(self._coefficients(), self.period)
 
     def feature_map(self, X: Any) -> np.ndarray:

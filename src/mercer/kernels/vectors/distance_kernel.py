@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.coordinates import power
+from mercer.gram.program import Builder
+from mercer.numerics.random_frequencies import stable
+from mercer.objects.parameters import is_number, positive, show
+from mercer.objects.validation import VECTORS, Objects, as_objects, count
+
 from ..base import Kernel
 from ..definiteness import PD, UNKNOWN, Definiteness
-from ..drawing import stable
-from ..objects import VECTORS, Objects, as_objects, count
-from ..parameters import is_number, positive, show
-from ..spectrum import DrawsFrequencies
+from ..stated_spectrum import DrawsFrequencies
 from .exponential import Exponential
 from .laplacian import Laplacian
 from .rbf import RBF
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 _NORMS = {"l1": 1.0, "l2": 2.0, "linf": inf}
 _NAMES = (*_NORMS, "sqeuclidean", "chi2")
@@ -141,8 +141,6 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-distance / scale); see :meth:`Kernel.compile`."""
-        from mercer.gram.coordinates import power
-
         if callable(self.distance):
             builder.python(_Distance(self.distance))
         elif self.power == inf:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+
 from ..definiteness import PD, PSD, Definiteness
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import EXPONENTIAL
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Exponential(DrawsFrequencies, GammaKernel):
@@ -47,8 +48,9 @@ class Exponential(DrawsFrequencies, GammaKernel):
     array([[0.006738]])
     """
 
-    spectral_density = stated_transform("exponential", gamma="gamma")
-    regularisation = stated_operator("EXPONENTIAL")
+    spectral_density = stated_transform(fourier_transforms.exponential, gamma="gamma")
+    regularisation = EXPONENTIAL
+    translation_invariant = True  # a function of the distance
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -58,11 +60,6 @@ class Exponential(DrawsFrequencies, GammaKernel):
     def definiteness(self) -> Definiteness:
         """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
         return PD if self._has_positive_gamma() else PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-gamma * distance); see :meth:`Kernel.compile`."""

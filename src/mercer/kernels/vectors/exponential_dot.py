@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from math import factorial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+
+from mercer.gram.program import Builder
 
 from ..definiteness import PD, PSD, Definiteness
 from .rbf import RBF
 from .statistics import dots
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class ExponentialDot(GammaKernel):

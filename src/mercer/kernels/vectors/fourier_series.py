@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from math import pi
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from ..definiteness import PSD, Definiteness
-from ..drawing import from_series
-from ..parameters import integer, positive, real, show
-from ..rows import dense_column
-from ..spectrum import DrawsFrequencies, stated_series
-from .vector import VectorKernel
+from mercer.gram.coordinates import cosines
+from mercer.gram.program import Builder
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import integer, positive, real, show
+from mercer.objects.rows import dense_column
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
+from ..definiteness import PSD
+from ..stated_spectrum import DrawsFrequencies, stated_series
+from .vector import VectorKernel
 
 
 class FourierSeries(DrawsFrequencies, VectorKernel):
@@ -43,7 +43,7 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     Use it where it is known which frequencies the target has and how strong they are: tides,
     rotating machines, seasons with overtones. The coefficients are the variances of the waves. With
     many rows, its explicit features and a linear machine are cheaper. Not where the period is
-    unknown: :func:`mercer.choosing.estimate_power_spectrum` finds it.
+    unknown: :func:`mercer.selection.estimate_power_spectrum` finds it.
 
     Examples
     --------
@@ -53,6 +53,8 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients)
+    definiteness = PSD  # no coefficient is negative
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
         self.coefficients = coefficients
@@ -103,20 +105,8 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
         a[np.abs(a) < 1e-13 * np.abs(values).max()] = 0.0
         return cls(a.tolist(), period)
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: no coefficient is negative."""
-        return PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
-
     def compile(self, builder: Builder) -> None:
         """Push the product of the series of all columns; see :meth:`Kernel.compile`."""
-        from mercer.gram.coordinates import cosines
-
         builder.coordinates(cosines(self.coefficients, float(self.period)))
 
     def feature_map(self, X: Any) -> np.ndarray:

@@ -6,25 +6,25 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, inf, pi
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
-from ..bessel import bessel_ratio
-from ..definiteness import PD, Definiteness
-from ..drawing import from_radial_density
-from ..hankel import half_length, radial_fourier
-from ..parameters import integer, positive, show
-from ..spectrum import DrawsFrequencies, stated_transform
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.numerics.bessel import bessel_ratio
+from mercer.numerics.hankel import half_length, radial_fourier
+from mercer.numerics.profile_table import Table
+from mercer.numerics.random_frequencies import from_radial_density
+from mercer.objects.parameters import integer, positive, show
+
+from ..definiteness import PD
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .vector import require_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.gram.table import Table
 
 MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
@@ -64,7 +64,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     Notes
     -----
     Use it where the power spectrum of the targets is known, from physics or from
-    :func:`mercer.choosing.estimate_power_spectrum`. The transform is computed once, at `bind`;
+    :func:`mercer.selection.estimate_power_spectrum`. The transform is computed once, at `bind`;
     after that a value costs as much as that of any radial kernel from a table. Not without such
     knowledge: Matern has a spectrum with two parameters, which cross-validation finds. Nor for
     targets that vary differently along different columns, since the kernel is radial.
@@ -79,7 +79,8 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
 
     _fixed = ("reach", "cutoff")
 
-    spectral_density = stated_transform("radial", profile="_spectrum")
+    spectral_density = stated_transform(fourier_transforms.radial, profile="_spectrum")
+    definiteness = PD  # Positive definite on sets whose distances do not exceed `reach`
 
     def __init__(
         self,
@@ -108,11 +109,6 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         for name in ("reach", "cutoff"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite on sets whose distances do not exceed `reach`."""
-        return PD
 
     @property
     def is_bound(self) -> bool:
@@ -193,8 +189,6 @@ def _profile(
     density: Callable, mode: str, dimension: int, reach: float, cutoff: float | None
 ) -> Table:
     """Return the kernel as a table in the squared distance."""
-    from mercer.gram.table import Table
-
     spectrum = _spectrum(density, mode, cutoff)
     if cutoff is None:
         top = float(radial_fourier(spectrum, 0.0, dimension)[0])

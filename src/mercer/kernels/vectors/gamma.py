@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..parameters import real
+from mercer.objects.parameters import real
 
 RULES = ("scale", "auto")
 
@@ -38,19 +38,8 @@ def check_gamma(gamma: float | str) -> None:
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: np.ndarray | None = None) -> float:
     """Return `gamma` as a number for the vectors `X`.
 
-    Parameters
-    ----------
-    gamma : {"scale", "auto"} or float >= 0
-        The rule, or the number itself.
-    X : array or CSR matrix of shape (n_samples, n_features)
-        The vectors that a rule refers to.
-    sample_weight : array of shape (n_samples,), optional
-        Weights of the rows in the variance; weight k counts as k copies, weight 0 as none.
-
-    Returns
-    -------
-    float
-        The number.
+    `X` (n_samples, n_features): the vectors that a rule refers to. `sample_weight`: weights of the
+    rows in the variance; weight k counts as k copies, weight 0 as none.
     """
     if not isinstance(gamma, str):
         return float(gamma)

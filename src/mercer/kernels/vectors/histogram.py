@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..definiteness import PSD, Definiteness
-from .vector import VectorKernel
+from mercer.gram.program import Builder
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
+from ..definiteness import PSD
+from .vector import VectorKernel
 
 
 class HistogramKernel(VectorKernel):
@@ -25,15 +24,7 @@ class HistogramKernel(VectorKernel):
 
 
 def require_nonnegative(X: Any, owner: str) -> None:
-    """Refuse vectors with negative entries.
-
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Vectors.
-    owner : str
-        Who needs entries >= 0, for the message.
-    """
+    """Refuse vectors with negative entries."""
     values = X.data if sp.issparse(X) else X
     if values.size and (least := values.min()) < 0:
         where = ""
@@ -68,10 +59,7 @@ class HistogramIntersection(HistogramKernel):
     array([[2.]])
     """
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: an inner product of indicator functions."""
-        return PSD
+    definiteness = PSD  # an inner product of indicator functions
 
     def compile(self, builder: Builder) -> None:
         """Push the sum of the minima; see :meth:`Kernel.compile`."""

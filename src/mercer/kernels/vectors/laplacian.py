@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+
 from ..definiteness import PD, PSD, Definiteness
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import LAPLACIAN
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .statistics import l1_distances
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Laplacian(DrawsFrequencies, GammaKernel):
@@ -43,8 +44,9 @@ class Laplacian(DrawsFrequencies, GammaKernel):
     array([[0.135335]])
     """
 
-    spectral_density = stated_transform("laplacian", gamma="gamma")
-    regularisation = stated_operator("LAPLACIAN")
+    spectral_density = stated_transform(fourier_transforms.laplacian, gamma="gamma")
+    regularisation = LAPLACIAN
+    translation_invariant = True  # a function of the distance
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -64,11 +66,6 @@ class Laplacian(DrawsFrequencies, GammaKernel):
         builder.leaf("l1")
         builder.affine(-self._width(), 0.0)
         builder.exp()
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": -l1_distances(X, Z) * self._values(X, Z)}

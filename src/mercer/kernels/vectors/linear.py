@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..definiteness import PSD, Definiteness
+from mercer.gram.program import Builder
+from mercer.objects.vocabulary import Vocabulary
+
+from ..definiteness import PSD
 from .vector import VectorKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class Linear(VectorKernel):
@@ -35,10 +33,7 @@ class Linear(VectorKernel):
     array([[11.]])
     """
 
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: a dot product."""
-        return PSD
+    definiteness = PSD  # a dot product
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product; see :meth:`Kernel.compile`."""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import gamma, inf, isinf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, kv
 
-from ..definiteness import PD, Definiteness
-from ..parameters import is_number, positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.numerics.profile_table import Table
+from mercer.objects.parameters import is_number, positive, show
+
+from ..definiteness import PD
+from ..regularisation import GAUSSIAN, MATERN, Regularisation
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.gram.table import Table
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
@@ -67,8 +68,10 @@ class Matern(DrawsFrequencies, RadialKernel):
     array([[0.367879]])
     """
 
-    spectral_density = stated_transform("matern", nu="nu", length_scale="length_scale")
-    regularisation = stated_operator(lambda kernel: "GAUSSIAN" if kernel.nu == inf else "MATERN")
+    spectral_density = stated_transform(
+        fourier_transforms.matern, nu="nu", length_scale="length_scale"
+    )
+    definiteness = PD  # a mixture of Gaussians
 
     def __init__(self, nu: float = 1.5, length_scale: float = 1.0) -> None:
         self.nu = nu
@@ -86,9 +89,9 @@ class Matern(DrawsFrequencies, RadialKernel):
             )
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: a mixture of Gaussians."""
-        return PD
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return GAUSSIAN if self.nu == inf else MATERN
 
     def compile(self, builder: Builder) -> None:
         """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
@@ -139,7 +142,6 @@ def _profile(nu: float) -> Table:
     Near 0 a rough profile is 1 - c (distance / l)^(2 nu). For nu < 1/2 it is tabulated in that
     power: even the smallest floating-point square would be far from the origin.
     """
-    from mercer.gram.table import Table
 
     def profile(squares: np.ndarray) -> np.ndarray:
         return matern_profile(nu, np.sqrt(2.0 * nu * squares))
@@ -153,15 +155,7 @@ def _profile(nu: float) -> Table:
 
 
 def matern_profile(nu: float, u: np.ndarray) -> np.ndarray:
-    """Return 2^(1 - nu) u^nu K_nu(u) / Gamma(nu), which is 1 at u = 0.
-
-    Parameters
-    ----------
-    nu : float in [0.1, 30]
-        The order.
-    u : ndarray
-        Numbers >= 0.
-    """
+    """Return 2^(1 - nu) u^nu K_nu(u) / Gamma(nu), which is 1 at u = 0."""
     u = np.asarray(u, dtype=np.float64)
     if nu < 10.0:
         return np.where(u > 0, _bessel(nu, nu, np.where(u > 0, u, 1.0)), 1.0)

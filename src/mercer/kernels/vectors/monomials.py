@@ -67,12 +67,7 @@ def taylor_inner_product(
 def monomial_weight(kernel: Any, exponents: tuple[int, ...]) -> float:
     """Return the weight w_m of a monomial in a kernel of the dot product.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel with the method ``series_coefficient``.
-    exponents : tuple of int
-        The exponents m.
+    `kernel`: a bound kernel with the method ``series_coefficient``.
     """
     return kernel.series_coefficient(sum(exponents)) * orders(Counter(_factors(exponents)))
 
@@ -80,15 +75,8 @@ def monomial_weight(kernel: Any, exponents: tuple[int, ...]) -> float:
 def monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:
     """Return the products of `degree` entries of every row, weighted by sqrt(orders).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Rows.
-    degree : int >= 0
-        Number of factors.
-    ordered : bool
-        Whether to list every order of the factors, with weight 1, instead of each set of factors
-        once.
+    `X` (n_samples, n_features): rows. `ordered`: whether to list every order of the factors, with
+    weight 1, instead of each set of factors once.
     """
     columns = range(X.shape[1])
     if ordered:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..definiteness import CPD, PD, Definiteness
-from ..drawing import mixed_normals
-from ..parameters import positive, real
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.numerics.random_frequencies import mixed_normals
+from mercer.objects.parameters import positive, real
+
+from ..definiteness import CPD, PD
+from ..regularisation import INVERSE_MULTIQUADRIC, MULTIQUADRIC, NEGATIVE_DISTANCE, Regularisation
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Multiquadric(RadialKernel):
@@ -45,9 +46,7 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
-    regularisation = stated_operator(
-        lambda kernel: "MULTIQUADRIC" if kernel.c > 0 else "NEGATIVE_DISTANCE"
-    )
+    definiteness = CPD  # -sqrt is completely monotonic of order 1
 
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
@@ -57,9 +56,9 @@ class Multiquadric(RadialKernel):
         real(self.c, "c", minimum=0)
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite: -sqrt is completely monotonic of order 1."""
-        return CPD
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return MULTIQUADRIC if self.c > 0 else NEGATIVE_DISTANCE
 
     def compile(self, builder: Builder) -> None:
         """Push -sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
@@ -102,8 +101,9 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    spectral_density = stated_transform("inverse_multiquadric", c="c")
-    regularisation = stated_operator("INVERSE_MULTIQUADRIC")
+    spectral_density = stated_transform(fourier_transforms.inverse_multiquadric, c="c")
+    regularisation = INVERSE_MULTIQUADRIC
+    definiteness = PD  # (t + c^2)^(-1/2) is completely monotonic
 
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
@@ -111,11 +111,6 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
 
     def _check(self) -> None:
         positive(self.c, "c")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: (t + c^2)^(-1/2) is completely monotonic."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push 1 / sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""

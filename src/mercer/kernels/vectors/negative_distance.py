@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..definiteness import CPD, Definiteness
-from ..parameters import positive, show
-from ..spectrum import stated_operator
+from mercer.gram.program import Builder
+from mercer.objects.parameters import positive, show
+
+from ..definiteness import CPD
+from ..regularisation import (
+    CONDITIONAL,
+    LOG_DISTANCE,
+    NEGATIVE_DISTANCE,
+    SQUARED_DISTANCE,
+    Regularisation,
+)
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class NegativeDistance(RadialKernel):
@@ -43,10 +48,8 @@ class NegativeDistance(RadialKernel):
     array([[-5.]])
     """
 
-    regularisation = stated_operator(
-        lambda kernel: "NEGATIVE_DISTANCE" if kernel.power < 2 else "SQUARED_DISTANCE"
-    )
     _grows_with = ("power",)
+    definiteness = CPD  # -t^(p/2) is completely monotonic of order 1
 
     def __init__(self, power: float = 1.0) -> None:
         self.power = power
@@ -56,9 +59,9 @@ class NegativeDistance(RadialKernel):
         check_power(self.power)
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite: -t^(p/2) is completely monotonic of order 1."""
-        return CPD
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return NEGATIVE_DISTANCE if self.power < 2 else SQUARED_DISTANCE
 
     def compile(self, builder: Builder) -> None:
         """Push -(distance^2)^(p/2); see :meth:`Kernel.compile`."""
@@ -100,9 +103,7 @@ class LogDistance(RadialKernel):
     array([[-1.609438]])
     """
 
-    regularisation = stated_operator(
-        lambda kernel: "LOG_DISTANCE" if kernel.power == 2 else "CONDITIONAL"
-    )
+    definiteness = CPD  # the logarithm of a Bernstein function is one
 
     def __init__(self, power: float = 2.0, c: float = 1.0) -> None:
         self.power = power
@@ -114,9 +115,9 @@ class LogDistance(RadialKernel):
         positive(self.c, "c")
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite: the logarithm of a Bernstein function is one."""
-        return CPD
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return LOG_DISTANCE if self.power == 2 else CONDITIONAL
 
     def compile(self, builder: Builder) -> None:
         """Push -log((distance^2)^(p/2) + c); see :meth:`Kernel.compile`."""

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..definiteness import PSD, Definiteness
-from ..drawing import from_series
-from ..parameters import positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_series
+from mercer.gram.coordinates import Coordinates, theta
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import positive, show
+
+from ..definiteness import PSD
+from ..regularisation import (
+    PERIODIC_GAUSSIAN,
+    PERIODIC_GAUSSIAN_UNIT,
+    PERIODIC_GAUSSIAN_WRAPPED,
+    Regularisation,
+)
+from ..stated_spectrum import DrawsFrequencies, stated_series
 from .coordinatewise import CoordinateKernel
 
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
-
 _OPERATORS = {
-    "series": "PERIODIC_GAUSSIAN",
-    "unit": "PERIODIC_GAUSSIAN_UNIT",
-    "wrapped": "PERIODIC_GAUSSIAN_WRAPPED",
+    "series": PERIODIC_GAUSSIAN,
+    "unit": PERIODIC_GAUSSIAN_UNIT,
+    "wrapped": PERIODIC_GAUSSIAN_WRAPPED,
 }
 _FORMS = tuple(_OPERATORS)
 _REACH = 9.0  # exp(-_REACH^2 / 2) is below the rounding of 1
@@ -71,7 +75,8 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     """
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
-    regularisation = stated_operator(lambda kernel: _OPERATORS[kernel.form])
+    definiteness = PSD  # no coefficient of a wave is negative
+    translation_invariant = True  # a function of x - z
 
     def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
         self.sigma = sigma
@@ -93,14 +98,9 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
             )
 
     @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: no coefficient of a wave is negative."""
-        return PSD
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of x - z."""
-        return True
+    def regularisation(self) -> Regularisation:
+        """The regularisation operator; see :func:`mercer.inspection.regularisation`."""
+        return _OPERATORS[self.form]
 
     def coefficients(self) -> np.ndarray:
         """Return the Fourier coefficients of a factor, by rising frequency from 0.
@@ -137,8 +137,6 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return a factor."""
-        from mercer.gram.coordinates import theta
-
         constant, first = self.coefficients()[:2]
         return theta(float(self.sigma), float(self.period), float(first), float(constant))
 

@@ -6,24 +6,25 @@ from copy import deepcopy
 from functools import lru_cache
 from itertools import product
 from math import pi, sqrt
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.displacement import slope_along
+from mercer.gram.jets import Jets
+from mercer.gram.program import Builder
+from mercer.numerics.hankel import radial_fourier
+from mercer.numerics.profile_table import Table
+from mercer.numerics.random_frequencies import from_series
+from mercer.objects.parameters import integer, positive
+from mercer.objects.validation import VECTORS
+
 from ..algebra.operands import nested, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from ..displacement import slope_along
-from ..drawing import from_series
-from ..objects import VECTORS, Objects
-from ..parameters import integer, positive
-from ..spectrum import DrawsFrequencies
+from ..stated_spectrum import DrawsFrequencies
 from .vector import VectorKernel, require_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.gram.table import Table
 
 _NEGLIGIBLE = 1e-17  # of k(x, x): what is left out of the sum
 _FARTHEST = 1000  # periods, after which a kernel has to be negligible
@@ -70,6 +71,8 @@ class Periodized(DrawsFrequencies, VectorKernel):
     array([[1.772397, 1.772397]])
     """
 
+    takes = VECTORS
+
     def __init__(
         self, kernel: Kernel, period: float = 2 * pi, dimension: int | None = None
     ) -> None:
@@ -88,11 +91,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
                 f"Periodized takes a kernel of the difference x - z; {self.kernel!r} depends on "
                 "more than that."
             )
-
-    @property
-    def takes(self) -> Objects:
-        """Vectors."""
-        return VECTORS
 
     @property
     def definiteness(self) -> Definiteness:
@@ -126,7 +124,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
         .. math:: a_0 = \frac{\sqrt{2\pi}}{T} F[k](0), \quad
                   a_n = \frac{2\sqrt{2\pi}}{T} F[k]\!\left(\frac{2\pi n}{T}\right) ,
 
-        in closed form where k states its transform, and by numerical integration where it does not.
+        in closed form where k states its transform, by numerical integration where it does not.
 
         Parameters
         ----------
@@ -138,8 +136,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
         ndarray of shape (n_terms,)
             a_0, a_1, ...; see :func:`mercer.inspection.fourier_coefficients`.
         """
-        from mercer.inspection import fourier_transform
-
         integer(n_terms, "n_terms", minimum=1)
         self._require_bound("in the frequency domain")
         if self.dimension != 1:
@@ -148,7 +144,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
                 "in all of them; ask about the kernel on one column, dimension=1."
             )
         period = float(self.period)
-        a = fourier_transform(self.kernel, 2 * pi / period * np.arange(n_terms))
+        a = _transform(self.kernel, 2 * pi / period * np.arange(n_terms))
         return np.where(np.arange(n_terms) == 0, 1.0, 2.0) * sqrt(2 * pi) / period * a
 
     def compile(self, builder: Builder) -> None:
@@ -270,8 +266,6 @@ def _profile(kernel: Periodized) -> Table | None:
 
     It is smooth in this variable up to 1, half a period away, about which the sum is symmetric.
     """
-    from mercer.gram.table import Table
-
     period = float(kernel.period)
 
     def value(squares: np.ndarray) -> np.ndarray:
@@ -285,10 +279,17 @@ def _profile(kernel: Periodized) -> Table | None:
         return None
 
 
+def _transform(kernel: Kernel, omega: np.ndarray) -> np.ndarray:
+    """Return the Fourier transform of a kernel of x - z on the line."""
+    stated: Any = getattr(kernel, "same_as", None) or kernel
+    if hasattr(stated, "spectral_density"):
+        return stated.spectral_density(omega, 1)
+    origin = np.zeros((1, 1))
+    return radial_fourier(lambda r: kernel._values(r[:, None], origin)[:, 0], omega, 1)
+
+
 def _slope(kernel: Periodized) -> float:
     """Return the derivative by sin^2(pi (x - z) / T) at 0, from the metric of the kernel."""
-    from mercer.feature_space.jets import Jets
-
     jets = Jets(np.zeros((1, 1)), np.ones((1, 1, 1)))
     jets.python(kernel)
     return -0.5 * float(jets.result()[0, 0, 0]) * (float(kernel.period) / pi) ** 2

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb, sqrt
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import integer, real
+from mercer.objects.vocabulary import Vocabulary
+
 from ..base import Kernel
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
-from ..parameters import integer, real
-from ..spectrum import stated_operator
+from ..regularisation import POLYNOMIAL
 from .monomials import monomial_names, monomials
 from .scale import warn_of_scale
 from .statistics import dots
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class Polynomial(GammaKernel):
@@ -58,7 +56,7 @@ class Polynomial(GammaKernel):
 
     _grows_with = ("degree", "gamma")
 
-    regularisation = stated_operator("POLYNOMIAL")
+    regularisation = POLYNOMIAL
 
     def __init__(self, degree: int = 3, gamma: float | str = "scale", coef0: float = 0.0) -> None:
         self.degree = degree

@@ -12,7 +12,4 @@ class RadialKernel(VectorKernel):
     `compile`: the profile h over the squared distance.
     """
 
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
+    translation_invariant = True  # a function of the distance

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import comb, factorial, gamma, inf, pi
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 from scipy.special import betainc
 
-from ..bessel import bessel_ratio
-from ..definiteness import PD, Definiteness
-from ..drawing import balls
-from ..parameters import integer, positive, show
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.numerics.bessel import bessel_ratio
+from mercer.numerics.profile_table import Table
+from mercer.numerics.random_frequencies import balls
+from mercer.objects.parameters import integer, positive, show
+
+from ..definiteness import PD
+from ..regularisation import RADIAL_B_SPLINE
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
 from .radial import RadialKernel
 from .statistics import squared_distances
 from .vector import require_columns
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-    from mercer.gram.table import Table
 
 _DEGREE = 48  # of the series between two knots
 
@@ -64,8 +65,12 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     array([[1.5, 1. , 0. ]])
     """
 
-    spectral_density = stated_transform("radial_b_spline", order="order", scale="scale")
-    regularisation = stated_operator("RADIAL_B_SPLINE")
+    spectral_density = stated_transform(
+        fourier_transforms.radial_b_spline, order="order", scale="scale"
+    )
+    regularisation = RADIAL_B_SPLINE
+    # Positive definite in `dimension` dimensions: an even power of a Fourier transform
+    definiteness = PD
 
     def __init__(self, order: int = 3, scale: float = 1.0, dimension: int | None = None) -> None:
         self.order = order
@@ -82,11 +87,6 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         positive(self.scale, "scale")
         if self.dimension is not None:
             integer(self.dimension, "dimension", minimum=1)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite in `dimension` dimensions: an even power of a Fourier transform."""
-        return PD
 
     @property
     def support_radius(self) -> float:
@@ -135,8 +135,6 @@ def _table(order: int, dimension: int) -> Table:
     them; pieces that halve towards the edge have edges of their own at the knots. In even
     dimensions there is a logarithm at r = 0, which costs a few digits.
     """
-    from mercer.gram.table import Table
-
     spline = _spline(order, dimension, 0)
     top = float(spline(np.zeros(1))[0])
     errors = {"float32": 1e-7, "float64": 1e-10} if order > 1 and dimension % 2 == 0 else None

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..definiteness import PD, Definiteness
-from ..drawing import mixed_normals
-from ..parameters import positive
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.numerics.random_frequencies import mixed_normals
+from mercer.objects.parameters import positive
+
+from ..definiteness import PD
+from ..regularisation import RATIONAL_QUADRATIC
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .radial import RadialKernel
 from .statistics import squared_distances
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
 
 # Up to this exponent a power loses two digits at most, since it multiplies the rounding of 1 + t.
 _LARGE = 64.0
@@ -55,9 +55,10 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
     """
 
     spectral_density = stated_transform(
-        "rational_quadratic", alpha="alpha", length_scale="length_scale"
+        fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
     )
-    regularisation = stated_operator("RATIONAL_QUADRATIC")
+    regularisation = RATIONAL_QUADRATIC
+    definiteness = PD  # a mixture of Gaussians
 
     def __init__(self, alpha: float = 1.0, length_scale: float = 1.0) -> None:
         self.alpha = alpha
@@ -67,11 +68,6 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
     def _check(self) -> None:
         positive(self.alpha, "alpha")
         positive(self.length_scale, "length_scale")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: a mixture of Gaussians."""
-        return PD
 
     def compile(self, builder: Builder) -> None:
         """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""

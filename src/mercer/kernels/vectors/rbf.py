@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.numerics import fourier_transforms
+from mercer.objects.parameters import integer, real
+
 from ..definiteness import PD, PSD, Definiteness
-from ..parameters import integer, real
-from ..spectrum import DrawsFrequencies, stated_operator, stated_transform
+from ..regularisation import GAUSSIAN
+from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .statistics import squared_distances
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class RBF(DrawsFrequencies, GammaKernel):
@@ -47,8 +48,9 @@ class RBF(DrawsFrequencies, GammaKernel):
     array([[0.778801]])
     """
 
-    spectral_density = stated_transform("gaussian", gamma="gamma")
-    regularisation = stated_operator("GAUSSIAN")
+    spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
+    regularisation = GAUSSIAN
+    translation_invariant = True  # a function of the distance
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
@@ -82,11 +84,6 @@ class RBF(DrawsFrequencies, GammaKernel):
         builder.leaf("sqdist")
         builder.affine(-self._width(), 0.0)
         builder.exp()
-
-    @property
-    def translation_invariant(self) -> bool:
-        """Whether k(x + a, z + a) = k(x, z): yes, a function of the distance."""
-        return True
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"gamma": -squared_distances(X, Z) * self._values(X, Z)}

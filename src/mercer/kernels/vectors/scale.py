@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..rows import squared_norms
+from mercer.objects.rows import squared_norms
 
 HIGHEST_DEGREE = 10
 LARGEST_VALUE = 1e8
@@ -27,21 +27,8 @@ class KernelScaleWarning(UserWarning):
 def polynomial_scale(degree: int, gamma: float, coef0: float, X: Any) -> tuple[float, str]:
     """Return the largest k(x, x) of a polynomial kernel, and what is wrong with it.
 
-    Parameters
-    ----------
-    degree : int
-        The degree.
-    gamma, coef0 : float
-        Factor and constant.
-    X : array or sparse matrix of shape (n, d)
-        Vectors.
-
-    Returns
-    -------
-    largest : float
-        The largest k(x, x), which bounds every |k(x, z)| of a positive semidefinite kernel.
-    problem : str
-        A sentence; empty if there is none.
+    `X` (n, d): vectors. Returns `largest`: the largest k(x, x), which bounds every |k(x, z)| of a
+    positive semidefinite kernel. Returns `problem`: a sentence; empty if there is none.
     """
     with np.errstate(over="ignore"):
         base = gamma * float(squared_norms(X).max()) + coef0

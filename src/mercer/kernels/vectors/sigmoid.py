@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mercer.gram.program import Builder
+from mercer.objects.parameters import real
+
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
-from ..parameters import real
 from .statistics import dots
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class Sigmoid(GammaKernel):

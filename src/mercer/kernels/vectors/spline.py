@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from mercer.gram.coordinates import Coordinates, spline
 
-from ..definiteness import PD, Definiteness
-from ..spectrum import stated_operator
+from ..definiteness import PD
+from ..regularisation import SPLINE
 from .coordinatewise import CoordinateKernel
 from .histogram import HistogramKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.coordinates import Coordinates
 
 
 class Spline(CoordinateKernel, HistogramKernel):
@@ -38,15 +35,9 @@ class Spline(CoordinateKernel, HistogramKernel):
     array([[3.833333]])
     """
 
-    regularisation = stated_operator("SPLINE")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite: the functions 1, x and (x - s)_+ tell all x >= 0 apart."""
-        return PD
+    regularisation = SPLINE
+    definiteness = PD  # the functions 1, x and (x - s)_+ tell all x >= 0 apart
 
     def coordinate_function(self) -> Coordinates:
         """Return the kernel on single numbers."""
-        from mercer.gram.coordinates import spline
-
         return spline()

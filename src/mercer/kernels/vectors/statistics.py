@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .vector import VectorKernel
+from mercer.gram.program import Builder
 
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
+from .vector import VectorKernel
 
 
 class _Statistic(VectorKernel):

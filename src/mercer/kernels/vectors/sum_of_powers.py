@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..definiteness import PSD, Definiteness
-from ..parameters import integer
+from mercer.gram.program import Builder
+from mercer.objects.parameters import integer
+from mercer.objects.vocabulary import Vocabulary
+
+from ..definiteness import PSD
 from .monomials import monomial_names, monomials
 from .statistics import dots
 from .vector import GammaKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
-
-    from ..vocabulary import Vocabulary
 
 
 class SumOfPowers(GammaKernel):
@@ -51,6 +49,7 @@ class SumOfPowers(GammaKernel):
     """
 
     _grows_with = ("degree", "gamma")
+    definiteness = PSD  # no coefficient is negative
 
     def __init__(self, degree: int = 2, gamma: float | str = 1.0) -> None:
         self.degree = degree
@@ -60,11 +59,6 @@ class SumOfPowers(GammaKernel):
     def _check(self) -> None:
         super()._check()
         integer(self.degree, "degree", minimum=0)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive semidefinite: no coefficient is negative."""
-        return PSD
 
     def compile(self, builder: Builder) -> None:
         """Push the powers of gamma * dot; see :meth:`Kernel.compile`."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from mercer.gram.program import Builder
 
-from ..definiteness import CPD2, Definiteness
-from ..spectrum import stated_operator
+from ..definiteness import CPD2
+from ..regularisation import THIN_PLATE
 from .radial import RadialKernel
-
-if TYPE_CHECKING:
-    from mercer.gram.program import Builder
 
 
 class ThinPlate(RadialKernel):
@@ -39,12 +36,8 @@ class ThinPlate(RadialKernel):
     array([[2.772589]])
     """
 
-    regularisation = stated_operator("THIN_PLATE")
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Conditionally positive definite of order 2: (t ln t)'' = 1/t is completely monotonic."""
-        return CPD2
+    regularisation = THIN_PLATE
+    definiteness = CPD2  # (t ln t)'' = 1/t is completely monotonic
 
     def compile(self, builder: Builder) -> None:
         """Push distance^2 * log(distance^2) / 2; see :meth:`Kernel.compile`."""

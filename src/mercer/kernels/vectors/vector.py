@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.objects.validation import VECTORS, as_vectors
+
 from ..base import Kernel
-from ..objects import VECTORS, as_vectors
 from . import gamma as width
 
 
@@ -35,14 +36,7 @@ class VectorKernel(Kernel):
 def require_columns(X: Any, n: int, owner: str) -> None:
     """Refuse vectors with another number of columns than `n`, which `owner` has.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        Vectors.
-    n : int
-        The number of columns that is expected.
-    owner : str
-        What the number belongs to, for the error.
+    `X` (n_samples, n_features): vectors.
     """
     if X.shape[1] != n:
         raise ValueError(

@@ -1,0 +1,260 @@
+"""The smallest ball in feature space that holds all objects.
+
+Problem: minimise R^2 subject to |phi(x_i) - c|^2 <= R^2. With the centre c = sum_i a_i phi(x_i)
+its dual is
+
+    maximise  sum_i a_i k(x_i, x_i) - a'Ka   subject to  a_i >= 0,  sum_i a_i = 1
+
+(B. Schoelkopf, C. Burges, V. Vapnik, "Extracting support data for a given task", KDD 1995). The
+library's decomposition solver takes it as minimise 1/2 a'Ka - 1/2 sum_i k(x_i, x_i) a_i with one
+group. Any a of the simplex gives a ball that holds all objects, whose squared radius
+P(a) = a'Ka + max_i (k(x_i, x_i) - 2 (Ka)_i) is at least the optimum, and a dual value D(a) that is
+at most the optimum, so sqrt(D) <= smallest radius <= sqrt(P) is proved by the numbers themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.gram import Gram, refuse_asymmetric_sample
+from mercer.kernels.base import Kernel
+from mercer.objects.parameters import positive, real
+from mercer.objects.validation import take
+from mercer.solvers import Certificate, Problem, Settings, Solution, solve
+
+from .functions import RKHSFunction, cross_gram_product
+from .squared_lengths import nonnegative, require_distances
+
+Array = NDArray[np.float64]
+
+_ATTEMPTS = 4  # each with a tolerance a hundred times finer than the one before
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball that holds all objects, made by :func:`smallest_enclosing_ball`.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel, bound.
+    coef : ndarray of shape (n,)
+        The coefficients of the centre, non-negative with sum 1.
+    support : ndarray of int
+        Positions of the objects with a coefficient, which lie on the sphere.
+    support_objects : objects
+        These objects; for a precomputed kernel their positions.
+    radius : float
+        The radius: all objects are inside, up to rounding.
+    lower_bound : float
+        No ball with a smaller radius than this holds all objects.
+    centre_norm2 : float
+        The squared length of the centre.
+    certificate : Certificate
+        Primal value (the squared radius), dual value and their gap.
+    """
+
+    kernel: Kernel
+    coef: Array
+    support: NDArray[np.intp]
+    support_objects: Any
+    radius: float
+    lower_bound: float
+    centre_norm2: float
+    certificate: Certificate
+
+    @property
+    def centre(self) -> RKHSFunction:
+        """The centre, a point of feature space."""
+        return RKHSFunction(self.kernel, self.support_objects, self.coef[self.support])
+
+    def distance(self, X: Any) -> Array:
+        """Return the distances of objects to the centre.
+
+        Parameters
+        ----------
+        X : objects
+            Objects of the kernel; the values k(x, x) of new objects are needed, which a
+            precomputed matrix does not hold.
+
+        Returns
+        -------
+        array of shape (n_X,)
+            Distances; at most `radius` for the objects of the ball.
+        """
+        if self.kernel.pairwise:
+            raise ValueError(
+                "a precomputed matrix of new objects does not hold k(x, x), so there is no "
+                "distance to the centre; use a kernel on objects."
+            )
+        X = self.kernel.validate(X)
+        weight = self.coef[self.support]
+        values = cross_gram_product(self.kernel, X, self.support_objects, weight)
+        return np.sqrt(_to_centre(self.kernel, self.kernel.diag(X), values, self.centre_norm2))
+
+
+def smallest_enclosing_ball(
+    kernel: Kernel, X: Any, *, tol: float = 1e-6, n_jobs: int | None = None
+) -> Ball:
+    """Return the smallest ball in feature space that holds all objects.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A positive semidefinite kernel, or one that is conditionally so; bound to `X` if it has
+        to be.
+    X : objects
+        The objects; for a precomputed kernel its matrix.
+    tol : float > 0, default=1e-6
+        Largest duality gap, relative to the squared radius.
+    n_jobs : int, optional
+        Threads; None for all cores that the process may use.
+
+    Returns
+    -------
+    Ball
+        Centre and radius with their proof.
+
+    Examples
+    --------
+    >>> from mercer.geometry import smallest_enclosing_ball
+    >>> from mercer.kernels import Linear
+    >>> ball = smallest_enclosing_ball(Linear(), [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.5]])
+    >>> round(ball.radius, 6), ball.coef.round(6).tolist(), ball.certificate.status
+    (1.0, [0.5, 0.5, 0.0], 'optimal')
+    """
+    kernel, X = kernel._bound_to(X)
+    found = _solve(kernel, X, 0.0, tol, n_jobs)
+    support = np.flatnonzero(found.coef)
+    return Ball(
+        kernel,
+        found.coef,
+        support,
+        support.astype(np.int64) if kernel.pairwise else take(X, support),
+        math.sqrt(max(found.primal, 0.0)),
+        math.sqrt(max(found.dual, 0.0)),
+        found.centre,
+        _certificate(kernel, found, tol),
+    )
+
+
+def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1e-6) -> float:
+    """Return the squared radius of the smallest ball, with a coordinate more for every object.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A positive semidefinite kernel, bound to `X` if it has to be.
+    X : objects
+        The objects; for a precomputed kernel its matrix.
+    shift : float >= 0, default=0.0
+        The length of the coordinate that every object gets for itself; see
+        :func:`mercer.geometry.shifted_gram`, whose matrix is not built here.
+    tol : float > 0, default=1e-6
+        Largest duality gap, relative to the squared radius.
+
+    Returns
+    -------
+    float
+        The squared radius, too large by at most the gap.
+
+    Examples
+    --------
+    >>> from mercer.geometry import squared_radius
+    >>> from mercer.kernels import Linear
+    >>> round(squared_radius(Linear(), [[-1.0], [1.0]], shift=2.0), 6)
+    3.0
+    """
+    kernel, X = kernel._bound_to(X)
+    shift = real(shift, "shift", minimum=0)
+    return max(_solve(kernel, X, shift * shift, tol, None).primal, 0.0)
+
+
+class _Found(NamedTuple):
+    coef: Array
+    primal: float
+    dual: float
+    centre: float
+    solution: Solution
+
+
+def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None) -> _Found:
+    """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal."""
+    positive(tol, "tol")
+    require_distances(kernel)
+    gram = Gram(kernel, X)
+    refuse_asymmetric_sample(gram)
+    exact = gram if gram.dtype == "float64" else Gram(kernel, X, "float64")
+    plain = exact.diag()
+    diagonal = plain + ridge
+    problem = Problem(
+        lower=np.zeros(gram.n),
+        upper=np.ones(gram.n),
+        slope_left=-0.5 * diagonal,
+        curv_left=np.full(gram.n, ridge),
+        group=np.zeros(gram.n, dtype=np.int64),
+    )
+    start = np.zeros(gram.n)
+    start[int(diagonal.argmax())] = 1.0
+    # A violation of v in the optimality conditions leaves a gap of at most 2 v.
+    accepted = 0.5 * tol * max(_spread(exact, plain), ridge / 4.0, np.finfo(float).tiny)
+    for attempt in range(_ATTEMPTS):
+        settings = Settings(tol=accepted / 100.0**attempt, n_jobs=n_jobs)
+        solution = solve(problem, gram, settings, start)
+        coef = np.maximum(solution.beta, 0.0)
+        coef /= coef.sum()
+        values = exact.matmul(coef, n_jobs) + ridge * coef
+        centre = float(coef @ values)
+        primal = centre + float((diagonal - 2.0 * values).max())
+        dual = float(coef @ diagonal) - centre
+        if primal - dual <= tol * max(primal, 0.0):
+            break
+        gram, start = exact, coef
+    _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
+    return _Found(coef, primal, dual, centre, solution)
+
+
+def _spread(gram: Gram, diagonal: Array) -> float:
+    """Return a quarter of the largest squared distance to the first object.
+
+    The squared radius is at least this: half of a distance between two objects fits in no ball of
+    smaller radius.
+    """
+    row = gram.tile([0])[0]
+    squares = diagonal[0] - 2.0 * row + diagonal
+    size = np.abs(diagonal[0]) + 2.0 * np.abs(row) + np.abs(diagonal)
+    what = "the squared distance of x_{0} to x_0"
+    return 0.25 * float(nonnegative(squares, size, gram.kernel, what).max())
+
+
+def _to_centre(kernel: Kernel, diagonal: Array, values: Array, centre: float) -> Array:
+    """Return squared distances to the centre, of which `values` are the inner products with it."""
+    squares = diagonal - 2.0 * values + centre
+    size = np.abs(diagonal) + 2.0 * np.abs(values) + abs(centre)
+    return nonnegative(squares, size, kernel, "the squared distance of x_{0} to the centre")
+
+
+def _certificate(kernel: Kernel, found: _Found, tol: float) -> Certificate:
+    primal, dual, solution = found.primal, found.dual, found.solution
+    gap = primal - dual
+    status = solution.status
+    if status == "optimal" and gap > tol * max(primal, 0.0) and gap > 0.0:
+        status = "iteration_limit"
+    return Certificate(
+        status,
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        relative_gap=gap / primal if primal > 0.0 else 0.0,
+        kkt_violation=solution.kkt_violation,
+        n_iter=solution.n_iter,
+        n_kernel_values=solution.n_kernel_values,
+        seconds=solution.seconds,
+        precision="float64",
+        assumes=None if kernel.definiteness.is_psd else "psd",
+    )

@@ -1,0 +1,112 @@
+"""What the parts of programs look at: columns of objects, or images under a map, made once.
+
+A map may be a user's function, and is the expensive part of a kernel then. Everything that
+concerns one set of objects (binding a kernel to it, its kernel matrix in any precision, norms,
+subsets) therefore asks one `Views` for the images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from mercer.objects.tables import select
+from mercer.objects.validation import Objects, take
+
+from .program import Columns, Composed, Leaf, Mapping, Scalars
+
+
+class _Image(NamedTuple):
+    columns: Columns
+    mapping: Mapping
+    images: Any
+
+
+class Views:
+    """A set of objects, with all images of them that were asked for.
+
+    `X`: validated objects, which must not be changed while the views are in use.
+
+    Examples
+    --------
+    >>> from mercer.gram.mapped_objects import Views
+    >>> views = Views(["a", "bc"])
+    >>> views.take([1]).X
+    ['bc']
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._known: list[_Image] = []
+        self._whole: tuple[Views, tuple[int, ...]] | None = None  # of which these are columns
+
+    def of(self, part: Leaf | Scalars, takes: Objects) -> Any:
+        """Return what a part of a program looks at.
+
+        Returns the columns of the objects, or their images under the map.
+        """
+        return self.seen(part.columns, part.mapping, takes)
+
+    def seen(self, columns: Columns, mapping: Mapping | None, takes: Objects) -> Any:
+        """Return columns of the objects, or their images under a map.
+
+        `takes`: the kind of objects that is wanted where there is no map.
+        """
+        if mapping is None:
+            return select(self.X, columns, takes)
+        return self.images(mapping, columns)
+
+    def images(self, mapping: Mapping, columns: Columns = None) -> Any:
+        """Return the images of (some columns of) the objects under a map, made once."""
+        if self._whole is not None and columns is None:
+            whole, chosen = self._whole
+            return whole.images(mapping, chosen)
+        for known in self._known:
+            if known.columns == columns and known.mapping == mapping:
+                return known.images
+        if isinstance(mapping, Composed):
+            images = mapping.follow(self.images(mapping.first, columns))
+        else:
+            images = mapping(select(self.X, columns, mapping.takes))
+        self._known.append(_Image(columns, mapping, images))
+        return images
+
+    def take(self, index: Any) -> Views:
+        """Return the views of some of the objects; what is known of them stays known."""
+        part = Views(take(self.X, index))
+        part._known = [known._replace(images=take(known.images, index)) for known in self._known]
+        return part
+
+    def choose(self, columns: tuple[int, ...], chosen: Any) -> Views:
+        """Return the views of some columns, whose images are kept here."""
+        part = Views(chosen)
+        if self._whole is None:
+            part._whole = self, columns
+        else:
+            whole, outer = self._whole
+            part._whole = whole, tuple(outer[c] for c in columns)
+        return part
+
+
+_shared: ContextVar[Views | None] = ContextVar("mercer_views", default=None)
+
+
+def views_of(X: Any) -> Views:
+    """Return the views of objects: the shared ones, where the objects are those that are shared."""
+    if isinstance(X, Views):
+        return X
+    shared = _shared.get()
+    return shared if shared is not None and shared.X is X else Views(X)
+
+
+@contextmanager
+def sharing(X: Any) -> Iterator[Views]:
+    """Let everything inside that is done with the objects `X` share one `Views`."""
+    views = views_of(X)
+    token = _shared.set(views)
+    try:
+        yield views
+    finally:
+        _shared.reset(token)

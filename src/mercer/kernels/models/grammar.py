@@ -1,0 +1,199 @@
+"""Probabilities of pairs of sequences under a stochastic context-free grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer import _native
+from mercer.objects.parameters import real, show
+from mercer.objects.vocabulary import Vocabulary
+
+from ..definiteness import PSD
+from ..sequences.sequence_kernel import SequenceKernel, Tokens, known_letters
+from .grammar_rules import Symbol, Tables, check_rules, named, numbered_rules
+
+
+class Grammar(SequenceKernel):
+    r"""The probability that a stochastic grammar derives two sequences together.
+
+    The rules are in Chomsky normal form, :math:`A \to B C` or :math:`A \to a`, each with a
+    probability. A joint derivation begins with the start symbol and shares its rules between the
+    two sequences. At every nonterminal A
+
+    - with probability :math:`\iota`, `independence`, the two go their own ways: each derives what
+      follows from A by itself, with the rules of the grammar;
+    - otherwise a rule is drawn for both. A letter that it emits is copied to both sequences, and
+      each copy is replaced, with probability `mutation`, by another letter drawn from A.
+
+    Given the shared part c, the sequences are independent and alike,
+
+    .. math:: k(s, t) = \sum_c p(c) \, p(s | c) \, p(t | c),
+
+    so the kernel is positive semidefinite (C. Watkins calls such a pair conditionally
+    symmetrically independent). Summed over all t it is the probability p(s) of the grammar alone,
+    if the grammar ends with probability 1. A sequence that the grammar does not derive, such as
+    the empty one, has value 0 with all.
+
+    With :math:`\beta_s(A, i, j)` the probability that A derives the letters i to j of s, a value is
+    :math:`J(S; s, t)` of the whole sequences, where
+
+    .. math::
+
+        J(A; s, t) = \iota \beta_s(A) \beta_t(A) + (1 - \iota) \Big( \pi_A(s, t) +
+        \sum_{A \to B C} p(A \to B C) \sum_{s = s' s''} \sum_{t = t' t''}
+        J(B; s', t') \, J(C; s'', t'') \Big)
+
+    and :math:`\pi_A` is the probability of a copied letter, 0 unless both are one letter. J is 0
+    unless A derives both substrings. So each sequence is prepared once, as the chart of the
+    substrings that a nonterminal derives within a derivation of the whole, with the splits by which
+    it does; that costs :math:`O(r n^3)` for n letters and r right sides. A pair then costs, for
+    each right side, the product of the numbers of its splits in the two charts: at most
+    :math:`O(r |s|^3 |t|^3)`, which a grammar reaches under which every nonterminal derives every
+    substring, and far less where the grammar says what belongs together. Values fall quickly with
+    the length; ``normalize(Grammar(...))`` compares sequences of different lengths.
+
+    Parameters
+    ----------
+    rules : mapping
+        For every nonterminal a mapping from right sides to probabilities, which add up to 1. A
+        pair of nonterminals stands for :math:`A \to B C`, everything else for a letter.
+    start : hashable, optional
+        The start symbol, by default the first nonterminal of `rules`.
+    independence : float between 0 and 1, default=0.1
+        The probability :math:`\iota`. With 0 the kernel compares sequences of equal length only,
+        with 1 it is p(s) p(t).
+    mutation : float between 0 and 1, default=0.1
+        The probability of a replaced letter.
+
+    Notes
+    -----
+    Use it for short sequences with a nested structure that a grammar describes: brackets,
+    expressions, RNA that folds back on itself. Take `independence` from 0.1 to 0.5, so that
+    sequences of different shape meet at all, and always ``normalize``. What a value costs depends
+    on the grammar: it takes microseconds for brackets of twenty letters, and milliseconds where
+    every part of twenty letters can be derived in every way, in which case forty letters take 64
+    times as long. Not where neighbours say enough, for which PairHMM and Mismatch do with far
+    longer sequences, and not without a grammar at hand: its rules and probabilities are given, not
+    learned.
+
+    References
+    ----------
+    C. Watkins. "Dynamic alignment kernels." In: Advances in Large Margin Classifiers, MIT Press,
+    2000. The recursion for one sequence: K. Lari, S. J. Young. "The estimation of stochastic
+    context-free grammars using the inside-outside algorithm." Computer Speech and Language 4, 1990.
+
+    Examples
+    --------
+    Brackets that match: S is a pair of brackets, empty or around S, or two S in a row.
+
+    >>> from mercer.kernels import Grammar, normalize
+    >>> brackets = Grammar(
+    ...     {
+    ...         "S": {("L", "R"): 0.5, ("L", "T"): 0.25, ("S", "S"): 0.25},
+    ...         "T": {("S", "R"): 1.0},
+    ...         "L": {"(": 1.0},
+    ...         "R": {")": 1.0},
+    ...     }
+    ... )
+    >>> normalize(brackets)(["(())", "()()", "()", ")("]).round(3)
+    array([[1.   , 0.011, 0.028, 0.   ],
+           [0.011, 1.   , 0.02 , 0.   ],
+           [0.028, 0.02 , 1.   , 0.   ],
+           [0.   , 0.   , 0.   , 0.   ]])
+    """
+
+    _may_overflow: ClassVar[bool] = False  # values are probabilities
+    definiteness = PSD  # given what they share, the sequences are independent and alike
+
+    def __init__(
+        self,
+        rules: Mapping[Any, Mapping[Any, float]],
+        start: Symbol = None,
+        independence: float = 0.1,
+        mutation: float = 0.1,
+    ) -> None:
+        self.rules = rules
+        self.start = start
+        self.independence = independence
+        self.mutation = mutation
+        self._check()
+
+    def _check(self) -> None:
+        check_rules(self.rules)
+        if self.start is not None and self.start not in self.rules:
+            raise ValueError(
+                f"start must be a nonterminal, one of {named(self.rules)}; got {self.start!r}."
+            )
+        for name in ("independence", "mutation"):
+            if real(getattr(self, name), name, minimum=0.0) > 1:
+                raise ValueError(f"{name} must be a probability; got {show(getattr(self, name))}.")
+
+    def validate(self, X: Any, against: Any = None) -> list:
+        """Return `X` as a list of sequences of the grammar's letters."""
+        X = super().validate(X, against)
+        self._letters(X)
+        return X
+
+    def probabilities(self, X: Any) -> np.ndarray:
+        """Return the probabilities that the grammar derives sequences.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Strings, bytes or lists of tokens.
+
+        Returns
+        -------
+        ndarray of shape (n_X,)
+            The probabilities, 0 for a sequence that the grammar does not derive.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Grammar
+        >>> Grammar({"S": {("S", "S"): 0.25, "a": 0.5, "b": 0.25}}).probabilities(["a", "ab", ""])
+        array([0.5    , 0.03125, 0.     ])
+        """
+        tokens = self._letters(self.validate(X))
+        return _native.grammar_probabilities(self.native_form(), tokens.token, tokens.start)
+
+    def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
+        """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
+        return self._letters(X)
+
+    def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
+        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
+        tables = self._tables()
+        rules = [(b, c, a, p) for (b, c), heads in tables.binary.items() for a, p in heads if p > 0]
+        left, right, heads = (np.array([r[k] for r in rules], dtype=np.int32) for k in range(3))
+        return (
+            "grammar",
+            len(tables.emission),
+            tables.start,
+            np.ascontiguousarray(tables.emission.ravel()),
+            left,
+            right,
+            heads,
+            np.array([r[3] for r in rules], dtype=np.float64),
+            float(self.independence),
+            float(self.mutation),
+        )
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        x = self._letters(X)
+        z = x if X is Z else self._letters(Z)
+        slopes = _native.grammar_slopes(self.native_form(), x.token, x.start, z.token, z.start)
+        return {"independence": slopes[0], "mutation": slopes[1]}
+
+    def _letters(self, X: list) -> Tokens:
+        return known_letters(X, self._tables().alphabet, "Grammar", "add rules that emit it")
+
+    def _tables(self) -> Tables:
+        """Return the rules as numbers, computed once."""
+        known = self.__dict__.get("_numbers")
+        if known is None or known[0] is not self.rules or known[1] != self.start:
+            known = (self.rules, self.start, numbered_rules(self.rules, self.start))
+            self.__dict__["_numbers"] = known
+        return known[2]

@@ -1,0 +1,239 @@
+"""Delay embedding: the recent past of a time series as a vector."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer.objects.parameters import integer
+from mercer.objects.validation import Objects, as_items
+
+from ..algebra.over_features import OverFeatures
+from ..base import Kernel
+
+INCOMPLETE = ("repeat", "drop")
+
+
+class DelayEmbedding(TransformerMixin, BaseEstimator):
+    r"""Time series as vectors of their recent values.
+
+    .. math:: \phi(t) = (x_t, x_{t-\tau}, x_{t-2\tau}, \dots, x_{t-(m-1)\tau})
+
+    For a deterministic system and m large enough the vectors determine its state (F. Takens,
+    1981), so any kernel on vectors becomes one on states, for forecasting and classification.
+
+    As a transformer its rows are times: ``make_pipeline(DelayEmbedding(3), SVR())`` predicts
+    :math:`y_t` from :math:`\phi(t)`. `windows` lists the vectors of one series, which
+    :class:`Convolution` compares; :class:`Delayed` is a kernel on histories.
+
+    Parameters
+    ----------
+    dimension : int >= 1, default=3
+        The number m of values of each channel.
+    delay : int >= 1, default=1
+        The time :math:`\tau` between them, in steps.
+    incomplete : {"repeat", "drop"}, default="repeat"
+        What becomes of the first (m - 1) tau times, whose past is not all known: the first value
+        stands for what came before it, which keeps the rows of X and y together, or the rows are
+        dropped.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of channels.
+
+    Examples
+    --------
+    >>> from mercer.kernels import DelayEmbedding
+    >>> DelayEmbedding(dimension=2, delay=2).fit_transform([[1.0], [2.0], [3.0], [4.0]])
+    array([[1., 1.],
+           [2., 1.],
+           [3., 1.],
+           [4., 2.]])
+    """
+
+    def __init__(self, dimension: int = 3, delay: int = 1, incomplete: str = "repeat") -> None:
+        self.dimension = dimension
+        self.delay = delay
+        self.incomplete = incomplete
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Note the channels of the series; nothing is learned.
+
+        Parameters
+        ----------
+        X : array of shape (n_times, n_channels)
+            A series, one row for each time.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : DelayEmbedding
+            The transformer.
+        """
+        self._check()
+        validate_data(self, X, dtype=[np.float64, np.float32])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the vectors of a series.
+
+        Parameters
+        ----------
+        X : array of shape (n_times, n_channels)
+            A series, one row for each time.
+
+        Returns
+        -------
+        ndarray of shape (n_times, dimension * n_channels)
+            One row for each time, the latest values first; (dimension - 1) * delay rows less if
+            incomplete ones are dropped.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return embedded(X, self.dimension, self.delay, self.incomplete)
+
+    def windows(self, series: Any) -> np.ndarray:
+        """Return the complete vectors of one series.
+
+        Parameters
+        ----------
+        series : array of shape (n_times,) or (n_times, n_channels)
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_times - (dimension - 1) * delay, dimension * n_channels)
+            The vectors; none if the series is too short.
+        """
+        self._check()
+        return embedded(as_series(series, 0, "windows"), self.dimension, self.delay, "drop")
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns: channel and time.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the channels.
+
+        Returns
+        -------
+        ndarray of str
+            Names such as "x0(t-2)".
+        """
+        check_is_fitted(self)
+        names = (
+            getattr(self, "feature_names_in_", None) if input_features is None else input_features
+        )
+        if names is None:
+            names = [f"x{i}" for i in range(self.n_features_in_)]
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"input_features must have {self.n_features_in_} names; got {len(names)}."
+            )
+        times = ["t"] + [f"t-{j * self.delay}" for j in range(1, self.dimension)]
+        return np.array([f"{name}({time})" for time in times for name in names], dtype=object)
+
+    def _check(self) -> None:
+        integer(self.dimension, "dimension", minimum=1)
+        integer(self.delay, "delay", minimum=1)
+        if self.incomplete not in INCOMPLETE:
+            raise ValueError(f"incomplete must be 'repeat' or 'drop'; got {self.incomplete!r}.")
+
+
+class Delayed(OverFeatures):
+    r"""A kernel on time series that looks at their last values.
+
+    .. math:: k(x, z) = k_0(\phi(x), \phi(z)), \quad
+        \phi(x) = (x_T, x_{T-\tau}, \dots, x_{T-(m-1)\tau})
+
+    T is the length of the series x, which may differ from one to another; where a series is too
+    short its first value is repeated. As definite as :math:`k_0`, without strictness: series with
+    the same last values are the same to it.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel :math:`k_0` on vectors.
+    dimension : int >= 1, default=3
+        The number m of values of each channel.
+    delay : int >= 1, default=1
+        The time :math:`\tau` between them, in steps.
+
+    Notes
+    -----
+    Use it to classify or predict from the latest values of series of different lengths, with any
+    kernel on vectors. Take m and the delay so that they span the memory of the system, some tenths
+    of its period apart. It costs what that kernel costs on m values. Not where the shape of a whole
+    series matters, or events come at different times: GlobalAlignment compares those.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Delayed, Linear
+    >>> Delayed(Linear(), dimension=2)([[9.0, 1.0, 2.0]], [[3.0, 4.0], [5.0]])
+    array([[11., 15.]])
+    """
+
+    _objects: ClassVar[Objects] = Objects(
+        "time series: lists of numbers or arrays of shape (n_times, n_channels)", structured=True
+    )
+
+    def __init__(self, kernel: Kernel, dimension: int = 3, delay: int = 1) -> None:
+        self.kernel = kernel
+        self.dimension = dimension
+        self.delay = delay
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        integer(self.dimension, "dimension", minimum=1)
+        integer(self.delay, "delay", minimum=1)
+
+    def validate(self, X: Any, against: Any = None) -> list:
+        """Return `X` as a list of series, arrays of shape (n_times, n_channels)."""
+        name = type(self).__name__
+        series = [as_series(x, i, name) for i, x in enumerate(as_items(X, name, "time series"))]
+        for i, x in enumerate(series):
+            if not len(x):
+                raise ValueError(f"series {i} is empty; {name} needs at least one value.")
+            if x.shape[1] != series[0].shape[1]:
+                raise ValueError(
+                    f"series {i} has {x.shape[1]} channels, but series 0 has {series[0].shape[1]}."
+                )
+        return series
+
+    def features(self, X: Any) -> np.ndarray:
+        """Return the last delay vector of every series; see `OverFeatures.features`."""
+        lags = np.arange(self.dimension) * self.delay
+        series = self.validate(X)  # the column of a table comes as it is
+        return np.array([x[np.maximum(len(x) - 1 - lags, 0)].ravel() for x in series])
+
+
+def embedded(series: np.ndarray, dimension: int, delay: int, incomplete: str) -> np.ndarray:
+    """Return the delay vectors of a series of shape (n_times, n_channels), latest value first."""
+    reach = (dimension - 1) * delay
+    times = np.arange(reach if incomplete == "drop" else 0, len(series))
+    lags = np.arange(dimension) * delay
+    index = np.maximum(times[:, None] - lags, 0)
+    return series[index].reshape(len(times), dimension * series.shape[1])
+
+
+def as_series(x: Any, i: int, owner: str) -> np.ndarray:
+    """Return one series as a finite array of shape (n_times, n_channels)."""
+    try:
+        series = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        series = None
+    if series is None or series.ndim not in (1, 2):
+        raise TypeError(
+            f"{owner} is defined on time series (numbers, or rows of numbers, one for each time); "
+            f"object {i} is {type(x).__name__}."
+        )
+    if not np.isfinite(series).all():
+        raise ValueError(f"series {i} contains NaN or infinity.")
+    return series[:, None] if series.ndim == 1 else series

@@ -1,0 +1,146 @@
+"""Kernels on truth values: how many conjunctions two assignments both satisfy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer.gram.program import Builder
+from mercer.objects.parameters import truth
+from mercer.objects.validation import VECTORS, as_vectors
+from mercer.objects.vocabulary import Vocabulary
+
+from ..base import Kernel
+from ..definiteness import PD, PSD, Definiteness
+
+_BOOLEAN = VECTORS._replace(domain="Boolean vectors: rows of 0 and 1, dense or sparse")
+_MOST_CONJUNCTIONS = 2**16 - 1  # that are listed as features
+_LARGEST_EXPONENT = 1000  # 2 to this power is still a float
+
+
+class Boolean(Kernel):
+    r"""The number of conjunctions of variables that two Boolean vectors both satisfy.
+
+    .. math:: k(x, z) = 2^{x \cdot z} - 1 \quad \text{or} \quad 2^{s(x, z)} - 1
+
+    with x . z the number of variables that are true in both and s(x, z) the number of variables
+    that agree. The first counts conjunctions of variables (monotone), the second those of
+    variables and negations; a linear function of these features is a disjunctive normal form
+    (R. Khardon, D. Roth and R. Servedio, 2001). Positive semidefinite, as dot products of the
+    features that stand for the conjunctions. The second is positive definite: without the -1 its
+    matrix over all vectors of n variables is a Kronecker product of n matrices [[2, 1], [1, 2]],
+    whose eigenvalues are at least 1, and the constant vector has the eigenvalue 3^n > 2^n.
+
+    Parameters
+    ----------
+    monotone : bool, default=True
+        Whether conjunctions are of variables only, or of variables and their negations.
+
+    Notes
+    -----
+    Use it to learn rules over yes-or-no variables: every conjunction is a feature, so a machine can
+    represent any disjunctive normal form. ``normalize`` it, or keep to some tens of true variables,
+    since values double with each common one; above a thousand they exceed the range of numbers. Not
+    to expect short rules: margins over all conjunctions learn even simple formulas slowly (Khardon,
+    Roth and Servedio).
+
+    Examples
+    --------
+    >>> from mercer.kernels import Boolean
+    >>> Boolean()([[1, 1, 0, 1]], [[1, 0, 0, 1]])
+    array([[3.]])
+    >>> Boolean(monotone=False)([[1, 1, 0, 1]], [[1, 0, 0, 1]])
+    array([[7.]])
+    """
+
+    _objects = _BOOLEAN
+
+    def __init__(self, monotone: bool = True) -> None:
+        self.monotone = monotone
+        self._check()
+
+    def _check(self) -> None:
+        truth(self.monotone, "monotone")
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite with negations; without, the zero vector satisfies nothing."""
+        return PSD if self.monotone else PD
+
+    def validate(self, X: Any, against: Any = None) -> Any:
+        """Return `X` as rows of 0 and 1; see :meth:`Kernel.validate`."""
+        X = as_vectors(X, type(self).__name__)
+        self._require_boolean(X)
+        if against is not None and X.shape[1] != against.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} variables, but is compared with vectors of "
+                f"{against.shape[1]} variables."
+            )
+        return X
+
+    def _require_boolean(self, X: Any) -> None:
+        name = type(self).__name__
+        values = X.data if sp.issparse(X) else X
+        if not ((values == 0) | (values == 1)).all():
+            raise ValueError(f"{name} is defined on rows of 0 and 1; X has other numbers.")
+        if X.shape[1] > _LARGEST_EXPONENT:
+            raise ValueError(
+                f"{name} counts up to 2^n conjunctions of n variables, which for n = {X.shape[1]} "
+                f"is larger than a float can hold; use at most {_LARGEST_EXPONENT}."
+            )
+
+    def compile(self, builder: Builder) -> None:
+        """Push 2^(what is common) - 1; see :meth:`Kernel.compile`."""
+        builder.mapped(self, "dot")
+        builder.affine(math.log(2.0), 0.0)
+        builder.exp()
+        builder.affine(1.0, -1.0)
+
+    def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
+        """Return the variables, with their negations; see :meth:`Kernel.map_objects`."""
+        self._require_boolean(X)
+        if self.monotone:
+            return X
+        X = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return np.hstack([X, 1 - X])
+
+    def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
+        """Return the truth of every conjunction, 0 or 1; see :meth:`Kernel.map_features`.
+
+        Of n variables there are 2^n - 1, and 3^n - 1 with negations: up to 65,535 are listed (16
+        variables, or 10), more are refused. The last variable varies fastest.
+        """
+        X = self.validate(X)
+        n, d = X.shape
+        options = 2 if self.monotone else 3  # a variable is left out, there, or there negated
+        if options**d - 1 > _MOST_CONJUNCTIONS:
+            raise ValueError(
+                f"{type(self).__name__} has a feature for each of the {options}^{d} - 1 "
+                f"conjunctions of {d} variables, more than the {_MOST_CONJUNCTIONS:,} that are "
+                "listed; use its values k(X, Z), or the features of Nystrom, which take any kernel."
+            )
+        truth_values = (X.toarray() if sp.issparse(X) else np.asarray(X)) == 1
+        row, code = np.arange(n), np.zeros(n, dtype=np.int64)
+        for j in range(d):
+            code *= options
+            holds = truth_values[row, j]
+            more = np.flatnonzero(holds) if self.monotone else np.arange(len(row))
+            row = np.concatenate([row, row[more]])
+            code = np.concatenate([code, code[more] + np.where(holds[more], 1, 2)])
+        some = code > 0  # the empty conjunction is no feature
+        shape = (n, options**d - 1)
+        return sp.csr_array((np.ones(some.sum()), (row[some], code[some] - 1)), shape=shape)
+
+    def feature_names(
+        self, columns: Sequence[str] | None, vocabulary: Vocabulary
+    ) -> list[str] | None:
+        """Return the conjunctions; see :meth:`Kernel.feature_names`."""
+        if columns is None:
+            return None
+        choices = [["", c] if self.monotone else ["", c, f"not {c}"] for c in columns]
+        return [" and ".join(filter(None, literals)) for literals in product(*choices)][1:]

@@ -1,0 +1,203 @@
+"""The estimator base: the door, the kernel, its binding and scikit-learn's conventions.
+
+Machines and transformers are `KernelEstimator`s. A fit enters through the door once,
+
+    data, gram = self._enter(X, y, sample_weight)
+
+which validates the objects, targets and weights, leaves out samples of weight 0, resolves the
+kernel, binds it to the objects and returns the samples with their Gram matrix; nothing is checked
+again behind it. A fit that already has both, such as one of many folds of a search, starts behind
+the door. Objects to predict come through `_objects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._version import __version__
+from mercer.gram import Gram, refuse_asymmetric_sample
+from mercer.gram.mapped_objects import Views, sharing
+from mercer.kernels import Kernel, resolve
+from mercer.objects.validation import count, take, taken_by
+
+from .data import check_objects, check_training_objects
+from .progress import CallbackSupport
+from .weights import check_sample_weight, positive_rows
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The samples of a fit behind the door: validated, of positive weight.
+
+    Attributes
+    ----------
+    views : Views
+        The objects, with the images that maps of the user's made of them.
+    y : array or None
+        Checked targets.
+    weight : array or None
+        Sample weights, all positive; None stands for 1.
+    kept : array of int or None
+        Positions of the samples in the user's data; None where none was left out.
+    n_total : int
+        Number of samples that the user passed.
+    extra : array or None
+        One more number or row of numbers for each sample, such as the tube of a regression.
+    """
+
+    views: Views
+    y: NDArray[Any] | None
+    weight: Array | None
+    kept: Rows | None
+    n_total: int
+    extra: NDArray[Any] | None = None
+
+    @property
+    def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
+        """The objects."""
+        return self.views.X
+
+    @property
+    def n(self) -> int:
+        """Number of samples that take part."""
+        return count(self.views.X)
+
+    def take(self, rows: Rows) -> TrainingData:
+        """Return some of the samples, as data of their own: a fold, a pair of classes."""
+        y, weight, extra = (
+            None if a is None else a[rows] for a in (self.y, self.weight, self.extra)
+        )
+        return TrainingData(self.views.take(rows), y, weight, None, len(rows), extra)
+
+
+class KernelEstimator(CallbackSupport, BaseEstimator):
+    """Base class of all estimators that are fitted with a kernel.
+
+    A subclass has the parameter ``kernel`` and, for kernels given by name, ``gamma``, ``degree``
+    and ``coef0``. It states what its targets are (`_check_target`), and sets ``kernel_`` in `fit`.
+    """
+
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+
+    _sparse_means_sparse = True
+    """Whether objects to predict may be sparse only where the training objects were."""
+
+    # -- the door ---------------------------------------------------------------------------
+
+    def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
+        """Return checked targets; None for an estimator that takes none."""
+        return None
+
+    def _resolved_kernel(self) -> Kernel:
+        """Return the kernel that the parameters stand for, not bound to data."""
+        return resolve(self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _enter(
+        self, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None
+    ) -> tuple[TrainingData, Kernel]:
+        """Return the checked samples and the kernel bound to them.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects, or the square matrix of a precomputed kernel.
+        y, sample_weight : array-like, optional
+            Targets and weights.
+        extra : array, optional
+            Checked numbers that belong to the samples.
+        """
+        kernel = self._resolved_kernel()
+        X = check_training_objects(self, X, kernel)
+        self._trained_on_sparse = sp.issparse(X)
+        n_total = count(X)
+        y = self._check_target(y, n_total)
+        weight = check_sample_weight(sample_weight, n_total)
+        kept = positive_rows(weight)
+        if kept is not None:
+            X = take(X, kept)
+            X = X[:, kept] if kernel.pairwise else X
+            y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
+        with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
+            names = getattr(self, "feature_names_in_", None)
+            kernel = kernel._bound_to_valid(X, weight, names)
+        return TrainingData(views, y, weight, kept, n_total, extra), kernel
+
+    def _gram(self, data: TrainingData, kernel: Kernel, dtype: str = "float64") -> Gram:
+        """Return the kernel matrix of the samples; an asymmetric one is refused."""
+        gram = Gram(kernel, data.views, dtype=dtype)
+        refuse_asymmetric_sample(gram, data.kept)
+        return gram
+
+    def _objects(self, X: Any) -> Any:
+        """Return objects to predict in the form in which the kernel evaluates them."""
+        self._require_fit()
+        return check_objects(self, X, self.kernel_)
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave the estimator as it was, with the model of an earlier fit, if a fit fails."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    # -- scikit-learn -----------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inputs, kernel = tags.input_tags, self.kernel
+        if not isinstance(kernel, Kernel):
+            inputs.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+            inputs.sparse = not inputs.pairwise
+            return tags
+        takes = taken_by(kernel)
+        inputs.pairwise = takes.pairwise
+        inputs.sparse = takes.accepts_sparse and not takes.pairwise
+        if takes.structured:
+            inputs.string = True
+            inputs.one_d_array = not takes.columns
+            inputs.two_d_array = takes.columns
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "kernel_" in self.__dict__
+
+    def _require_fit(self) -> None:
+        """Raise NotFittedError before the first fit."""
+        if "kernel_" not in self.__dict__:
+            check_is_fitted(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_lazy" in state:
+            state["_lazy"] = {}
+        state["_mercer_version"] = __version__
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        version = state.pop("_mercer_version", "before 0.2")
+        if version != __version__:
+            raise ValueError(
+                f"this {type(self).__name__} was pickled by mercer {version}; this is mercer "
+                f"{__version__}, whose fitted attributes may differ. Fit it again, or unpickle it "
+                f"with mercer {version}."
+            )
+        super().__setstate__(state)

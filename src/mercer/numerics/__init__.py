@@ -1,0 +1,1 @@
+"""Numerical methods that SciPy lacks: Fourier transforms, profile tables, pivoted Cholesky."""

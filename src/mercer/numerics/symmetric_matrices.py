@@ -1,0 +1,49 @@
+"""Symmetric matrices that stand for kernels: checked, and refused with a witness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.objects.parameters import show
+
+# Relative to the largest entry or eigenvalue: what rounding in double precision may leave.
+_ASYMMETRY = 1e-10
+_NEGATIVE = 1e-10
+
+
+def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
+    """Return a matrix as float64 if it is square, finite and symmetric.
+
+    `matrix` (n, n): the matrix.
+    """
+    B = np.asarray(matrix, dtype=np.float64)
+    if B.ndim != 2 or B.shape[0] != B.shape[1] or B.size == 0:
+        raise ValueError(f"{name} must be square; got shape {B.shape}.")
+    if not np.isfinite(B).all():
+        raise ValueError(f"{name} must be finite; it contains NaN or infinity.")
+    difference = np.abs(B - B.T)
+    if difference.max() > _ASYMMETRY * np.abs(B).max():
+        i, j = np.unravel_index(int(difference.argmax()), B.shape)
+        raise ValueError(
+            f"{name} must be symmetric; entry [{i}, {j}] is {B[i, j]:.6g} but [{j}, {i}] is "
+            f"{B[j, i]:.6g}. Use (B + B.T) / 2 if the difference is noise."
+        )
+    return B
+
+
+def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
+    """Refuse a symmetric matrix that is not positive semidefinite, with a vector that shows it.
+
+    `B` (n, n): a symmetric matrix. `name`, `form`: what the matrix and its quadratic form are
+    called in the error.
+    """
+    values, vectors = np.linalg.eigh(B)
+    if values[0] < -_NEGATIVE * max(abs(values[-1]), abs(values[0])):
+        v = vectors[:, 0] * np.sign(vectors[np.abs(vectors[:, 0]).argmax(), 0])
+        shown = np.round(v, 6) if len(v) <= 10 else "the eigenvector of the smallest eigenvalue"
+        raise ValueError(
+            f"{name} is not positive semidefinite: {form} = {values[0]:.6g} for v = {show(shown)}. "
+            "Use a matrix without negative eigenvalues."
+        )

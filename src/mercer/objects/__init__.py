@@ -1,0 +1,1 @@
+"""Objects that kernels compare: kinds, validation, tables, vocabularies. Knows no kernel."""

@@ -1,0 +1,129 @@
+"""Tables: rows with several columns, of which some may hold strings or other objects.
+
+A table is a data frame (pandas, polars) or a two-dimensional NumPy array of objects or strings. A
+kernel sees a table only through ``on_columns``: numeric columns as vectors, a column of objects as
+the collection it holds.
+"""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .validation import Objects, as_vectors
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether `X` is a data frame: something two-dimensional with named columns."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return False
+    return hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2
+
+
+def is_table(X: Any) -> bool:
+    """Return whether `X` is a data frame or a two-dimensional array of objects."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and X.dtype.kind in "OUS"
+    return is_frame(X)
+
+
+def holds_objects(X: Any) -> bool:
+    """Return whether some column of `X` certainly is no column of numbers."""
+    if not is_table(X):
+        return False
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind != "O" or any(not isinstance(v, Number) for v in X[:1].ravel())
+    return not all(_is_numeric(dtype) for dtype in X.dtypes)
+
+
+def are_vectors(takes: Objects, X: Any) -> bool:
+    """Return whether objects are to be read as rows of numbers as a whole.
+
+    A kernel that chooses its columns needs nothing of the others, which may hold anything.
+    """
+    return takes.requires_vectors and not (takes.columns and holds_objects(X))
+
+
+def as_table(X: Any, owner: str) -> Any:
+    """Return `X` as a table or as a numeric matrix; a list of rows becomes an array of objects."""
+    if is_table(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+        table = X
+    else:
+        if hasattr(X, "shape") or not isinstance(X, list | tuple):
+            raise _not_a_table(X, owner)
+        if not all(isinstance(row, list | tuple | np.ndarray) for row in X):
+            raise _not_a_table(X, owner)
+        if len({len(row) for row in X}) > 1:
+            raise ValueError(f"{owner} needs rows with the same number of columns.")
+        table = np.empty((len(X), len(X[0]) if X else 0), dtype=object)
+        for i, row in enumerate(X):
+            for j, value in enumerate(row):
+                table[i, j] = value
+    if 0 in table.shape:
+        raise ValueError(f"{owner} got a table of shape {table.shape}; it must not be empty.")
+    return table
+
+
+def select(X: Any, columns: Any, takes: Objects) -> Any:
+    """Return some columns in the form of the objects that a kernel takes.
+
+    `takes`: what the kernel takes: parts that look at columns themselves get a table, kernels on
+    vectors get numbers, and kernels on other objects get the one column that holds them.
+    """
+    if columns is None:
+        return X
+    columns = list(columns)
+    if takes.structured and not takes.columns:
+        return _column(X, columns)
+    if not is_table(X):
+        return X[:, columns]
+    part = X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+    if takes.columns:
+        return part
+    if takes.requires_vectors or not holds_objects(part):
+        return as_vectors(part, "a kernel on columns")
+    return _column(X, columns) if len(columns) == 1 else part
+
+
+def with_column(X: Any, values: np.ndarray) -> np.ndarray:
+    """Return objects, or the rows of a table, with one more column, as an array of objects.
+
+    `X`: the objects; they become the first column, or the columns of the table the first ones.
+    """
+    columns = [_column(X, [j]) for j in range(X.shape[1])] if is_table(X) else [X]
+    table = np.empty((len(values), len(columns) + 1), dtype=object)
+    for j, column in enumerate([*columns, values]):
+        for i, value in enumerate(column):
+            table[i, j] = value
+    return table
+
+
+def _column(X: Any, columns: list[int]) -> list:
+    """Return the objects of one column."""
+    if len(columns) != 1:
+        raise ValueError(
+            f"a kernel on structured objects looks at one column; got {len(columns)} columns. "
+            "Use one on_columns(...) for each and add or multiply the kernels."
+        )
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns[0]].tolist()
+    if is_frame(X):
+        return X[:, columns[0]].to_list()
+    return X[:, columns[0]].tolist()
+
+
+def _is_numeric(dtype: Any) -> bool:
+    numeric = getattr(dtype, "is_numeric", None)
+    if numeric is not None:  # polars
+        return bool(numeric()) or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "biuf"
+
+
+def _not_a_table(X: Any, owner: str) -> TypeError:
+    return TypeError(
+        f"{owner} needs rows with columns: a data frame, a two-dimensional array or a list of "
+        f"rows; got {type(X).__name__}."
+    )

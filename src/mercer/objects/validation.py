@@ -1,0 +1,313 @@
+"""The objects a kernel is evaluated on: what kind they are, and how input becomes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .rows import canonical_rows
+
+
+class Objects(NamedTuple):
+    """The kind of objects that a kernel takes.
+
+    Attributes
+    ----------
+    domain : str
+        The objects in words.
+    requires_vectors : bool
+        Whether they must be rows of numbers.
+    accepts_sparse : bool
+        Whether they may be rows of a CSR matrix.
+    pairwise : bool
+        Whether the input is a kernel matrix instead of objects.
+    structured : bool
+        Whether they are no rows of numbers: strings, sets, sequences.
+    columns : bool
+        Whether the kernel chooses columns of a table itself, and needs nothing of the others.
+    """
+
+    domain: str
+    requires_vectors: bool = False
+    accepts_sparse: bool = False
+    pairwise: bool = False
+    structured: bool = False
+    columns: bool = False
+
+    def join(self, other: Objects) -> Objects:
+        """Return the objects that two kernels both take."""
+        if self == other or other == ANY:
+            return self
+        if self == ANY:
+            return other
+        if self.columns and other.columns:
+            return Objects(
+                self._both(other),
+                self.requires_vectors and other.requires_vectors,
+                self.accepts_sparse and other.accepts_sparse,
+                structured=self.structured or other.structured,
+                columns=True,
+            )
+        if self.pairwise != other.pairwise:
+            raise ValueError(
+                "a precomputed kernel matrix cannot be combined with a kernel on other objects; "
+                "evaluate both and pass the combined matrix to Precomputed()."
+            )
+        if (self.structured and other._plain()) or (other.structured and self._plain()):
+            raise ValueError(
+                f"the kernels of a sum or product look at the same objects, which cannot be "
+                f"{self.domain} and {other.domain} at once; choose the columns of a table for "
+                "each: a.on_columns('text') + b.on_columns(['x', 'y'])."
+            )
+        return Objects(
+            self._both(other),
+            self.requires_vectors or other.requires_vectors,
+            self.accepts_sparse and other.accepts_sparse,
+            self.pairwise,
+            self.structured or other.structured,
+        )
+
+    def _plain(self) -> bool:
+        """Whether the objects are whole rows, of a table or of numbers."""
+        return self.requires_vectors or self.columns
+
+    def _both(self, other: Objects) -> str:
+        return self.domain if self.domain == other.domain else f"{self.domain}; {other.domain}"
+
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+ANY = Objects("any objects", accepts_sparse=True)
+VECTORS = Objects(
+    "real vectors: rows of a numeric array, data frame or sparse matrix",
+    requires_vectors=True,
+    accepts_sparse=True,
+)
+MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
+
+_NO_NUMBERS = "OUST"  # types of arrays that hold texts or other objects
+_TEXT = ("object", "str", "string", "category", "utf8")  # types of columns that may hold texts
+_TIMES = ("date", "time", "duration", "period")  # how the types of dates and durations begin
+_OTHERS = (
+    (str | bytes, "texts", "Spectrum, Subsequence or TfIdf"),
+    (set | frozenset, "sets", "Jaccard or SetIntersection"),
+    (dict, "counts", "Multiset"),
+)
+
+
+def taken_by(kernel: Any) -> Objects:
+    """Return the objects that a kernel takes; any, if its parameters do not fit together.
+
+    For scikit-learn's tags, which are read before a fit can refuse the parameters.
+    """
+    try:
+        taken: Objects = kernel.takes
+    except (AttributeError, TypeError, ValueError):
+        return ANY
+    return taken
+
+
+def as_vectors(X: Any, owner: str) -> Any:
+    """Return `X` as a finite 2-d array of float32 or float64, or as CSR in canonical order.
+
+    An array that already is one is returned itself, in whatever memory order.
+    """
+    if _is_ready(X):
+        return X
+    refuse_other_objects(X, owner)
+    names = column_names(X)
+    if names is not None and len(set(names)) < len(names):
+        X = X.to_numpy()  # vectors need no names, and scikit-learn refuses repeated ones
+    from sklearn.utils import check_array
+
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    return canonical_rows(X) if sp.issparse(X) else X
+
+
+def as_matrix(X: Any) -> np.ndarray:
+    """Return `X` as a finite 2-d array of float32 or float64 that holds kernel values."""
+    from sklearn.utils import check_array
+
+    if sp.issparse(X):
+        raise TypeError(
+            "a precomputed kernel matrix must be dense; got a sparse matrix. Use X.toarray()."
+        )
+    return X if _is_ready(X) else check_array(X, dtype=[np.float64, np.float32], input_name="X")
+
+
+def as_objects(X: Any, owner: str) -> Any:
+    """Return `X` as something with a length whose items can be taken by index.
+
+    Arrays stay arrays, sparse matrices become CSR, frames become arrays, and a list of equally
+    long lists of numbers is read as the array it stands for. Every other list is kept as it is.
+    """
+    if isinstance(X, np.ndarray):
+        if X.ndim == 0:
+            raise ValueError(f"{owner} needs a collection of objects; got a single value.")
+        objects: Any = X
+    elif sp.issparse(X):
+        objects = canonical_rows(X)
+    elif hasattr(X, "to_numpy"):
+        objects = X.to_numpy()
+    elif isinstance(X, str | bytes) or not isinstance(X, Sequence):
+        raise TypeError(
+            f"{owner} needs a list or an array of objects; got {type(X).__name__}. "
+            "Put the objects into a list."
+        )
+    elif isinstance(X, list) and X and all(isinstance(item, list) for item in X):
+        objects = _as_numbers(X)
+    else:
+        objects = X
+    if count(objects) == 0:
+        raise ValueError(f"{owner} got no objects; at least one is needed.")
+    return objects
+
+
+def as_items(X: Any, owner: str, what: str) -> list:
+    """Return a collection of structured objects as a list.
+
+    `X`: the objects. A two-dimensional array holds one in each row; one of texts or objects that
+    has a single column is the column of a table, and no collection of objects.
+    """
+    if isinstance(X, list):
+        items = X
+    elif isinstance(X, tuple):
+        items = list(X)
+    elif isinstance(X, np.ndarray) and X.ndim:
+        if X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in _NO_NUMBERS:
+            raise TypeError(
+                f"{owner} is defined on {what}; got a table of one column (an array of shape "
+                f"{X.shape}). Choose the column: {owner}(...).on_columns(0), or pass X[:, 0]."
+            )
+        items = X.tolist() if X.dtype.kind in _NO_NUMBERS and X.ndim == 1 else list(X)
+    elif hasattr(X, "columns") or sp.issparse(X):
+        raise TypeError(
+            f"{owner} is defined on {what}; got a table ({type(X).__name__}). Choose the column "
+            f"that holds them: {owner}(...).on_columns('name')."
+        )
+    elif hasattr(X, "to_list"):  # a series of pandas or polars
+        items = X.to_list()
+    else:
+        raise TypeError(
+            f"{owner} needs a collection of {what}; got {type(X).__name__}. Put the objects into "
+            "a list."
+        )
+    if not items:
+        raise ValueError(f"{owner} got no objects; at least one is needed.")
+    return items
+
+
+def count(X: Any) -> int:
+    """Return the number of objects."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def take(X: Any, index: Any) -> Any:
+    """Return the objects at a slice or at an array of indices."""
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    if hasattr(X, "shape") or isinstance(index, slice):
+        return X[index]
+    return [X[i] for i in index]
+
+
+def stored_alike(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Return both sets as CSR if one of them is; sparse rows are never made dense."""
+    if sp.issparse(X) == sp.issparse(Z):
+        return X, Z
+    return (X, sp.csr_array(Z)) if sp.issparse(X) else (sp.csr_array(X), Z)
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Return the column names of a data frame, None for anything without string names."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _is_ready(X: Any) -> bool:
+    """Return whether `X` certainly is a finite floating-point matrix.
+
+    A finite sum of the entries proves that all are finite, in one cheap pass. The converse
+    fails, the sum may overflow; the caller's full check then decides.
+    """
+    if not (type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in _FLOATS):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(X, axis=None)))
+
+
+def _as_numbers(X: list) -> Any:
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged: sequences of different lengths
+        return X
+    return array.astype(float) if array.ndim >= 2 and array.dtype.kind in "biuf" else X
+
+
+def refuse_other_objects(X: Any, owner: str) -> None:
+    """Refuse texts, sets and counts where real vectors are needed, and say what takes them."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+            if str(dtype).lower().startswith(_TIMES):
+                raise _times(owner, f"the column {name!r} holds")
+            if str(dtype).lower() not in _TEXT:
+                continue
+            column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
+            first = next((value for value in column if value is not None), None)
+            if isinstance(first, date | timedelta):
+                raise _times(owner, f"the column {name!r} holds")
+            if isinstance(first, str | bytes) and not _stands_for_number(first):
+                raise ValueError(
+                    f"{owner} is defined on real vectors, and the column {name!r} holds texts such "
+                    f"as {_shown(first)}. Give it a kernel of its own and combine the two, as in "
+                    f"Spectrum(3).on_columns({name!r}) + RBF().on_columns([...])."
+                )
+        return
+    if isinstance(X, np.ndarray) and (X.dtype.kind in "mM" or _begins_with_times(X)):
+        raise _times(owner, "the array holds")
+    if isinstance(X, str | bytes):
+        first = X
+    elif isinstance(X, Sequence) or getattr(X, "ndim", 0) == 1:
+        first = next(iter(X), None)
+    else:
+        return
+    for kinds, what, kernels in _OTHERS:
+        if isinstance(first, kinds):
+            raise ValueError(
+                f"{owner} is defined on real vectors; got {what} such as {_shown(first)}. For "
+                f"{what} use {kernels}, or FromFunction, which takes any objects."
+            )
+
+
+def _begins_with_times(X: np.ndarray) -> bool:
+    """Return whether an array of objects has a date or a duration in its first row."""
+    kinds = date | timedelta | np.datetime64 | np.timedelta64
+    return X.dtype.kind == "O" and any(isinstance(value, kinds) for value in np.ravel(X[:1]))
+
+
+def _times(owner: str, where: str) -> ValueError:
+    """Return the error for dates and durations, whose numbers depend on a unit nobody chose."""
+    return ValueError(
+        f"{owner} is defined on real vectors, and {where} dates or times. Turn them into numbers "
+        "of a unit that suits the kernel, such as days: (x - x.min()) / np.timedelta64(1, 'D')."
+    )
+
+
+def _stands_for_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(x: Any) -> str:
+    text = repr(x.item() if isinstance(x, np.generic) else x)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,146 @@
+"""A kernel's parameter by a criterion that needs no validation data: radius over margin.
+
+The margin m of a separating hyperplane counts in comparison with the radius R of the ball that
+holds the data: bounds on the error grow with R^2 / m^2, such as that of R^2 / (m^2 n) on the
+leave-one-out error of a hyperplane through the origin (V. Vapnik, *Statistical Learning Theory*,
+1998). A kernel may be adapted by following this ratio along its parameter (N. Cristianini, C.
+Campbell, J. Shawe-Taylor, "Dynamically adapting kernels in support vector machines", NIPS 1998).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer.geometry import squared_radius
+from mercer.kernels import Kernel
+from mercer.machines import SVC, NotSeparableError
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """A criterion along the values of a parameter.
+
+    Attributes
+    ----------
+    parameter : str
+        The parameter.
+    values : list
+        Its values, in the order in which they were tried.
+    criteria : list of float
+        The criterion at each; infinite where it does not exist.
+    best : Kernel
+        The kernel with the value of least criterion.
+    """
+
+    parameter: str
+    values: list[Any]
+    criteria: list[float]
+    best: Kernel
+
+    @property
+    def best_value(self) -> Any:
+        """The value of least criterion."""
+        return self.values[int(np.argmin(self.criteria))]
+
+
+def radius_margin(kernel: Kernel, X: Any, y: Any, C: float = math.inf) -> float:
+    """Return the squared ratio of the radius of the data to the margin, in feature space.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A positive semidefinite kernel, bound to `X` if it has to be.
+    X : objects
+        Training objects.
+    y : array-like of shape (n_X,)
+        Labels of two classes.
+    C : float, default=inf
+        Price of squared slack; with a finite C the ratio is that of the 2-norm soft margin,
+        whose kernel has its diagonal raised by 1 / (2 C).
+
+    Returns
+    -------
+    float
+        R^2 / m^2, infinite where no hyperplane separates the data.
+
+    Examples
+    --------
+    >>> from mercer.selection import radius_margin
+    >>> from mercer.kernels import Linear
+    >>> round(radius_margin(Linear(), [[-1.0], [1.0]], [0, 1]), 6)
+    1.0
+    """
+    kernel, X = kernel._bound_to(X)
+    machine = SVC(kernel=kernel, C=C, penalty_norm=1 if math.inf == C else 2, tol=1e-6)
+    try:
+        machine.fit(X, y)
+    except NotSeparableError:
+        return math.inf
+    if len(machine.classes_) != 2:
+        raise ValueError(f"the ratio is defined for two classes; got {len(machine.classes_)}.")
+    # In the feature space of K + I / (2 C) the soft margin is a hard one.
+    ridge = 0.5 / C
+    expansion = machine.expansion_
+    squared_norm = float(expansion.norm2()) + ridge * float(expansion.coef @ expansion.coef)
+    return squared_radius(kernel, X, shift=math.sqrt(ridge)) * squared_norm
+
+
+def adapt(
+    kernel: Kernel,
+    X: Any,
+    y: Any,
+    parameter: str,
+    values: Sequence[Any],
+    criterion: Callable[[Kernel, Any, Any], float] = radius_margin,
+) -> Adaptation:
+    """Follow a criterion along a parameter of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : objects
+        Training objects.
+    y : array-like of shape (n_X,)
+        Labels or targets.
+    parameter : str
+        The name of the parameter, as in ``kernel.set_params``; ``part__name`` reaches inside.
+    values : sequence
+        Values to try.
+    criterion : callable, default=radius_margin
+        ``criterion(kernel, X, y)`` returns the number to be made small, such as a bound on the
+        error.
+
+    Returns
+    -------
+    Adaptation
+        The path and the kernel at its least value.
+
+    Examples
+    --------
+    >>> from mercer.selection import adapt
+    >>> from mercer.data import rings
+    >>> from mercer.kernels import RBF
+    >>> X, y = rings(40, noise=0.05, random_state=0)
+    >>> adapt(RBF(1.0), X, y, "gamma", [0.01, 0.1, 1.0, 10.0]).best
+    RBF(gamma=1.0)
+    """
+    values = list(values)
+    if not values:
+        raise ValueError("values is empty; name at least one value of the parameter.")
+    kernels = [clone(kernel).set_params(**{parameter: value}) for value in values]
+    criteria = [float(criterion(k, X, y)) for k in kernels]
+    if any(math.isnan(value) for value in criteria):
+        raise ValueError("the criterion returned NaN; it must be a number or infinity.")
+    if min(criteria) == math.inf:
+        raise ValueError(
+            "the criterion is infinite for every value: no kernel of the path separates the data. "
+            "Use a criterion with a soft margin, such as lambda k, X, y: radius_margin(k, X, y, 1)."
+        )
+    return Adaptation(parameter, values, criteria, kernels[int(np.argmin(criteria))])

@@ -1,0 +1,377 @@
+"""A short list of kernels for given data, with the reasons and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.features.seeds import generator
+from mercer.gram import Gram
+from mercer.inspection.alignments import cosine
+from mercer.inspection.targets import TASKS, is_classification
+from mercer.kernels import Kernel
+from mercer.machines import SVC, SVR
+from mercer.objects.parameters import integer, positive, show
+from mercer.objects.validation import count, take
+
+from .candidate import Candidate
+from .candidates import candidates as usual_candidates
+from .kind import DataKind
+from .kinds import data_kind
+from .scoring import Score, cross_validated
+
+_STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
+_LEAST = 60  # objects that are used, whatever that costs
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A kernel of the list.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel. One that learns from the data, such as the weights of words, is not bound
+        yet: a machine binds it to its own training objects.
+    reason : str
+        Why it was tried.
+    alignment : float
+        Centred alignment with the target, from 0 to 1.
+    score : float or None
+        Cross-validated accuracy, or share of variance explained; None if time ran out.
+    error : float or None
+        Standard error of the score.
+    parameters : dict
+        The constants with which a machine reached the score: ``C``, and in regression
+        ``epsilon``; empty without a score.
+    seconds : float
+        Time spent on it.
+    """
+
+    kernel: Kernel
+    reason: str
+    alignment: float
+    score: float | None
+    error: float | None
+    parameters: dict[str, float]
+    seconds: float
+
+
+class Suggestions(Sequence[Suggestion]):
+    """A ranked list of kernels, made by :func:`suggest`; print it to read it.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+        What was learned.
+    kind : str
+        What kind of data it was.
+    notes : list of str
+        What was noticed about the data.
+    n_objects, n_used : int
+        How many objects there were, and on how many the numbers are based.
+    """
+
+    def __init__(
+        self, items: list[Suggestion], task: str, kind: DataKind, n_objects: int, n_used: int
+    ) -> None:
+        self._items = items
+        self.task = task
+        self.kind = kind.name
+        self.notes = kind.notes
+        self.n_objects, self.n_used = n_objects, n_used
+
+    @property
+    def best(self) -> Kernel:
+        """The first kernel of the list."""
+        return self._items[0].kernel
+
+    def estimator(self) -> SVC | SVR:
+        """Return a machine with the first kernel and the constant that went with it.
+
+        Returns
+        -------
+        SVC or SVR
+            The machine, not fitted.
+        """
+        first = self._items[0]
+        machine: type[SVC] | type[SVR] = SVC if self.task == "classification" else SVR
+        return machine(kernel=first.kernel).set_params(**first.parameters)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._items[index]
+
+    def __iter__(self) -> Iterator[Suggestion]:
+        return iter(self._items)
+
+    def __str__(self) -> str:
+        measure = "accuracy" if self.task == "classification" else "variance explained"
+        lines = [f"{self.kind} data, {self.task}: " + "; ".join(self.notes)]
+        lines.append(
+            f"{measure} by cross-validation and alignment on {self.n_used} of "
+            f"{self.n_objects} objects"
+        )
+        for rank, item in enumerate(self._items, start=1):
+            if item.score is None:
+                numbers = "not scored, time ran out"
+            else:
+                numbers = f"{item.score:.3f} +- {item.error:.3f} with C={item.parameters['C']:.4g}"
+            lines.append(f"{rank}. {item.kernel!r}")
+            lines.append(f"   {numbers}, alignment {item.alignment:.3f}")
+            lines.append(f"   {item.reason}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} suggestions, best {self.best!r}>"
+
+
+def suggest(
+    X: Any,
+    y: Any,
+    *,
+    task: str = "auto",
+    candidates: Sequence[Kernel] | None = None,
+    n_suggestions: int = 5,
+    n_sample: int = 400,
+    n_folds: int = 4,
+    time_limit: float = 20.0,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Suggestions:
+    """Return a ranked short list of kernels for data, with reasons and numbers.
+
+    The kind of the data (dense, sparse, histograms, strings, texts, sets, counts, series, a
+    periodic target) decides which kernels are tried, distances in the data decide their widths.
+    In a table every group of columns gets the kernels that suit it (numbers of similar scale,
+    categories, each column of texts or other objects), and these, their sums and a product are
+    tried. On a sample of the objects every kernel gets its centred alignment with the target and,
+    the best aligned first, the cross-validated score of a machine, until time runs out. The
+    ranking is by score; kernels whose scores are equal up to half a standard error are ordered
+    from simple to rich. Of kernels that differ in a width or a degree only, the best is listed.
+
+    Parameters
+    ----------
+    X : objects
+        Rows of numbers, dense or sparse, strings, sets, Counters, series of numbers (also of
+        different lengths, or with several channels), or a data frame with columns of these;
+        anything together with `candidates`.
+    y : array-like of shape (n_X,)
+        Labels or real targets.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What `y` is; "auto" looks at it.
+    candidates : sequence of Kernel, optional
+        Kernels to compare instead of the usual ones for the data.
+    n_suggestions : int >= 1, default=5
+        Length of the list.
+    n_sample : int, default=400
+        How many objects to use; the largest matrix has this size. Fewer are used where a value
+        of a kernel is expensive, as on long series.
+    n_folds : int >= 2, default=4
+        Parts of the cross-validation.
+    time_limit : float > 0, default=20.0
+        Seconds after which no further kernel is scored; the first always is.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the sample and of the parts.
+    n_jobs : int, optional
+        Threads; None for all cores that the process may use.
+
+    Returns
+    -------
+    Suggestions
+        The list; ``.best`` is a kernel for a machine, ``.estimator()`` the machine.
+
+    Examples
+    --------
+    >>> from mercer.selection import suggest
+    >>> from mercer.data import rings
+    >>> X, y = rings(200, random_state=0)
+    >>> found = suggest(X, y)
+    >>> found.kind, found[0].score > 0.95
+    ('dense', True)
+    >>> bool(found.estimator().fit(X, y).score(X, y) > 0.95)
+    True
+    """
+    started = perf_counter()
+    _check(task, n_suggestions, n_sample, n_folds, time_limit)
+    y, classification = _target(y, task)
+    kind = _kind_of(X, y, classification, candidates)
+    n = count(kind.X)
+    if len(y) != n:
+        raise ValueError(f"y must have one value for each of the {n} objects; got {len(y)}.")
+    rng = generator(random_state)
+    seed = int(rng.integers(2**31 - 1))
+    tried = (
+        usual_candidates(kind, y, classification, seed)
+        if candidates is None
+        else [Candidate(kernel, "named by the caller") for kernel in candidates]
+    )
+    affordable = max(_LEAST, int((2.0 * _STEPS / kind.steps) ** 0.5))
+    chosen = _sample(y, classification, min(n_sample, n, affordable), n_folds, rng)
+    objects, target = take(kind.X, chosen), y[chosen]
+    items = _measure(
+        tried, objects, target, classification, n_folds, seed, n_jobs, started + time_limit
+    )
+    return Suggestions(
+        _ranked(items)[:n_suggestions],
+        "classification" if classification else "regression",
+        kind,
+        n,
+        len(chosen),
+    )
+
+
+class _Measured(NamedTuple):
+    """A suggestion, its place in the order of simplicity and its family."""
+
+    place: int
+    family: str
+    suggestion: Suggestion
+
+    @property
+    def scored(self) -> bool:
+        return self.suggestion.score is not None
+
+    @property
+    def score(self) -> float:
+        return -np.inf if self.suggestion.score is None else self.suggestion.score
+
+    @property
+    def error(self) -> float:
+        return self.suggestion.error or 0.0
+
+
+def _measure(
+    tried: list[Candidate],
+    X: Any,
+    y: NDArray[Any],
+    classification: bool,
+    n_folds: int,
+    seed: int,
+    n_jobs: int | None,
+    deadline: float,
+) -> list[_Measured]:
+    """Return the candidates with their numbers."""
+    task = "classification" if classification else "regression"
+    aligned = []
+    for place, candidate in enumerate(tried):
+        begin = perf_counter()
+        if place and begin > deadline:
+            break
+        K = Gram(candidate.kernel.bind(X), X, "float64").tile(n_jobs=n_jobs)
+        # None for a kernel to which all objects are alike: it has nothing of the target.
+        alignment = cosine(K, y=y, task=task, centred=True) or 0.0
+        aligned.append((alignment, place, candidate, K, perf_counter() - begin))
+    aligned.sort(key=lambda entry: -entry[0])
+    items: list[_Measured] = []
+    for alignment, place, candidate, K, seconds in aligned:
+        begin = perf_counter()
+        score: Score | None = None
+        if not items or begin < deadline:
+            score = cross_validated(K, y, classification, n_folds, seed, n_jobs)
+        suggestion = Suggestion(
+            candidate.kernel,
+            candidate.reason,
+            alignment,
+            None if score is None else score.mean,
+            None if score is None else score.error,
+            {} if score is None else score.parameters,
+            seconds + perf_counter() - begin,
+        )
+        items.append(_Measured(place, candidate.family or repr(candidate.kernel), suggestion))
+    return items
+
+
+def _ranked(items: list[_Measured]) -> list[Suggestion]:
+    """Return suggestions by falling score; near ties from simple to rich; the unscored last."""
+    scored = sorted((i for i in items if i.scored), key=lambda i: -i.score)
+    simplicity: dict[str, int] = {}
+    for item in sorted(items, key=lambda i: i.place):
+        simplicity.setdefault(item.family, item.place)
+    ranked: list[_Measured] = []
+    while scored:
+        near = [i for i in scored if i.score >= scored[0].score - 0.5 * scored[0].error]
+        simplest = min(near, key=lambda i: (simplicity[i.family], -i.suggestion.alignment))
+        ranked.append(simplest)
+        scored.remove(simplest)
+    ranked += sorted((i for i in items if not i.scored), key=lambda i: -i.suggestion.alignment)
+    first_of: dict[str, Suggestion] = {}
+    for item in ranked:
+        first_of.setdefault(item.family, item.suggestion)
+    return list(first_of.values())
+
+
+def _check(task: str, n_suggestions: int, n_sample: int, n_folds: int, time_limit: float) -> None:
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}; got {show(task)}.")
+    integer(n_suggestions, "n_suggestions", minimum=1)
+    integer(n_folds, "n_folds", minimum=2)
+    integer(n_sample, "n_sample", minimum=2 * n_folds)
+    positive(time_limit, "time_limit")
+
+
+def _target(y: Any, task: str) -> tuple[NDArray[Any], bool]:
+    """Return the target as an array and whether it is a class label."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1 or not len(y):
+        raise ValueError(f"y must be one label or number per object; got shape {y.shape}.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity.")
+    if is_classification(y, task):
+        if len(np.unique(y)) < 2:
+            raise ValueError(f"y has only the value {show(y[0])}; two classes are needed.")
+        return y, True
+    if y.dtype.kind not in "iufb":
+        raise ValueError("y must be numbers for regression; got labels of another type.")
+    if np.all(y == y[0]):
+        raise ValueError(f"y has only the value {show(y[0])}; there is nothing to explain.")
+    return y.astype(np.float64), False
+
+
+def _kind_of(
+    X: Any, y: NDArray[Any], classification: bool, candidates: Sequence[Kernel] | None
+) -> DataKind:
+    if candidates is None:
+        return data_kind(X, None if classification else y)
+    if not candidates:
+        raise ValueError("candidates is empty; name at least one kernel.")
+    for kernel in candidates:
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"candidates must be kernels; got {show(kernel)}.")
+        if kernel.pairwise:
+            raise ValueError("a precomputed matrix cannot be compared on a sample; name kernels.")
+    objects = candidates[0].validate(X)
+    return DataKind("given", objects, [f"{count(objects)} objects"])
+
+
+def _sample(
+    y: NDArray[Any], classification: bool, size: int, n_folds: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return positions of a sample, with every class in proportion but in each of the parts."""
+    if not classification:
+        if size < 2 * n_folds:
+            raise ValueError(f"{n_folds} parts need at least {2 * n_folds} objects; got {size}.")
+        return np.sort(rng.choice(len(y), size, replace=False))
+    labels, counts = np.unique(y, return_counts=True)
+    usable = labels[counts >= n_folds]
+    if len(usable) < 2:
+        raise ValueError(
+            f"cross-validation in {n_folds} parts needs two classes of at least {n_folds} objects "
+            f"each; got {dict(zip(labels.tolist(), counts.tolist(), strict=True))}."
+        )
+    chosen = []
+    total = int(counts[counts >= n_folds].sum())
+    for label in usable:
+        own = np.flatnonzero(y == label)
+        take_n = min(len(own), max(n_folds, round(size * len(own) / total)))
+        chosen.append(rng.choice(own, take_n, replace=False))
+    return np.sort(np.concatenate(chosen))

@@ -1,0 +1,86 @@
+"""The estimator base carries estimators that owe nothing to support vectors."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import RegressorMixin, TransformerMixin
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import SVC
+from mercer.features import KernelCenterer, Nystrom
+from mercer.gram import Prepared
+from mercer.kernels import RBF, Spectrum
+from mercer.machines.data import check_targets
+from mercer.machines.estimator import KernelEstimator
+
+
+class Ridge(RegressorMixin, KernelEstimator):
+    def __init__(self, kernel: Any = "rbf", alpha: float = 1.0) -> None:
+        self.kernel, self.alpha = kernel, alpha
+
+    def _check_target(self, y: Any, n_samples: int) -> Any:
+        return check_targets(self, y, n_samples)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+        data, self.kernel_ = self._enter(X, y, sample_weight)
+        K = self._gram(data, self.kernel_).tile()
+        noise = self.alpha / (np.ones(data.n) if data.weight is None else data.weight)
+        self.objects_, self.coef_ = data.X, np.linalg.solve(K + np.diag(noise), data.y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        X = self._objects(X)
+        return Prepared(self.kernel_, self.objects_).matmul(X, self.coef_)
+
+
+class MeanAndVariance(TransformerMixin, KernelEstimator):
+    """The value of the mean of the training objects in feature space, and the distance to it."""
+
+    def __init__(self, kernel: Any = "rbf") -> None:
+        self.kernel = kernel
+
+    def fit(self, X: Any, y: Any = None) -> MeanAndVariance:
+        data, self.kernel_ = self._enter(X)
+        gram = self._gram(data, self.kernel_)
+        self.objects_, self.weight_ = data.X, np.full(data.n, 1.0 / data.n)
+        self.square_ = float(self.weight_ @ gram.matmul(self.weight_))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        X = self._objects(X)
+        mean = Prepared(self.kernel_, self.objects_).matmul(X, self.weight_)
+        return np.stack([mean, self.kernel_.diag(X) - 2.0 * mean + self.square_], axis=1)
+
+
+@parametrize_with_checks([Ridge(), MeanAndVariance()])
+def test_small_estimators_pass_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_ridge_takes_strings_and_weights_as_repetition() -> None:
+    words, y = ["banana", "bandana", "kernel", "colonel"], [1.0, 0.9, -1.0, -0.8]
+    twice = Ridge(kernel=Spectrum(2)).fit(words, y, sample_weight=[1.0, 2.0, 0.0, 1.0])
+    again = Ridge(kernel=Spectrum(2)).fit(
+        ["banana", "bandana", "bandana", "colonel"], [1.0, 0.9, 0.9, -0.8]
+    )
+    np.testing.assert_allclose(twice.predict(words), again.predict(words), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [SVC, Nystrom, KernelCenterer])
+def test_every_estimator_tells_scikit_learn_which_objects_it_takes(kind: Any) -> None:
+    tags = kind(kernel=Spectrum(3)).__sklearn_tags__().input_tags
+    assert (tags.string, tags.one_d_array, tags.two_d_array) == (True, True, False)
+    assert kind(kernel="precomputed").__sklearn_tags__().input_tags.pairwise
+    assert not kind(kernel=RBF(1.0)).__sklearn_tags__().input_tags.string
+
+
+def test_a_pickle_of_another_version_is_refused() -> None:
+    model = SVC().fit([[0.0], [1.0]], [0, 1])
+    state = model.__getstate__() | {"_mercer_version": "0.0.9"}
+    with pytest.raises(ValueError, match=r"pickled by mercer 0\.0\.9"):
+        SVC().__setstate__(state)
+    assert pickle.loads(pickle.dumps(model)).predict([[0.9]]) == [1]
