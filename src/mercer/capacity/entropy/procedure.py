@@ -124,10 +124,10 @@ class EntropyProcedure:
 
     def __str__(self) -> str:
         c = self.function_class
-        middle = len(self.ln_n) // 2
+        middle, d = len(self.ln_n) // 2, self.spectrum.dimension
         lines = [
             f"1. kernel       {self.kernel!r}, data within radius {self.radius:g}",
-            f"2. period       {self.period:.4g} in each of {self.spectrum.dimension} dimension(s)",
+            f"2. period       {self.period:.4g}, in {d} dimension{'s' if d > 1 else ''}",
             f"3. eps_n(A)     {self.eps_A[middle]:.4g} at ln n = {self.ln_n[middle]:.4g}, from "
             f"{len(self.spectrum.values)} distinct eigenvalues",
             f"4. eps_n(T)     {self.eps_T[middle]:.4g} for {type(c).__name__} on "
@@ -199,7 +199,7 @@ def entropy_numbers(
     >>> steps = entropy_numbers(RBF(gamma=1.0), radius=2.0, n_samples=1000)
     >>> print(steps)
     1. kernel       RBF(gamma=1.0), data within radius 2
-    2. period       7.717 in each of 1 dimension(s)
+    2. period       7.717, in 1 dimension
     3. eps_n(A)     0.4166 at ln n = 31.62, from 65 distinct eigenvalues
     4. eps_n(T)     0.4166 for SVClass on 1000 points
     5. loss         generalization_bound(lipschitz=, loss_range=)
