@@ -91,7 +91,7 @@ def test_covering_numbers_of_support_vector_classes():
         assert scaled.value == pytest.approx(69.26, abs=0.01)
     with pytest.raises(ValueError, match="needs the number of points"):
         svc.entropy(10.0, which="maurey")
-    with pytest.raises(ValueError, match="at least one point"):
+    with pytest.raises(ValueError, match="integer of at least 1"):
         svc.entropy(10.0, 0)
 
 

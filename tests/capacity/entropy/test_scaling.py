@@ -23,7 +23,7 @@ from mercer.capacity.entropy import (
     polynomial_rate,
     rate_T,
 )
-from mercer.capacity.entropy.rates import continuum_tau
+from mercer.capacity.entropy.continuum import continuum_tau
 from mercer.kernels import RBF
 
 GAUSSIAN = RBF(gamma=1.0)

@@ -16,11 +16,16 @@ Counts n of balls are given as natural logarithms `ln_n` throughout.
 
 from .ball import cover_radius_margin
 from .choose import choose_period, exact_period, wrap_error
-from .classes import KernelClass, LPClass, MultiOutputClass, SVClass
-from .decay import ExponentialSpectrum, PolynomialSpectrum, tail_bounds
+from .classes import LPClass, SVClass
+from .continuum import continuum_entropy
+from .decay import tail_bounds
 from .diagonal import DiagonalEntropy, diagonal_entropy, ellipsoid_log_cover
-from .empirical import EmpiricalScaling, estimate_radii, n_crit, radii_from_gram
+from .empirical import EmpiricalScaling, estimate_radii
+from .evaluation import evaluation_operator, volume_lower_bound
+from .exponential_decay import ExponentialSpectrum
+from .gram_spectra import nystrom_spectrum, spectrum_from_gram, uncentred_covariance_spectrum
 from .hulls import ConvexHull, barron_bound, feature_curve_entropy, makovoz_bound, terms_needed
+from .kernel_class import KernelClass
 from .lattice import Shells, lattice_points, lattice_shells
 from .lipschitz import (
     F1_entropy_lipschitz,
@@ -51,16 +56,16 @@ from .operators import (
     DiagonalOperator,
     OperatorEntropy,
     compose,
-    evaluation_operator,
     operator_norm,
-    volume_lower_bound,
 )
+from .outputs import MultiOutputClass
 from .periodic import PeriodicSpectrum, periodic_spectrum
-from .procedure import EntropyProcedure, compare_structures, entropy_numbers, kernel_entropy
+from .polynomial_decay import PolynomialSpectrum
+from .procedure import EntropyProcedure, entropy_numbers, kernel_entropy
+from .radii import n_crit, radii_from_gram
 from .rates import (
     KEGL_RATE,
     Rate,
-    continuum_entropy,
     exponential_rate,
     polynomial_rate,
     principal_manifold_rate,
@@ -74,10 +79,8 @@ from .spectra import (
     Spectrum,
     diagonal_radius,
     feature_box,
-    nystrom_spectrum,
-    spectrum_from_gram,
-    uncentred_covariance_spectrum,
 )
+from .structures import compare_structures
 from .weight_decay import (
     LpExpansionClass,
     WeightDecayReport,

@@ -10,13 +10,13 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer, positive
 
-from .inputs import positive_number
 from .lattice import lattice_shells
 from .transforms import translation_invariant
 
 Array = NDArray[np.float64]
+
 
 _MOST_IMAGES = 4096
 
@@ -44,7 +44,7 @@ def exact_period(support: float, radius: float, *, smallest: bool = False) -> fl
     >>> exact_period(1.0, 3.0), exact_period(1.0, 3.0, smallest=True)
     (8.0, 7.0)
     """
-    a, b = positive_number(support, "support"), positive_number(radius, "radius")
+    a, b = positive(support, "support"), positive(radius, "radius")
     return a + 2.0 * b if smallest else 2.0 * (a + b)
 
 
@@ -72,7 +72,7 @@ def wrap_error(kernel: Any, period: float, distance: float, dimension: int = 1) 
     >>> round(wrap_error(RBF(gamma=1.0), 4.0, 2.0), 4)
     0.0183
     """
-    v = positive_number(period, "period")
+    v = positive(period, "period")
     d = integer(dimension, "dimension", minimum=1)
     k = translation_invariant(kernel)
     if not v > distance:
@@ -148,8 +148,8 @@ def choose_period(
     >>> round(choose_period(RBF(gamma=1.0), 1.0), 3)
     5.717
     """
-    b = positive_number(radius, "radius")
-    tol = positive_number(wrap_tol, "wrap_tol")
+    b = positive(radius, "radius")
+    tol = positive(wrap_tol, "wrap_tol")
     k = translation_invariant(kernel)
     tol *= float(k.diag(np.zeros((1, dimension)))[0])
 

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer, positive
 
-from .inputs import positive_number
 from .scaling import as_spectrum, eps_of
 
 Array = NDArray[np.float64]
+
 
 Entropy = Callable[[Array], Any]
 _MOST_BALLS = 200_000  # up to so many numbers of balls are tried one by one
@@ -64,7 +64,7 @@ def makovoz_bound(
     (0.001299, 0.1)
     """
     n = integer(n_terms, "n_terms", minimum=1)
-    R = positive_number(radius, "radius")
+    R = positive(radius, "radius")
     if printed:
         wrong = Condition(
             "2 eps_n(G) / sqrt(n) bounds the error", "violated", "0.0050 > 0.0040 at n = 25"
@@ -88,7 +88,7 @@ def barron_bound(n_terms: int, radius: float = 1.0) -> Bound:
         The largest norm of an element.
     """
     n = integer(n_terms, "n_terms", minimum=1)
-    return state({"error": positive_number(radius, "radius") / math.sqrt(n)})
+    return state({"error": positive(radius, "radius") / math.sqrt(n)})
 
 
 def terms_needed(
@@ -132,7 +132,7 @@ def terms_needed(
     >>> terms_needed(0.01, 1.0, radius=1.0)
     10000
     """
-    precision, c = positive_number(eps, "eps"), positive_number(coef_l1, "coef_l1")
+    precision, c = positive(eps, "eps"), positive(coef_l1, "coef_l1")
     known = None if spectrum is None else as_spectrum(spectrum)
     if radius is None:
         if known is None:
@@ -143,7 +143,7 @@ def terms_needed(
         def entropy(k: Array) -> Any:
             return eps_of(known, np.log(k))
 
-    barron = (c * positive_number(radius, "radius") / precision) ** 2
+    barron = (c * positive(radius, "radius") / precision) ** 2
     best = math.ceil(barron * (1.0 - 1e-12))
     if entropy is not None and best > 1:
         k = _counts(min(best, 10**15))

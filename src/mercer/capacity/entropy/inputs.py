@@ -1,4 +1,4 @@
-"""Arguments of this package, checked in one place: counts, spectra, radii, confidence levels."""
+"""Sequences of numbers and logarithms of counts, checked in one place."""
 
 from __future__ import annotations
 
@@ -44,33 +44,7 @@ def multiplicities_of(counts: Any, n: int) -> Array:
     """Return how often each of n values occurs, 1 by default."""
     if counts is None:
         return np.ones(n)
-    result = np.asarray([float(c) for c in counts])
+    result = np.asarray(counts, dtype=np.float64)
     if result.shape != (n,) or (result < 1).any() or (result != np.floor(result)).any():
         raise ValueError(f"multiplicities must be {n} integers >= 1, one per value.")
     return result
-
-
-def positive_number(value: Any, name: str) -> float:
-    """Return a finite number > 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    if not 0.0 < value < np.inf:
-        raise ValueError(f"{name} must be a finite number > 0; got {value!r}.")
-    return float(value)
-
-
-def sample_size(n_samples: Any) -> float:
-    """Return a number of points, >= 1."""
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | float | np.number):
-        raise TypeError(f"n_samples must be a number of points; got {n_samples!r}.")
-    if not 1 <= n_samples < np.inf:
-        raise ValueError(f"n_samples must be at least one point; got {n_samples!r}.")
-    return float(n_samples)
-
-
-def confidence(delta: Any) -> float:
-    """Return the probability with which a bound may fail, inside (0, 1)."""
-    value = positive_number(delta, "delta")
-    if value >= 1.0:
-        raise ValueError(f"delta must lie between 0 and 1; got {delta!r}.")
-    return value

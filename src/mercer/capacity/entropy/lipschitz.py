@@ -16,9 +16,8 @@ import numpy as np
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer, positive
 
-from .inputs import positive_number
 from .maurey import maurey_factor
 from .sets import compact_entropy
 
@@ -125,9 +124,9 @@ def convex_hull_entropy(n: int, size: float, dimension: float, rho: float | None
     (0.25, True)
     """
     integer(n, "n", minimum=1)
-    d = positive_number(dimension, "dimension")
-    factor = 1.0 if rho is None else positive_number(rho, "rho")
-    value = positive_number(size, "size") * factor * n ** (-1.0 / d)
+    d = positive(dimension, "dimension")
+    factor = 1.0 if rho is None else positive(rho, "rho")
+    value = positive(size, "size") * factor * n ** (-1.0 / d)
     return state({"entropy": value}, relative=rho is None)
 
 
@@ -167,8 +166,8 @@ def F1_entropy_lipschitz(  # noqa: N802
     k = resolve(kernel)
     # Boxes: eps_n <= 2 (prod of half sides)^(1/d) n^(-1/d) once no side is shorter than eps.
     size = 2.0 * float(np.prod(sides)) ** (1 / d) * math.sqrt(d) * kernel_lipschitz(k, d)
-    factor = 1.0 if rho is None else positive_number(rho, "rho")
-    value = positive_number(w_norm, "w_norm") * factor * size * (2.0 / n) ** (1.0 / d)
+    factor = 1.0 if rho is None else positive(rho, "rho")
+    value = positive(w_norm, "w_norm") * factor * size * (2.0 / n) ** (1.0 / d)
     top = float(k.diag(np.zeros((1, d)))[0])
     bounded = Condition.that("k(x, y) <= 1", top <= 1.0 + 1e-12, f"k(x, x) = {top:g}")
     return state({"entropy": value}, bounded, relative=rho is None)
@@ -212,5 +211,5 @@ def F1_entropy_sample(  # noqa: N802
         "Maurey's theorem applies to evaluation on L_infinity", "violated",
         "rate as claimed; the theorem needs a Hilbert space",
     )  # fmt: skip
-    return state({"entropy": positive_number(size, "size") * float(values.min())}, claim,
+    return state({"entropy": positive(size, "size") * float(values.min())}, claim,
                  relative=True)  # fmt: skip

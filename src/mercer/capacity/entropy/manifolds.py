@@ -23,14 +23,9 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 import scipy.special
-from numpy.typing import NDArray
 
 from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
-from mercer.objects.parameters import integer
-
-from .inputs import positive_number
-
-Array = NDArray[np.float64]
+from mercer.objects.parameters import integer, positive
 
 VARIANTS = ("safe", "thesis")
 _IN_BALL = Condition("all points, also later ones, lie in the ball of radius r")
@@ -132,7 +127,7 @@ def quantization_bound(
     >>> round(quantization_bound(0.4, 100, 0.0, radius=1.0).value, 3)  # the truth is 0.035
     0.271
     """
-    size, r = positive_number(eta, "eta"), positive_number(radius, "radius")
+    size, r = positive(eta, "eta"), positive(radius, "radius")
     if kind not in ("uniform", "excess"):
         raise ValueError(f'kind must be "uniform" or "excess"; got {kind!r}.')
     scale, c2 = _constants(variant, r, kind)
@@ -174,7 +169,7 @@ def expected_excess(n_samples: int, ln_n: Any, radius: float, variant: str = "sa
     >>> round(b.value, 4), b.dominant
     (0.5656, 'covering')
     """
-    r = positive_number(radius, "radius")
+    r = positive(radius, "radius")
     scale, c2 = _constants(variant, r, "excess")
 
     def parts(eps: float) -> tuple[float, float, float]:
@@ -225,9 +220,7 @@ def kegl_log_cover(eps: float, length: float, radius: float, n_nodes: int, dimen
     >>> round(kegl_log_cover(0.1, length=1.0, radius=1.0, n_nodes=10, dimension=2), 1)
     73.7
     """
-    e, L, r = (
-        positive_number(v, n) for v, n in ((eps, "eps"), (length, "length"), (radius, "radius"))
-    )
+    e, L, r = (positive(v, n) for v, n in ((eps, "eps"), (length, "length"), (radius, "radius")))
     M = integer(n_nodes, "n_nodes", minimum=1)
     d = integer(dimension, "dimension", minimum=1)
     ln_ball = d / 2 * math.log(math.pi) - float(scipy.special.gammaln(d / 2 + 1))

@@ -21,6 +21,7 @@ from mercer.capacity.bound import Bound, Condition, bound, state
 
 Array = NDArray[np.float64]
 
+
 PROVED, CONJECTURED = 103.0, 1.86
 
 

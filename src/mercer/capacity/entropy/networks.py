@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.parameters import positive
+
 from .classes import SVClass
-from .inputs import positive_number
 from .transforms import transform_of
 
 Array = NDArray[np.float64]
+
 
 _PANELS, _NODES = 400, 16
 _SMALLEST = 1e-250
@@ -241,4 +243,4 @@ def class_from_basis(
     if coef is not None:
         a = np.asarray(coef, dtype=np.float64)
         w_norm = math.sqrt(max(0.0, float(a @ np.asarray(D, dtype=np.float64) @ a)))
-    return SVClass(spectrum, positive_number(w_norm, "w_norm"), offset=offset, **more)
+    return SVClass(spectrum, positive(w_norm, "w_norm"), offset=offset, **more)

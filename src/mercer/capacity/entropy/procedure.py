@@ -14,26 +14,26 @@ passed to any bound that asks for them (Smola 1998, sections 8.1.1 and 8.8).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound
-from mercer.capacity.comparison import Comparison, compare
 from mercer.capacity.uniform import UniformTemplate, uniform_bound
 from mercer.kernels import Kernel, resolve
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer, positive
 
 from .choose import choose_period
 from .classes import KernelClass, LPClass, SVClass
-from .inputs import positive_number, sample_size
 from .maurey import PROVED
 from .periodic import PeriodicSpectrum, periodic_spectrum
 from .scaling import eps_of
 
 Array = NDArray[np.float64]
+
 
 MACHINES = {"sv": SVClass, "lp": LPClass}
 
@@ -207,11 +207,11 @@ def entropy_numbers(
     >>> round(steps.log_covering(0.1).value, 1)
     53.4
     """
-    sample_size(n_samples)
+    vocabulary.check({"n_samples": n_samples})
     if machine not in MACHINES:
         raise ValueError(f"machine must be one of {', '.join(MACHINES)}; got {machine!r}.")
     k = resolve(kernel)
-    b = positive_number(radius, "radius")
+    b = positive(radius, "radius")
     d = integer(dimension, "dimension", minimum=1)
     if X is not None:
         _require_inside(X, b, d)
@@ -282,58 +282,3 @@ def kernel_entropy(kernel: Any, period: float, dimension: int, ln_n: Any) -> Any
     array([1.4763, 0.0256])
     """
     return eps_of(periodic_spectrum(kernel, period, dimension), ln_n)
-
-
-def compare_structures(
-    spectrum: Any,
-    n_samples: int,
-    *,
-    sv: tuple[float, float],
-    lp: tuple[float, float],
-    delta: float = 0.05,
-    lipschitz: float = 1.0,
-    loss_range: float = 1.0,
-    c: float = PROVED,
-) -> Comparison:
-    """Compare a support vector and a linear programming machine by their risk bounds.
-
-    A smaller entropy does not make one class better: capacity is distributed differently, with
-    more weight on the leading eigenfunctions in linear programming machines. Both terms count.
-
-    Parameters
-    ----------
-    spectrum : Spectrum or array-like
-        Eigenvalues of the kernel.
-    n_samples : int >= 1
-        The number of training points.
-    sv, lp : tuple of float
-        For each machine the bound Lambda that it satisfies and its mean training loss.
-    delta : float, default=0.05
-        Probability of failure of each bound.
-    lipschitz, loss_range : float, default=1
-        Of the loss.
-    c : float, default=103
-        Constant of Maurey's theorem.
-
-    Returns
-    -------
-    Comparison
-        Two bounds, each with the terms "training error" and "deviation".
-
-    References
-    ----------
-    Smola 1998, section 9.2.4.
-    """
-    found = []
-    for name, (w_norm, emp_risk) in (("sv", sv), ("lp", lp)):
-        chosen = MACHINES[name](spectrum, w_norm, c=c)
-        risk = uniform_bound(
-            n_samples,
-            chosen.log_covering,
-            delta,
-            emp_risk=emp_risk,
-            lipschitz=lipschitz,
-            loss_range=loss_range,
-        )
-        found.append(replace(risk, name=type(chosen).__name__))
-    return compare(*found)

@@ -35,6 +35,7 @@ from .spectra import Spectrum, diagonal_radius
 
 Array = NDArray[np.float64]
 
+
 METHODS = ("closed", "convex", "family")
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer, positive
 
-from .inputs import log_counts, number, positive_number
+from .inputs import log_counts, number
 from .operators import invert
 
 Array = NDArray[np.float64]
@@ -168,7 +168,7 @@ def compact_entropy(
     if half_sides is not None:
         return box_entropy(half_sides, ln_n)
     d = integer(dimension, "dimension", minimum=1)
-    R = positive_number(radius, "radius")
+    R = positive(radius, "radius")
     exponents = log_counts(ln_n)
     with np.errstate(divide="ignore", over="ignore"):
         return number(np.minimum(R, 2.0 * R / np.expm1(exponents / d)))

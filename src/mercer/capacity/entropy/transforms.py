@@ -12,6 +12,7 @@ from mercer.kernels import Kernel, Scaled, Sum, resolve
 from mercer.numerics.hankel import radial_fourier
 
 Array = NDArray[np.float64]
+
 Transform = Callable[[Array], Array]
 
 _NO_SPECTRUM = (

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer, positive
 
 from .classes import LPClass
-from .inputs import positive_number
 from .scaling import as_spectrum
 
 
@@ -64,12 +63,12 @@ class LpExpansionClass:
         max_terms: int | None = None,
         **more: Any,
     ) -> None:
-        self.p = positive_number(p, "p")
+        self.p = positive(p, "p")
         if self.p < 1.0:
             raise ValueError(
                 f"p must be at least 1; got {p!r}. For p < 1 use p = 1, which is larger."
             )
-        self.w_norm = positive_number(w_norm, "w_norm")
+        self.w_norm = positive(w_norm, "w_norm")
         self.max_terms = None if max_terms is None else integer(max_terms, "max_terms", minimum=1)
         self.spectrum = as_spectrum(spectrum)
         factor = self._factor
@@ -141,7 +140,7 @@ def expansion_lower_bound(n_terms: int, p: float, kappa: float, w_norm: float = 
     n = integer(n_terms, "n_terms", minimum=1)
     if not p >= 1.0:
         raise ValueError(f"p must be at least 1; got {p!r}.")
-    return state({"value": positive_number(kappa, "kappa") * w_norm * n ** (1.0 - 1.0 / p)})
+    return state({"value": positive(kappa, "kappa") * w_norm * n ** (1.0 - 1.0 / p)})
 
 
 @dataclass(frozen=True)
