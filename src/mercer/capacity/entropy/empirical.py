@@ -209,6 +209,14 @@ def estimate_radii(
     References
     ----------
     Smola 1998, section 8.4.3.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import estimate_radii
+    >>> from mercer.kernels import RBF
+    >>> box = estimate_radii(RBF(gamma=1.0), source="domain", domain=(0, 1), n_radii=3, n_draws=50)
+    >>> len(box.radii), "Monte Carlo" in str(box.conditions[0])
+    (3, True)
     """
     if (source == "domain") != (domain is not None) or (source == "domain") == (X is not None):
         raise ValueError('give objects X, or source="domain" with a box domain=(low, high).')

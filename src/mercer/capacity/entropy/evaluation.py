@@ -33,6 +33,13 @@ def evaluation_operator(K: Any) -> Array:
     References
     ----------
     Smola 1998, (8.21).
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import evaluation_operator
+    >>> evaluation_operator([[4.0, 0.0], [0.0, 1.0]])
+    array([[2., 0.],
+           [0., 1.]])
     """
     matrix = np.asarray(K, dtype=np.float64)
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
@@ -59,6 +66,12 @@ def volume_lower_bound(K: Any, eps: float, w_norm: float = 1.0) -> float:
     -------
     float
         The lower bound, at least 0.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import volume_lower_bound
+    >>> round(volume_lower_bound([[1.0, 0.0], [0.0, 1.0]], 0.1), 3)
+    4.364
     """
     matrix = np.asarray(K, dtype=np.float64)
     positive(eps, "eps")
@@ -67,4 +80,4 @@ def volume_lower_bound(K: Any, eps: float, w_norm: float = 1.0) -> float:
     if sign <= 0:
         return 0.0
     volume = 0.5 * logdet + m / 2 * math.log(math.pi) - math.lgamma(m / 2 + 1)
-    return max(0.0, volume - m * math.log(2.0 * eps) + m * math.log(w_norm))
+    return max(0.0, float(volume) - m * math.log(2.0 * eps) + m * math.log(w_norm))

@@ -178,6 +178,12 @@ def uncentred_covariance_spectrum(K: Any) -> Array:
     References
     ----------
     Smola 1998, (8.11) to (8.13).
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import uncentred_covariance_spectrum
+    >>> uncentred_covariance_spectrum([[2.0, 0.0], [0.0, 4.0]])
+    array([2., 1.])
     """
     matrix = np.asarray(K, dtype=np.float64)
     return scipy.linalg.eigvalsh((matrix + matrix.T) / 2)[::-1] / len(matrix)

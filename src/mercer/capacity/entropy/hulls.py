@@ -86,6 +86,12 @@ def barron_bound(n_terms: int, radius: float = 1.0) -> Bound:
         The number of terms n.
     radius : float > 0, default=1.0
         The largest norm of an element.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import barron_bound
+    >>> barron_bound(25, radius=2.0).value
+    0.4
     """
     n = integer(n_terms, "n_terms", minimum=1)
     return state({"error": positive(radius, "radius") / math.sqrt(n)})

@@ -97,6 +97,12 @@ def lattice_points(d: int, r2_max: int) -> NDArray[np.int64]:
     -------
     ndarray of int of shape (n_points, d)
         The points.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import lattice_points
+    >>> lattice_points(2, 1).tolist()
+    [[0, 0], [-1, 0], [0, -1], [0, 1], [1, 0]]
     """
     side = np.arange(-isqrt(r2_max), isqrt(r2_max) + 1)
     grid = np.stack(np.meshgrid(*[side] * d, indexing="ij"), axis=-1).reshape(-1, d)

@@ -69,6 +69,12 @@ def manifold_distance(left: Any, right: Any) -> float:
     References
     ----------
     Smola 1998, (9.34).
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import manifold_distance
+    >>> manifold_distance([[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5], [1.0, 0.0]])
+    0.5
     """
     a, b = (np.atleast_2d(np.asarray(m, dtype=np.float64)) for m in (left, right))
     if a.shape != b.shape:
@@ -240,5 +246,11 @@ def smaller_cover(*covers: Callable[[float, int], Any]) -> Callable[[float, int]
     ----------
     *covers : callable
         Functions ``ln_n(eps, n_points)``.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import smaller_cover
+    >>> smaller_cover(lambda eps, n: 1 / eps, lambda eps, n: 5.0)(0.1, 100)
+    5.0
     """
     return lambda eps, n_points: min(float(cover(eps, n_points)) for cover in covers)

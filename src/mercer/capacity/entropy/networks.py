@@ -232,6 +232,13 @@ def class_from_basis(
     References
     ----------
     Smola 1998, section 9.1.1.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import class_from_basis
+    >>> chosen = class_from_basis([1.0, 0.1], [[1.0, 0.5], [0.5, 1.0]], coef=[0.6, 0.8])
+    >>> round(chosen.w_norm**2, 9)  # 0.36 + 0.64 + 2 * 0.5 * 0.6 * 0.8
+    1.48
     """
     if (coef is None) == (w_norm is None):
         raise ValueError("give either coefficients or w_norm.")

@@ -153,6 +153,13 @@ def compose(outer: OperatorEntropy, inner: OperatorEntropy, n_splits: int = 65) 
     References
     ----------
     Smola 1998, lemma 8.5.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import DiagonalOperator, compose
+    >>> product = compose(DiagonalOperator([2.0, 1.0]), DiagonalOperator([3.0, 0.1]))
+    >>> product.norm
+    6.0
     """
     shares = np.linspace(0.0, 1.0, integer(n_splits, "n_splits", minimum=2))
 
@@ -217,5 +224,11 @@ def operator_norm(matrix: Any) -> float:
     -------
     float
         The largest singular value.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import operator_norm
+    >>> operator_norm([[3.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    3.0
     """
     return float(np.linalg.norm(np.asarray(matrix, dtype=np.float64), 2))

@@ -135,6 +135,12 @@ def feature_box(spectrum: Spectrum, n_terms: int) -> Array:
     References
     ----------
     Smola 1998, (8.6).
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import Spectrum, feature_box
+    >>> feature_box(Spectrum([4.0, 1.0], [1, 2], C_k=1.5), 3)
+    array([3. , 1.5, 1.5])
     """
     return spectrum.C_k * np.sqrt(spectrum.leading(integer(n_terms, "n_terms", minimum=1)))
 

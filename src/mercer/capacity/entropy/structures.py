@@ -51,6 +51,15 @@ def compare_structures(
     References
     ----------
     Smola 1998, section 9.2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity.entropy import compare_structures
+    >>> spectrum = np.exp(-np.arange(1, 40.0))
+    >>> table = compare_structures(spectrum, 10**6, sv=(1.0, 0.10), lp=(1.0, 0.12))
+    >>> [bound.name for bound in table.bounds]
+    ['SVClass', 'LPClass']
     """
     found = []
     for name, (w_norm, emp_risk) in (("sv", sv), ("lp", lp)):
