@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from mercer.capacity.entropy import (
     ConvexHull,
@@ -90,6 +91,30 @@ def test_the_printed_theorem_of_makovoz_is_false():
     # The corrected bound holds: entropy numbers of G for k < 25 balls are those of the simplex.
     entropy = np.full(24, math.sqrt(0.5))
     assert best <= makovoz_bound(n, lambda k: entropy[k.astype(int) - 1]).value
+
+
+@pytest.mark.spec("SM-9.06")
+def test_the_corrected_bound_holds_for_the_best_combinations_of_random_sets():
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        G = rng.normal(size=(7, 4))
+        G /= np.linalg.norm(G, axis=1).max()
+        f = rng.dirichlet(np.ones(7)) @ G
+        distances = np.linalg.norm(G[:, None] - G, axis=2)
+        entropy = [  # centres among the points: at least the entropy number
+            min(distances[list(c)].min(axis=0).max() for c in itertools.combinations(range(7), k))
+            for k in range(1, 8)
+        ]
+        for n in (2, 3, 4):
+            # the nearest point of the hull of n points: non-negative least squares with sum 1
+            best = min(
+                scipy.optimize.nnls(np.vstack([G[list(c)].T, 1e4 * np.ones(n)]), np.append(f, 1e4))[
+                    1
+                ]
+                for c in itertools.combinations(range(7), n)
+            )
+            bound = makovoz_bound(n, lambda k, e=entropy: np.array(e)[k.astype(int) - 1])
+            assert best <= bound.value
 
 
 @pytest.mark.spec("SM-9.07")

@@ -33,6 +33,8 @@ def test_the_six_steps_agree_with_each_step_alone():
     np.testing.assert_allclose(steps.eps_A, by_hand)
     svc = SVClass(spectrum, 3.0)
     np.testing.assert_allclose(steps.eps_T, svc.eps([10.0, 50.0], 5000))
+    change = next(c for c in steps.log_covering(0.1).conditions if "periodic extension" in c.what)
+    assert "differ by at most 1e-06" in change.evidence
     risk = steps.generalization_bound(0.05, emp_risk=0.1, lipschitz=2.0, loss_range=4.0)
     same = uniform_bound(5000, svc.log_covering, 0.05, emp_risk=0.1, lipschitz=2.0, loss_range=4.0)
     assert risk.value == pytest.approx(same.value)

@@ -65,6 +65,12 @@ def test_a_list_that_is_cut_too_early_is_refused_and_a_tail_is_counted():
     assert entropy_A(Spectrum(cut, tail=2 * tail), 4.0).value > exact
     with pytest.raises(ValueError, match="listed eigenvalues serve ln_n below"):
         entropy_A(Spectrum(cut, tail=tail), 40.0)
+    # Classes use what is listed: any a_s gives a valid bound, here one above the optimum.
+    beyond = float(SVClass(Spectrum(cut, tail=tail)).eps(40.0, which="operator"))
+    assert beyond > entropy_A(whole, 40.0).value
+    a = np.append(np.sqrt(cut), np.full(30, (np.prod(cut) * math.exp(-80.0)) ** (1 / 20)))
+    means = np.exp((np.cumsum(np.log(a)) - 40.0) / J)
+    assert beyond == pytest.approx(6 * math.sqrt((whole / a**2).sum()) * means.max())
     with pytest.raises(ValueError, match="method must be one of"):
         entropy_A(whole, 4.0, method="guess")
     with pytest.raises(ValueError, match="ln_n"):

@@ -14,19 +14,19 @@ passed to any bound that asks for them (Smola 1998, sections 8.1.1 and 8.8).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.capacity import vocabulary
-from mercer.capacity.bound import Bound
+from mercer.capacity.bound import Bound, Condition
 from mercer.capacity.uniform import UniformTemplate, uniform_bound
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive
 
-from .choose import choose_period
+from .choose import choose_period, wrap_error
 from .classes import KernelClass, LPClass, SVClass
 from .maurey import PROVED
 from .periodic import PeriodicSpectrum, periodic_spectrum
@@ -222,6 +222,12 @@ def entropy_numbers(
             "one period would be taken for one another."
         )
     spectrum = periodic_spectrum(k, v, d)
+    change = Condition(
+        "the machine may use the periodic extension in place of the kernel",
+        "unknown",
+        f"values on the data differ by at most {wrap_error(k, v, 2.0 * b, d):.2g}",
+    )
+    spectrum = replace(spectrum, conditions=(*spectrum.conditions[:2], change))
     exponents = np.geomspace(1.0, 1000.0, 25) if ln_n is None else np.atleast_1d(ln_n)
     exponents = np.asarray(exponents, dtype=np.float64)
     chosen = MACHINES[machine](spectrum, w_norm, offset=offset, c=c)

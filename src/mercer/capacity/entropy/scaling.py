@@ -60,17 +60,18 @@ def as_spectrum(spectrum: Any) -> Spectrum:
     return spectrum if isinstance(spectrum, Spectrum) else Spectrum(spectrum)
 
 
-def scaling_entropy(spectrum: Spectrum, ln_n: Any) -> tuple[Any, Any]:
+def scaling_entropy(spectrum: Spectrum, ln_n: Any, *, strict: bool = False) -> tuple[Any, Any]:
     """Return sqrt(j* w + rest), without 6 C_k, and the block of j*; for arrays of ln n.
 
-    Raises ValueError where the listed eigenvalues do not reach beyond j*.
+    Where the listed eigenvalues do not reach beyond j*, the value at the end of the list is a valid
+    bound, though not the optimum; `strict` raises ValueError there.
     """
     exponents = log_counts(ln_n)
     blocks = spectrum.blocks
     # j* is the first index with 2 ln n < c_j, where c_j are the critical indices of lambda.
     critical = blocks.critical
     block = np.searchsorted(critical, 2.0 * exponents, side="right")
-    if spectrum.tail > 0 and (block == len(blocks.logs) - 1).any():
+    if strict and spectrum.tail > 0 and (block == len(blocks.logs) - 1).any():
         reach = critical[-1] / 2 if len(critical) else 0.0
         raise ValueError(
             f"the listed eigenvalues serve ln_n below {reach:.4g} only; got "
@@ -118,7 +119,7 @@ def entropy_A(spectrum: Any, ln_n: float, method: str = "closed") -> Bound:  # n
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     if method == "closed":
-        value, block = scaling_entropy(s, ln_n)
+        value, block = scaling_entropy(s, ln_n, strict=True)
         block = int(block)
         w = math.exp(float(s.blocks.log_means(np.asarray(2.0 * ln_n), np.asarray(block))))
         scaling = np.sqrt(np.where(np.arange(len(s.values)) <= block, s.values, w))
