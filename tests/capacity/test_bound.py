@@ -65,7 +65,7 @@ def test_bounds_compare_by_value_and_survive_json() -> None:
     assert small == pytest.approx(float(small))
     plain = json.loads(json.dumps(uniform_bound(n_samples=100, ln_n=lambda e, n: 1.0).to_dict()))
     assert plain["inputs"]["n_samples"] == 100
-    assert plain["conditions"][0]["state"] == "unknown"
+    assert plain["conditions"][0]["state"] == "satisfied"
     assert plain["dominant"] == "deviation"
 
 

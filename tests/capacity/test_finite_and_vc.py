@@ -122,6 +122,8 @@ def test_lower_bound_and_its_misprint() -> None:
     ours, theirs = vc_lower_bound(10, 3).value, vc_lower_bound(10, 3, variant="printed").value
     assert (1 - ours) ** 10 == pytest.approx(0.05)
     assert (1 - theirs) ** 10 == pytest.approx(0.0284, abs=1e-4)
+    assert [c.what for c in vc_lower_bound(10, 200).violated] == ["the rare points have mass <= 1"]
+    assert vc_lower_bound(1000, 1001, delta=0.3).violated  # proved up to 1/4
     for m, d, delta in itertools.product((10, 100, 1000), (2, 5, 10), (0.01, 0.1)):
         lower = vc_lower_bound(m, d, delta)
         assert lower.certified
@@ -146,6 +148,18 @@ def test_double_sample_lemma() -> None:
     exact = 2 * 0.9**40 - 0.8**40  # no sample within eps on one side or the other
     assert made.one_sample == pytest.approx(exact, abs=4e-3)
     assert made.one_sample <= 2 * made.two_samples
+    # Every threshold tried, on samples of our own.
+    rng = np.random.default_rng(5)
+    grid = np.linspace(0, 1, 201)
+    found = 0
+    for _ in range(2000):
+        first, second = rng.random((2, 40))
+        wrong = [
+            np.sum((sample[:, None] >= grid) != (sample[:, None] >= 0.5), axis=0)
+            for sample in (first, second)
+        ]
+        found += np.any((wrong[0] == 0) & (wrong[1] > 2))
+    assert made.two_samples == pytest.approx(found / 2000, abs=0.04)
     with pytest.raises(ValueError, match="2 / eps"):
         symmetrisation(n_samples=20, eps=0.1)
 
@@ -178,6 +192,7 @@ def test_growth_functions_lie_below_sauer() -> None:
         # The rough form is that of a class of dimension n + 1.
         assert sauer(m, n + 1) == total
         assert sauer(m, n + 1, form="exp") == pytest.approx(rough, abs=0.3)
+    assert growth_function("halfspaces", 7) == growth_function("signed thresholds", 7) == 14
     for m in (2, 5, 9):
         points = np.arange(m)
         thresholds = {tuple(points >= t) for t in range(m + 1)}
@@ -220,6 +235,7 @@ def test_three_forms_of_the_bound_of_vapnik_and_chervonenkis() -> None:
     quantile = kstwobign.ppf(0.95) / math.sqrt(1000)  # of the true deviation
     assert quantile == pytest.approx(0.043, abs=1e-3)
     assert quantile <= thresholds.value
+    assert vc_bound(10**4, 10, n_errors=0, variant="vc71").certified
     # The printed form is implied by that of 1971 wherever it says something.
     for ln_n, eps in itertools.product((0.0, 3.0, 50.0), (0.1, 0.5)):
         printed = deviation_probability(eps, 2000, ln_n, template="sm").value

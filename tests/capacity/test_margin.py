@@ -440,6 +440,9 @@ def test_hard_regression_bound() -> None:
 def test_two_norm_and_sse_bounds() -> None:
     made = regression_bound(1000, 1.0, 0.5, norm=2, w_norm=2.0, slack=math.sqrt(2))
     assert made.value == pytest.approx(2.38793, abs=1e-5)
+    # Only the product of norm and radius matters: the function is not rescaled.
+    wider = regression_bound(1000, 4.0, 0.5, norm=2, w_norm=0.5, slack=math.sqrt(2))
+    assert wider.value == pytest.approx(made.value)
     sse = sse_bound(1000, radius=1.0, w_norm=2.0, sse=2.0, theta=0.5)
     assert sse.value == pytest.approx(made.value)
     assert made.relative

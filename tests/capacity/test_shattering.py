@@ -13,6 +13,7 @@ from mercer.capacity import (
     balanced_dichotomy,
     count_dichotomies,
     dichotomies,
+    fat_dimension,
     growth_function,
     hyperplanes_shatter,
     is_shattered,
@@ -66,6 +67,27 @@ def test_halfspaces_realise_as_many_labellings_as_cover_counts() -> None:
     every = dichotomies(SQUARE)
     assert len({tuple(y) for y in every}) == 14
     assert {tuple(-y) for y in every} == {tuple(y) for y in every}
+
+
+@pytest.mark.spec("CS-4.05", "SM-7.18")
+def test_finite_classes_are_shattered_by_their_predictions() -> None:
+    thresholds = np.array([[x - t for x in range(3)] for t in (-0.5, 0.5, 1.5, 2.5)])
+    assert count_dichotomies(thresholds, by="predictions") == 4
+    found = is_shattered(thresholds, by="predictions")
+    assert not found
+    assert tuple(found.failing) not in {tuple(np.where(f >= 0, 1, -1)) for f in thresholds}
+    assert is_shattered(thresholds[:, :1], by="predictions")
+    assert is_shattered(labellings(4), by="predictions")
+    rng = np.random.default_rng(13)
+    for _ in range(5):
+        F = rng.normal(size=(12, 4))
+        sizes = [
+            k
+            for k in (1, 2, 3, 4)
+            for points in itertools.combinations(range(4), k)
+            if is_shattered(F[:, points], by="predictions")
+        ]
+        assert fat_dimension(F, kind="s") == max(sizes, default=0)
 
 
 @pytest.mark.spec("HO-19")

@@ -66,7 +66,7 @@ def test_what_may_be_used_as_a_structure() -> None:
     free = SRM([3, 4], nested=False).select([10, 20], n_samples=1000)
     assert free.index == 0
     with pytest.raises(ValueError, match="not nested"):
-        SRM([3, 4]).select([10, 20], n_samples=1000)
+        SRM([3, 4]).select([10, 11], n_samples=1000)
     with pytest.raises(ValueError, match="kind must be one of"):
         structure("magic")
     # An ordered list stopped at the first good hypothesis: a small m is cheap.

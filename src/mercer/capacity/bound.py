@@ -223,6 +223,8 @@ class Bound:
         as all bounds of this package do.
         """
         self._needs_samples()
+        if self.side == "lower":
+            raise ValueError("sample complexity follows from upper bounds; this is a lower one.")
         target = self.trivial if value is None else value
         if target is None:
             raise ValueError(f"{self.name} is never vacuous; say which value to reach.")

@@ -125,6 +125,7 @@ def pac_bayes_bound(n_samples: int, emp_risk: float, kl: float, delta: float = 0
     inside = (kl + math.log(2 * math.sqrt(n_samples) / delta)) / (2 * n_samples)
     return state(
         {"training error": emp_risk, "deviation": math.sqrt(inside)},
+        Condition.that("n_samples >= 8", n_samples >= 8, str(n_samples)),
         INDEPENDENT,
         Condition("the prior was fixed before the samples were seen"),
         Condition("the loss lies in [0, 1]"),

@@ -8,6 +8,7 @@ function and not 2^m.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -79,10 +80,12 @@ def dichotomies(
     ----------
     X : array-like of shape (n_points, n_features)
         The points; with a kernel, any objects of that kernel; with ``kernel="precomputed"``,
-        their kernel matrix.
-    by : {"halfspaces", "homogeneous halfspaces", "balls", "rectangles"}
+        their kernel matrix; with ``by="predictions"``, the values of finitely many functions, one
+        function per row and one point per column.
+    by : {"halfspaces", "homogeneous halfspaces", "balls", "rectangles", "predictions"}
         The class; positive labels lie inside balls and rectangles. Homogeneous halfspaces have
-        no offset. Rectangles are parallel to the axes and take no kernel.
+        no offset. Rectangles are parallel to the axes and take no kernel. "predictions" is the
+        finite class whose values X holds; f >= 0 is positive.
     margin : float, default=0
         Halfspaces only: the least distance rho of every point from the hyperplane, i.e. the
         hyperplane is rho-fat. Labellings of one class alone need no hyperplane between the points.
@@ -95,6 +98,8 @@ def dichotomies(
     >>> len(dichotomies([[0, 0], [1, 0], [0, 1], [1, 1]]))
     14
     """
+    if by == "predictions":
+        return np.unique(np.where(_points(X) >= 0, 1, -1), axis=0)
     points, realised = _class(X, by, margin, kernel)
     signs = (-1,) if by in SYMMETRIC else (-1, 1)  # the others are the negatives of these
     found = [np.array([sign]) for sign in signs if realised(points[:1], np.array([sign]))]
@@ -110,13 +115,7 @@ def count_dichotomies(
 ) -> int:
     """Return the number of labellings that a class realises on the points.
 
-    Parameters
-    ----------
-    X : array-like
-        As for `dichotomies`; with ``by="predictions"`` a matrix of the values of finitely many
-        functions, one per row, whose distinct sign vectors are counted (f >= 0 is positive).
-    by, margin, kernel
-        As for `dichotomies`.
+    The parameters are those of `dichotomies`.
 
     Examples
     --------
@@ -124,8 +123,6 @@ def count_dichotomies(
     >>> count_dichotomies([[1.0, -2.0], [3.0, -1.0], [1.0, 1.0]], by="predictions")
     2
     """
-    if by == "predictions":
-        return len(np.unique(np.asarray(X, dtype=float) >= 0, axis=0))
     return len(dichotomies(X, by, margin, kernel))
 
 
@@ -149,6 +146,12 @@ def is_shattered(
     >>> print(is_shattered([[0, 0], [1, 0], [0, 1], [1, 1]]))
     4 points are not shattered by halfspaces: -++- is not realised
     """
+    if by == "predictions":
+        rows = {tuple(row) for row in dichotomies(X, by).tolist()}
+        every = itertools.product((-1, 1), repeat=len(next(iter(rows))))
+        absent = next((labels for labels in every if labels not in rows), None)
+        failing = None if absent is None else np.array(absent)
+        return Shattering(failing is None, failing, len(next(iter(rows))), by)
     points, realised = _class(X, by, margin, kernel)
     if by in SYMMETRIC and not margin:
         failing = _dependent_labelling(points, by)
@@ -225,7 +228,8 @@ def _class(
 ) -> tuple[Array, Callable[[Array, NDArray[np.int64]], bool]]:
     """Return points of a Euclidean space and the test of one labelling of some of them."""
     if by not in CLASSES:
-        raise ValueError(f"by must be one of {', '.join(CLASSES)}; got {by!r}.")
+        known = ", ".join([*CLASSES, "predictions"])
+        raise ValueError(f"by must be one of {known}; got {by!r}.")
     if not (margin >= 0 and math.isfinite(margin)):
         raise ValueError(f"margin must be 0 or more and finite; got {margin!r}.")
     if margin and by not in CLASSES[:2]:

@@ -202,14 +202,20 @@ def _prepared(
     return template, ln_n
 
 
+def enough_samples(template: UniformTemplate, n_samples: int, eps: float) -> list[Condition]:
+    """Return the condition m >= least / eps^2 of a template, if it has one."""
+    if not template.least:
+        return []
+    need = template.least / eps**2 if eps > 0 else math.inf
+    what = f"n_samples >= {template.least:g} / eps^2"
+    return [Condition.that(what, n_samples >= need, f"{n_samples} >= {need:.4g}")]
+
+
 def _conditions(
     template: UniformTemplate, n_samples: int, eps: float, emp_risk: float
 ) -> list[Condition]:
-    found = [INDEPENDENT, FIXED_CLASS, Condition("ln_n bounds ln E[N], not only E[ln N]")]
-    if template.least:
-        need = template.least / eps**2 if eps > 0 else math.inf
-        what = f"n_samples >= {template.least:g} / eps^2"
-        found.append(Condition.that(what, n_samples >= need, f"{n_samples} >= {need:.4g}"))
+    found = [*enough_samples(template, n_samples, eps), INDEPENDENT, FIXED_CLASS]
+    found.append(Condition("ln_n bounds ln E[N], not only E[ln N]"))
     if template.zero_error:
         found.append(Condition.that("no training error", emp_risk == 0, f"emp_risk={emp_risk:g}"))
     if not template.proved:

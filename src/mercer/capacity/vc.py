@@ -11,7 +11,7 @@ import math
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 from .finite_classes import CONSISTENT
 from .growth import sauer
-from .uniform import TEMPLATES
+from .uniform import TEMPLATES, enough_samples
 
 __all__ = ["vc_bound", "vc_confidence", "vc_lower_bound"]
 
@@ -178,9 +178,10 @@ def _by_template(
     finite = not math.isinf(vc_dim)
     points = template.ghost * n_samples
     ln_n = sauer(points, math.floor(vc_dim), log=True) if finite else math.inf
+    eps = template.deviation(n_samples, ln_n, delta)
     return state(
-        _training_error(n_samples, n_errors)
-        | {"deviation": template.deviation(n_samples, ln_n, delta)},
+        _training_error(n_samples, n_errors) | {"deviation": eps},
+        *enough_samples(template, n_samples, eps),
         INDEPENDENT,
         FIXED_CLASS,
         *([] if n_errors is not None else [CONSISTENT]),
