@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mercer.capacity.entropy as entropy
+from mercer import SVR
 from mercer.capacity import TEMPLATES, Bound, uniform_bound
 from mercer.capacity.entropy import (
     LPClass,
@@ -16,9 +17,11 @@ from mercer.capacity.entropy import (
     choose_period,
     entropy_A,
     entropy_numbers,
+    expansion_entropy,
     kernel_entropy,
     periodic_spectrum,
 )
+from mercer.geometry import RKHSFunction
 from mercer.kernels import RBF, Exponential, Linear, Matern, Polynomial
 
 GAUSSIAN = RBF(gamma=1.0)
@@ -28,7 +31,7 @@ GAUSSIAN = RBF(gamma=1.0)
 def test_the_six_steps_agree_with_each_step_alone():
     steps = entropy_numbers(GAUSSIAN, 2.0, 5000, w_norm=3.0, ln_n=[10.0, 50.0])
     assert steps.period == choose_period(GAUSSIAN, 2.0)
-    spectrum = periodic_spectrum(GAUSSIAN, steps.period)
+    spectrum = periodic_spectrum(GAUSSIAN, steps.period, constant="shells")
     by_hand = [entropy_A(spectrum, x).value for x in (10.0, 50.0)]
     np.testing.assert_allclose(steps.eps_A, by_hand)
     svc = SVClass(spectrum, 3.0)
@@ -41,6 +44,26 @@ def test_the_six_steps_agree_with_each_step_alone():
     assert risk.terms["training error"] == 0.1
     for word in ("kernel", "period", "eps_n(A)", "eps_n(T)", "loss", "uniform"):
         assert word in str(steps)
+
+
+def test_the_class_of_a_fitted_machine():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(3.0, 5.0, (60, 1))  # far from the origin, which does not matter
+    model = SVR(kernel=GAUSSIAN, C=1.0, epsilon=0.05).fit(X, np.sin(X[:, 0]))
+    steps = expansion_entropy(model.expansion_, X)
+    f = RKHSFunction.from_expansion(model.expansion_)
+    assert steps.function_class.w_norm == pytest.approx(f.norm())
+    assert steps.function_class.offset == pytest.approx(abs(float(model.intercept_[0])))
+    assert 0.9 < steps.radius < 1.1
+    assert steps.n_samples == 60
+    risk = steps.generalization_bound(n_samples=10**8)
+    assert 0 < risk.value < 1
+    said = steps.log_covering(0.1).assumes
+    assert any("fixed before the samples were seen" in what for what in said)
+    lp = expansion_entropy(model.expansion_, X, machine="lp")
+    assert lp.function_class.w_norm == pytest.approx(np.abs(f.coef).sum())
+    with pytest.raises(TypeError, match="Expansion is needed"):
+        expansion_entropy(model, X)
 
 
 @pytest.mark.spec("SM-8.59")

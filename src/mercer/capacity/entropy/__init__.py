@@ -9,7 +9,7 @@ inherits them (Smola 1998, chapters 8 and 9, after Williamson, Smola and Schoelk
 >>> from mercer.kernels import RBF
 >>> steps = entropy_numbers(RBF(gamma=1.0), radius=2.0, n_samples=1_000_000)
 >>> round(steps.generalization_bound(delta=0.05).value, 3)
-0.064
+0.062
 
 Counts n of balls are given as natural logarithms `ln_n` throughout.
 """
@@ -23,6 +23,7 @@ from .diagonal import DiagonalEntropy, diagonal_entropy, ellipsoid_log_cover
 from .empirical import EmpiricalScaling, estimate_radii
 from .evaluation import evaluation_operator, volume_lower_bound
 from .exponential_decay import ExponentialSpectrum
+from .fitted import expansion_entropy
 from .gram_spectra import nystrom_spectrum, spectrum_from_gram, uncentred_covariance_spectrum
 from .hulls import ConvexHull, barron_bound, feature_curve_entropy, makovoz_bound, terms_needed
 from .kernel_class import KernelClass
@@ -139,6 +140,7 @@ __all__ = [
     "estimate_radii",
     "evaluation_operator",
     "exact_period",
+    "expansion_entropy",
     "expansion_lower_bound",
     "expected_excess",
     "exponential_rate",
