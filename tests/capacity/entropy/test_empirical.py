@@ -133,7 +133,7 @@ def test_radii_say_which_objects_they_hold_for():
     domain = estimate_radii(
         GAUSSIAN, source="domain", domain=([-1, -1], [1, 1]), n_radii=6, n_draws=100
     )
-    statements = {s: e.entropy(5.0).assumes[0] for s, e in found.items()}
+    statements = {s: str(e.entropy(5.0).conditions[0]) for s, e in found.items()}
     assert len(set(statements.values())) == 3
     assert "probability 1 - eta" in statements["unlabelled"]
     assert "Monte Carlo" in str(domain.conditions[0])

@@ -17,7 +17,6 @@ from .transforms import translation_invariant
 
 Array = NDArray[np.float64]
 
-
 _MOST_IMAGES = 4096
 
 

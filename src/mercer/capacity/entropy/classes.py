@@ -81,13 +81,11 @@ class SVClass(KernelClass):
         own = () if self.spectrum is None else self.spectrum.conditions
         super().__init__(c=c, offset=offset, conditions=(*own, *conditions))
         self.w_norm = positive(w_norm, "w_norm")
-        if radius is None and self.spectrum is None:
-            raise ValueError("without a spectrum, the radius of the data is needed.")
-        self.radius = (
-            self.spectrum.radius
-            if radius is None and self.spectrum is not None
-            else positive(radius, "radius")
-        )
+        if radius is None:
+            if self.spectrum is None:
+                raise ValueError("without a spectrum, the radius of the data is needed.")
+            radius = self.spectrum.radius
+        self.radius = positive(radius, "radius")
 
     @classmethod
     def from_kernel(

@@ -25,7 +25,6 @@ from .inputs import log_counts, multiplicities_of, nonincreasing, number
 
 Array = NDArray[np.float64]
 
-
 FACTOR = 6.0  # of the theorem, 3/4 times 8: see `ellipsoid_log_cover`
 
 

@@ -23,12 +23,8 @@ from .operators import invert
 Array = NDArray[np.float64]
 
 WAYS = ("best", "maurey", "operator", "mixed")
-
-
-_SHARES = np.linspace(0.0, 1.0, 21)[1:-1]
-
-
-_OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e9, 120))))  # ln of numbers of values of b
+_SHARES = np.linspace(0.0, 1.0, 21)[1:-1]  # of ln n that go to the evaluation operator
+_OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e15, 200))))  # ln of numbers of values of b
 
 
 class KernelClass:

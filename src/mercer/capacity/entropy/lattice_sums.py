@@ -13,7 +13,6 @@ from mercer.kernels import Kernel, resolve
 
 Array = NDArray[np.float64]
 
-
 MOST_POINTS = 1_000_000  # of the lattice, where the transform is not radial
 
 

@@ -24,7 +24,6 @@ from .inputs import log_counts, number
 
 Array = NDArray[np.float64]
 
-
 _LARGEST_LN_N = 1e15
 
 

@@ -30,7 +30,6 @@ from .transforms import Transform, is_radial, transform_of
 
 Array = NDArray[np.float64]
 
-
 SMALLEST = 1e-300  # of the largest eigenvalue: below it numbers lose their digits
 NUMERIC_FLOOR = 1e-9  # of the largest eigenvalue, for transforms by numerical integration
 MOST_SHELLS = {1: 200_000, 2: 60_000}
@@ -176,7 +175,7 @@ def periodic_spectrum(
         counts,
         C_k=((2.0 if constant == "eigenfunctions" else 1.0) / v) ** (d / 2),
         tail=tail,
-        conditions=_conditions(closed, constant),
+        conditions=_conditions(closed, constant, len(values) if falling else 0),
         period=v,
         dimension=d,
         falling=radial and bool((np.diff(values) <= 0).all()),
@@ -248,15 +247,16 @@ def _by_points(
     return blocks, counts.astype(np.float64)
 
 
-def _conditions(closed: bool, constant: str) -> tuple[Condition, ...]:
+def _conditions(closed: bool, constant: str, n_falling: int) -> tuple[Condition, ...]:
     waves = "waves have this bound" if constant == "eigenfunctions" else "cos^2 + sin^2 = 1"
     formula = "closed form" if closed else "numerical integration to 1e-9 of the largest"
+    rest = f"integral of a function that falls on all {n_falling} shells listed"
     return (
         Condition("no eigenfunction exceeds C_k anywhere", "satisfied", waves),
         Condition(
             "the eigenvalues are those of the periodic kernel",
             "satisfied" if closed else "unknown",
-            formula,
+            f"{formula}; those not listed: {rest if n_falling else 'v^d k_v(0) less the listed'}",
         ),
         Condition("all data lie within one period of the kernel, less its range"),
     )

@@ -34,7 +34,6 @@ from .scaling import eps_of
 
 Array = NDArray[np.float64]
 
-
 MACHINES = {"sv": SVClass, "lp": LPClass}
 
 

@@ -14,20 +14,19 @@ from .inputs import nonincreasing
 
 Array = NDArray[np.float64]
 
-
 SOURCES = {
     "transductive": Condition(
         "no object but those of the matrix will be evaluated", "unknown", "training and test data"
     ),
     "unlabelled": Condition(
-        "later objects lie in the ellipsoid with probability 1 - eta only", "unknown",
-        "unlabelled data from the same distribution",
+        "later objects lie in the ellipsoid", "unknown",
+        "with probability 1 - eta, from unlabelled data of the same distribution",
     ),
     "domain": Condition(
         "the objects drawn from the domain reach its extremes", "unknown", "Monte Carlo"
     ),
     "training": Condition(
-        "radii of the training sample hold for later objects", "unknown",
+        "later objects lie in the ellipsoid of the training sample", "unknown",
         "needs covering numbers of 2 m points from m (Shawe-Taylor and Williamson 1999)",
     ),
 }  # fmt: skip

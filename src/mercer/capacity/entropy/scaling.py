@@ -35,7 +35,6 @@ from .spectra import Spectrum, diagonal_radius
 
 Array = NDArray[np.float64]
 
-
 METHODS = ("closed", "convex", "family")
 
 

@@ -25,7 +25,6 @@ from .inputs import multiplicities_of
 
 Array = NDArray[np.float64]
 
-
 _ASSUMED = Condition("no eigenfunction exceeds C_k anywhere")
 
 
