@@ -262,6 +262,14 @@ def test_dimension_of_fat_hyperplanes() -> None:
         sharp = vc_dim_margin(math.sqrt(ratio), 1.0).value
         assert sharp <= vc_dim_margin(math.sqrt(ratio), 1.0, form="ceiling").value
         assert sharp == vc_dim_margin(2 * math.sqrt(ratio), 2.0).value  # R can be scaled to 1
+    # Scaling data into the unit ball leaves radius over margin as it is.
+    X = np.random.default_rng(15).normal(size=(10, 2)) + np.repeat([[4.0, 0], [-4.0, 0]], 5, axis=0)
+    y = np.repeat([1, -1], 5)
+    R = np.linalg.norm(X, axis=1).max()
+    unit = X / R
+    assert np.linalg.norm(unit, axis=1).max() == pytest.approx(1)
+    ratio = R / largest_margin(X, y).margin
+    assert 1 / largest_margin(unit, y).margin == pytest.approx(ratio)
     # The simplex of N points attains the even case: R^2 / rho^2 = N - 1.
     for n in (2, 4, 6):
         X = np.eye(n) - 1 / n
