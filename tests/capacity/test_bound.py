@@ -38,6 +38,21 @@ def test_a_bound_states_its_conditions_and_what_it_assumes() -> None:
     assert fine.at(vc_dim=10).value == vc_bound(n_samples=1000, vc_dim=10, delta=0.05).value
 
 
+@pytest.mark.spec("SM-7.29")
+def test_when_a_bound_says_nothing() -> None:
+    assert uniform_bound(10**5, 2.0, emp_risk=0.5).trivial == 1
+    doubled = uniform_bound(10**5, 2.0, emp_risk=1.5, loss_range=2.0)
+    assert doubled.trivial == 2
+    assert not doubled.vacuous
+    assert doubled.at(n_samples=100).vacuous
+    wide = capacity.linear_fat_dimension(radius=10.0, margin=1.0)
+    assert wide.trivial is None
+    assert not wide.vacuous
+    assert Bound(0.0, side="lower").vacuous
+    assert not Bound(0.1, side="lower").vacuous
+    assert Bound(math.nan).vacuous
+
+
 def test_an_assumption_can_be_decided_by_who_knows() -> None:
     made = vc_bound(n_samples=1000, vc_dim=3)
     good = made.decide("training error", True, "0 of 1000")

@@ -289,6 +289,7 @@ def test_covers_from_the_pseudo_dimension() -> None:
     made = [cover_from_pseudodim(eps=e, vc_dim=2).value for e in (0.1, 0.01)]
     assert made == pytest.approx([11.455, 16.970], abs=1e-3)
     assert cover_from_pseudodim(eps=0.1, vc_dim=1).violated
+    assert cover_from_pseudodim(eps=0.1, vc_dim=2).certified
     # Thresholds x >= t on 8 points have pseudo-dimension 1 <= 2, and 9 functions.
     F = np.array([np.arange(8) >= t for t in range(9)], dtype=float)
     assert fat_dimension(F) == 1

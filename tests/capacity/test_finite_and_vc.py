@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,6 +149,8 @@ def test_double_sample_lemma() -> None:
     exact = 2 * 0.9**40 - 0.8**40  # no sample within eps on one side or the other
     assert made.one_sample == pytest.approx(exact, abs=4e-3)
     assert made.one_sample <= 2 * made.two_samples
+    assert made.holds
+    assert not replace(made, one_sample=2.1 * made.two_samples).holds
     # Every threshold tried, on samples of our own.
     rng = np.random.default_rng(5)
     grid = np.linspace(0, 1, 201)

@@ -405,6 +405,8 @@ def test_pac_bayes_dominates_randomised_classifiers() -> None:
         kl = float(posterior @ np.log(posterior / prior))
         failures += posterior @ means > pac_bayes_bound(m, float(posterior @ emp), kl).value
     assert failures <= 25
+    assert pac_bayes_bound(8, 0.1, 1.0).certified
+    assert pac_bayes_bound(7, 0.1, 1.0).violated
     single = pac_bayes_bound(m, 0.1, math.log(8))
     occam = finite_class_bound(m, 8, variant="sm", emp_risk=0.1)
     assert occam.value < single.value < occam.value + 0.06

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from mercer import SVC
 from mercer.capacity import (
@@ -29,7 +30,12 @@ from mercer.capacity import (
     vc_dimension_of_union,
     worst_margin,
 )
-from mercer.capacity.separation import features_of, halfspace, largest_margin
+from mercer.capacity.separation import (
+    features_of,
+    halfspace,
+    largest_margin,
+    shortest_in_hull,
+)
 from mercer.kernels import RBF, Linear, Polynomial
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
@@ -227,6 +233,22 @@ def test_largest_margin_agrees_with_the_support_vector_machine() -> None:
     assert largest_margin(np.array(SQUARE), np.array([1, -1, -1, 1])) is None
 
 
+def test_shortest_vector_of_a_hull_is_optimal() -> None:
+    rng = np.random.default_rng(14)
+    for trial in range(60):
+        n, d = rng.integers(2, 12), rng.integers(1, 6)
+        A = rng.normal(size=(n, d)) + 1.5 * rng.normal(size=d)
+        if trial % 3 == 0:
+            A = np.round(A)  # repeated and dependent points
+        v = shortest_in_hull(A)
+        # v is in the hull, and the hull lies beyond the plane through v.
+        inside = linprog(
+            np.zeros(n), A_eq=np.vstack([A.T, np.ones(n)]), b_eq=np.append(v, 1.0), bounds=(0, None)
+        )
+        assert inside.status == 0
+        assert (A @ v).min() >= v @ v - 1e-9 * np.abs(A).max() ** 2
+
+
 @pytest.mark.spec("LFD-21", "HO-25")
 def test_dimension_of_fat_hyperplanes() -> None:
     toy = vc_dim_margin(radius=3.0, margin=1 / math.sqrt(2), n_features=2)
@@ -240,6 +262,14 @@ def test_dimension_of_fat_hyperplanes() -> None:
         sharp = vc_dim_margin(math.sqrt(ratio), 1.0).value
         assert sharp <= vc_dim_margin(math.sqrt(ratio), 1.0, form="ceiling").value
         assert sharp == vc_dim_margin(2 * math.sqrt(ratio), 2.0).value  # R can be scaled to 1
+    # Scaling data into the unit ball leaves radius over margin as it is.
+    X = np.random.default_rng(15).normal(size=(10, 2)) + np.repeat([[4.0, 0], [-4.0, 0]], 5, axis=0)
+    y = np.repeat([1, -1], 5)
+    R = np.linalg.norm(X, axis=1).max()
+    unit = X / R
+    assert np.linalg.norm(unit, axis=1).max() == pytest.approx(1)
+    ratio = R / largest_margin(X, y).margin
+    assert 1 / largest_margin(unit, y).margin == pytest.approx(ratio)
     # The simplex of N points attains the even case: R^2 / rho^2 = N - 1.
     for n in (2, 4, 6):
         X = np.eye(n) - 1 / n
@@ -270,6 +300,10 @@ def test_balanced_dichotomies(n: int, count: int) -> None:
     gap = np.linalg.norm(X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0))
     limit = 2 * R / math.sqrt(n - 1) if n % 2 == 0 else 2 * n * R / ((n - 1) * math.sqrt(n + 1))
     assert gap <= limit
+    for seed in range(20):
+        y = balanced_dichotomy(X, rng=seed)
+        difference = X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
+        assert difference @ difference <= np.mean(gaps) * (1 + 1e-9)  # not above the average
     separable = largest_margin(X, y)
     if separable is not None:
         assert 2 * separable.margin <= gap
