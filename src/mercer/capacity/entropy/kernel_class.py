@@ -44,6 +44,14 @@ class KernelClass:
         self.offset = float(offset)
         self._conditions = conditions
 
+    def conditions(
+        self, n_samples: int | None = None, which: str = "best"
+    ) -> tuple[Condition, ...]:
+        """Return what the bounds of the class rest on; Maurey's constant only where it is used."""
+        if n_samples is None or which == "operator":
+            return self._conditions
+        return (*self._conditions, constant_condition(self.c))
+
     @property
     def _norm(self) -> float:
         raise NotImplementedError
@@ -138,15 +146,10 @@ class KernelClass:
         return self._bound(value, "ln covering number", inputs, self.log_covering, which)
 
     def _bound(self, value: float, quantity: str, inputs: Any, again: Any, which: str) -> Bound:
-        constant = (
-            ()
-            if inputs["n_samples"] is None or which == "operator"
-            else (constant_condition(self.c),)
-        )
         return Bound(
             value,
             {which: value},
-            (*self._conditions, *constant),
+            self.conditions(inputs["n_samples"], which),
             quantity=quantity,
             name=f"{type(self).__name__}.{again.__name__}",
             inputs=inputs,

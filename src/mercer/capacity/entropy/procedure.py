@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.capacity import vocabulary
-from mercer.capacity.bound import Bound, Condition
+from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.capacity.uniform import UniformTemplate, uniform_bound
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive
@@ -111,15 +111,12 @@ class EntropyProcedure:
         n_samples : int >= 1, optional
             Another number of points.
         """
-        return uniform_bound(
-            self.n_samples if n_samples is None else n_samples,
-            self.function_class.log_covering,
-            delta,
-            template,
-            emp_risk=emp_risk,
-            lipschitz=lipschitz,
-            loss_range=loss_range,
-        )
+        m = self.n_samples if n_samples is None else n_samples
+        return entropy_risk(self, m, delta, emp_risk, lipschitz, loss_range, template)
+
+    def __repr__(self) -> str:
+        name = type(self.function_class).__name__
+        return f"<entropy numbers of {name} with {self.kernel!r}, radius {self.radius:g}>"
 
     def __str__(self) -> str:
         c = self.function_class
@@ -135,6 +132,30 @@ class EntropyProcedure:
             "6. uniform      generalization_bound(delta=, template=)",
         ]
         return "\n".join(lines)
+
+
+@bound("risk")
+def entropy_risk(
+    steps: EntropyProcedure,
+    n_samples: int,
+    delta: float = 0.05,
+    emp_risk: float = 0.0,
+    lipschitz: float = 1.0,
+    loss_range: float = 1.0,
+    template: str | UniformTemplate = "alon",
+) -> Bound:
+    """Return `EntropyProcedure.generalization_bound`, with the conditions of all six steps."""
+    cover = steps.function_class.log_covering
+    risk = uniform_bound(n_samples, cover, delta, template, emp_risk, lipschitz, loss_range)
+    risk = risk.decide("ln_n bounds ln E[N]", True, "the cover serves every sample")
+    more = {} if loss_range == 1.0 else {"trivial": loss_range}
+    return state(
+        risk.terms,
+        *risk.conditions,
+        *steps.function_class.conditions(n_samples),
+        reference=f"{risk.reference}; covers by {steps.function_class.reference}",
+        **more,
+    )
 
 
 def entropy_numbers(
