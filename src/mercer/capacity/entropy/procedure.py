@@ -239,8 +239,11 @@ def entropy_numbers(
     k = resolve(kernel)
     b = positive(radius, "radius")
     d = integer(dimension, "dimension", minimum=1)
-    if X is not None:
-        _require_inside(X, b, d)
+    inside = Condition(
+        "all points, also later ones, lie within the radius in input space",
+        "unknown",
+        "" if X is None else f"the farthest so far at {_farthest(X, b, d):.4g}",
+    )
     v = choose_period(k, b, d, wrap_tol=wrap_tol) if period is None else float(period)
     if not v > 2.0 * b:
         raise ValueError(
@@ -253,7 +256,9 @@ def entropy_numbers(
         "unknown",
         f"values on the data differ by at most {wrap_error(k, v, 2.0 * b, d):.2g}",
     )
-    spectrum = replace(spectrum, conditions=(*spectrum.conditions[:2], change, *assumptions))
+    spectrum = replace(
+        spectrum, conditions=(*spectrum.conditions[:2], inside, change, *assumptions)
+    )
     exponents = np.geomspace(1.0, 1000.0, 25) if ln_n is None else np.atleast_1d(ln_n)
     exponents = np.asarray(exponents, dtype=np.float64)
     chosen = MACHINES[machine](spectrum, w_norm, offset=offset, c=c)
@@ -270,7 +275,8 @@ def entropy_numbers(
     )
 
 
-def _require_inside(X: Any, radius: float, dimension: int) -> None:
+def _farthest(X: Any, radius: float, dimension: int) -> float:
+    """Return the largest distance of a point from the origin, which the radius has to reach."""
     points = np.asarray(X, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points
     if points.shape[1] != dimension:
@@ -281,6 +287,7 @@ def _require_inside(X: Any, radius: float, dimension: int) -> None:
             f"radius={radius:g} is smaller than the data: a point lies at the distance "
             f"{farthest:.6g} from the origin. Centre the data, or give a larger radius."
         )
+    return farthest
 
 
 def kernel_entropy(kernel: Any, period: float, dimension: int, ln_n: Any) -> Any:
