@@ -212,6 +212,13 @@ def test_convex_hulls_in_banach_spaces_have_an_unspecified_constant():
     assert convex_hull_entropy(10, 2.0, 3.0, rho=5.0).value == pytest.approx(5 * values[0].value)
     one, other = (F1_entropy_lipschitz(n, GAUSSIAN, [0.5, 0.5]) for n in (10, 1000))
     assert measured_rates([one.value, other.value], [10, 1000])[0] == pytest.approx(-0.5)
+    for sides in ([0.5, 0.5], [1.0, 0.01]):  # eps_n of the functions with both signs, for all n
+        for n in (2, 4, 10, 200):
+            functions = base_class_entropy(GAUSSIAN, sides, math.log(n / 2))
+            assert functions <= F1_entropy_lipschitz(n, GAUSSIAN, sides, rho=1.0).value
+    assert one.value == pytest.approx(
+        math.sqrt(2 / math.e) * math.sqrt(2) * (2 / 10) ** 0.5, rel=1e-5
+    )
     steeper = F1_entropy_lipschitz(10, RBF(gamma=4.0), [0.5, 0.5])
     assert steeper.value == pytest.approx(2 * one.value, rel=1e-5)  # homogeneous in c_L
     assert F1_entropy_lipschitz(10, 2 * GAUSSIAN, [0.5, 0.5]).violated  # k <= 1 is needed
