@@ -16,7 +16,7 @@ from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition
 from mercer.objects.parameters import positive
 
-from .inputs import log_counts, number
+from .inputs import log_counts, number, whole_counts
 from .maurey import constant_condition, cubes_factor, maurey_factor
 from .operators import invert
 
@@ -78,7 +78,7 @@ class KernelClass:
             The bounds.
         """
         exponents = log_counts(ln_n)
-        flat = exponents.reshape(-1)
+        flat = whole_counts(exponents.reshape(-1))  # the theorems are about integers
         values = (
             self._with_offset(flat, n_samples, which)
             if self.offset
@@ -109,15 +109,15 @@ class KernelClass:
         return self.c * self._norm * maurey_factor(ln_n / math.log(2.0), m)
 
     def _mixed(self, ln_n: Array, m: float, most: float) -> Array:
-        split = _SHARES[:, None] * ln_n
-        rest = self._operator((ln_n - split).reshape(-1)).reshape(split.shape)
+        split = whole_counts(_SHARES[:, None] * ln_n)
+        rest = self._operator(whole_counts(ln_n - split).reshape(-1)).reshape(split.shape)
         factor = self.c * maurey_factor(split / math.log(2.0), m)
         return np.min(factor * np.minimum(rest, most), axis=0)
 
     def _with_offset(self, ln_n: Array, n_samples: int | None, which: str) -> Array:
         # t values of b cover [-B, B] at the radius B / t, and the radii of the two covers add up.
         left = ln_n[:, None] - _OFFSETS
-        own = self._without(np.maximum(left, 0.0).reshape(-1), n_samples, which)
+        own = self._without(whole_counts(np.maximum(left, 0.0)).reshape(-1), n_samples, which)
         total = own.reshape(left.shape) + self.offset * np.exp(-_OFFSETS)
         best = np.where(left >= 0.0, total, np.inf).min(axis=1)
         return best if which != "best" else np.minimum(best, self._norm + self.offset)
