@@ -1,5 +1,6 @@
 """Bounds on the error of a machine, with the conditions under which they hold."""
 
+from . import entropy
 from .bayes import (
     gaussian_posterior,
     log_marginal_likelihood,
@@ -45,6 +46,7 @@ from .dimensions import (
     vc_dimension_of_combinations,
     vc_dimension_of_union,
 )
+from .entropy import *  # noqa: F403
 from .fat import (
     effective_vc_dimension,
     fat_dimension,
@@ -233,3 +235,4 @@ __all__ = [
     "vc_lower_bound",
     "worst_margin",
 ]
+__all__ += entropy.__all__
