@@ -27,7 +27,7 @@ from mercer.capacity import (
     offset_cover,
     sauer,
     sum_cover,
-    symmetrisation,
+    symmetrisation_demo,
     test_set_bound,
     uniform_bound,
     vc_bound,
@@ -147,7 +147,7 @@ def test_the_first_lower_bound_holds_up_to_a_quarter() -> None:
 
 @pytest.mark.spec("CS-4.03")
 def test_double_sample_lemma() -> None:
-    made = symmetrisation(n_samples=40, eps=0.1, n_trials=20_000)
+    made = symmetrisation_demo(n_samples=40, eps=0.1, n_trials=20_000)
     exact = 2 * 0.9**40 - 0.8**40  # no sample within eps on one side or the other
     assert made.one_sample == pytest.approx(exact, abs=4e-3)
     assert made.one_sample <= 2 * made.two_samples
@@ -166,7 +166,7 @@ def test_double_sample_lemma() -> None:
         found += np.any((wrong[0] == 0) & (wrong[1] > 2))
     assert made.two_samples == pytest.approx(found / 2000, abs=0.04)
     with pytest.raises(ValueError, match="2 / eps"):
-        symmetrisation(n_samples=20, eps=0.1)
+        symmetrisation_demo(n_samples=20, eps=0.1)
 
 
 @pytest.mark.spec("HO-22", "SM-7.40")

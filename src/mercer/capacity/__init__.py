@@ -64,7 +64,7 @@ from .finite_learners import (
     FiniteClassLearner,
     mdl_select,
     no_free_lunch,
-    symmetrisation,
+    symmetrisation_demo,
 )
 from .growth import Entropies, entropies, growth_function, sauer
 from .kernel_shattering import shatter_with_margin, worst_margin
@@ -223,7 +223,7 @@ __all__ = [
     "stratified",
     "structure",
     "sum_cover",
-    "symmetrisation",
+    "symmetrisation_demo",
     "test_set_bound",
     "uniform_bound",
     "vc_bound",

@@ -281,7 +281,10 @@ class Bound:
         lines = [f"{self.name}: {self.quantity} {relation} {self.value:.4g}{likely}{remark}"]
         if len(self.terms) > 1:
             total = sum(self.terms.values()) or 1.0
-            parts = (f"{n} {v:.4g} ({100 * v / total:.0f} %)" for n, v in self.terms.items())
+            if math.isinf(total):
+                parts = (f"{n} {v:.4g}" for n, v in self.terms.items())
+            else:
+                parts = (f"{n} {v:.4g} ({100 * v / total:.0f} %)" for n, v in self.terms.items())
             lines.append("  terms: " + ", ".join(parts))
         lines += [f"  {condition}" for condition in self.conditions]
         given = (f"{n}={_short(v)}" for n, v in self.inputs.items() if v is not None)
