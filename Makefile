@@ -133,7 +133,8 @@ fuzz: $(VENV)/.native
 # sanitizers: their library and that of C++ are loaded before it, and what Python keeps until the
 # end of the process does not count as a leak.
 SANITIZED_PYTHON = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) \
-    $$($(CXX) -print-file-name=libstdc++.so)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+    $$($(CXX) -print-file-name=libstdc++.so)" PYTHONMALLOC=malloc \
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
     UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python
 
 sanitize: $(VENV)/.build-tools $(VENV)/.native
@@ -144,7 +145,7 @@ sanitize: $(VENV)/.build-tools $(VENV)/.native
 	    -DMERCER_SANITIZE=ON > /dev/null
 	@$(BIN)/cmake --build build/sanitize --target mercer_tests _native -j $(JOBS)
 	@echo "== C++ tests and fuzzed fits under sanitizers"
-	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
+	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
 	    sh tools/on_every_isa.sh build/sanitize/mercer_tests
 	@echo "== Python fits under sanitizers"
 	@isas=$$(build/sanitize/mercer_tests --isas) && for isa in $$isas; do \
