@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Kernel, Laplacian, Linear, Precomputed, normalize
 from mercer.kernels.base import Kernel as AnyKernel
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 
 N = 1300  # more than are always computed in float64
 rng = np.random.default_rng(0)
@@ -100,12 +100,12 @@ def test_views_of_matrices_and_of_functions() -> None:
 
 def test_a_problem_on_a_view_is_that_of_its_objects() -> None:
     y = np.where(DENSE[:, 0] > 100.0, 1.0, -1.0)[SOME]
-    problem = Problem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(len(y), int))
+    problem = DualProblem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(len(y), int))
     on_view = solve(problem, Gram(RBF(0.1), DENSE, "float32").take(SOME), Settings())
     alone = solve(problem, Gram(RBF(0.1), DENSE[SOME], "float32"), Settings())
     assert on_view.status == "optimal"
     assert on_view.objective == pytest.approx(alone.objective, rel=1e-5)
-    rows = Problem(*(problem.lower, problem.upper, problem.slope_left), group=problem.group)
+    rows = DualProblem(*(problem.lower, problem.upper, problem.slope_left), group=problem.group)
     rows.rows = SOME
     same = solve(rows, Gram(RBF(0.1), DENSE, "float32"), Settings())
     assert np.array_equal(on_view.beta, same.beta)
@@ -169,7 +169,7 @@ def test_a_kernel_that_needs_more_digits_gets_them() -> None:
 
 def test_solutions_do_not_depend_on_what_is_kept() -> None:
     y = np.where(DENSE[:, 0] > 100.0, 1.0, -1.0)
-    problem = Problem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(N, int))
+    problem = DualProblem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(N, int))
     gram = Gram(RBF(0.1), DENSE, cache_size=3)
     for gamma in (0.05, 0.1, 0.2):
         kept = solve(problem, gram.with_kernel(RBF(gamma)), Settings())

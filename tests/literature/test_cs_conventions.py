@@ -14,7 +14,7 @@ from mercer.data import lfd_toy
 from mercer.gram import Gram
 from mercer.kernels import Precomputed
 from mercer.losses import ZeroOne
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 from tests.literature.problems import CLOUDS_KERNEL, EXACT, clouds, soft_margin_primal, two_points
 
 MACHINES = [SVC(), NuSVC(nu=0.65), SVR(), NuSVR(nu=0.4), OneClassSVM(nu=0.4)]
@@ -108,7 +108,9 @@ def test_cached_errors_equal_errors_from_scratch_after_every_step() -> None:
     X, y = clouds()
     K = CLOUDS_KERNEL(X)
     gram = Gram(CLOUDS_KERNEL, X, "float64")
-    problem = Problem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(40, dtype=np.int64))
+    problem = DualProblem(
+        np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(40, dtype=np.int64)
+    )
     for step in range(1, 60):
         found = solve(problem, gram, Settings(tol=1e-10, max_iter=step))
         assert found.n_iter == step
@@ -119,7 +121,7 @@ def test_cached_errors_equal_errors_from_scratch_after_every_step() -> None:
 
 def corrected_program(total: float) -> Any:
     """Minimise 1/2 w'Qw - k'w, w_1 + w_2 = total, with Q = diag(2, 4) and k = (1, 2)."""
-    problem = Problem(
+    problem = DualProblem(
         np.full(2, -np.inf), np.full(2, np.inf), -np.array([1.0, 2.0]), group=np.zeros(2, np.int64)
     )
     gram = Gram(Precomputed(), np.diag([2.0, 4.0]), "float64")

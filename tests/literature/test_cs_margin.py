@@ -20,8 +20,14 @@ from mercer.geometry.hyperplanes import (
 )
 from mercer.gram import Gram
 from mercer.kernels import RBF, Definiteness, Linear
-from mercer.machines.certification import hard_margin_values
-from mercer.solvers import Problem, Settings, hard_margin_primal_matrices, solve, svm_dual_matrices
+from mercer.solvers import (
+    DualProblem,
+    Settings,
+    hard_margin_primal_matrices,
+    solve,
+    svm_dual_matrices,
+)
+from mercer.solvers.certification import hard_margin_values
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     QUADRATIC,
@@ -168,7 +174,7 @@ def test_multipliers_of_copies_may_be_shared_in_any_way() -> None:
     model = SVC(kernel="linear", **HARD).fit(X, y)
     assert model.coef_[0] == pytest.approx([1.0, 1.0], abs=1e-10)
     assert model.alpha_[[0, 3]].sum() == pytest.approx(1.0, abs=1e-10)
-    problem = Problem(
+    problem = DualProblem(
         np.where(y > 0, 0, -np.inf), np.where(y > 0, np.inf, 0), -y, group=np.zeros(4, np.int64)
     )
     gram = Gram(Linear(), X, "float64")
@@ -185,7 +191,7 @@ def test_signs_keep_a_kernel_matrix_semidefinite_and_the_optimum_unique() -> Non
     X, y = clouds()
     assert CLOUDS_KERNEL.definiteness is Definiteness.POSITIVE_DEFINITE
     assert np.linalg.eigvalsh(np.outer(y, y) * CLOUDS_KERNEL(X))[0] > -1e-12
-    box = Problem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(40, np.int64))
+    box = DualProblem(np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(40, np.int64))
     gram = Gram(CLOUDS_KERNEL, X, "float64")
     rng = np.random.default_rng(2)
     found = []
@@ -212,7 +218,7 @@ def test_feasibility_gap_is_a_true_gap_only_for_a_feasible_machine() -> None:
     X, y = clouds()
     K = NARROW(X)
     gram = Gram(NARROW, X, "float64")
-    problem = Problem(
+    problem = DualProblem(
         np.where(y > 0, 0, -np.inf), np.where(y > 0, np.inf, 0), -y, group=np.zeros(40, np.int64)
     )
     best = SVC(kernel=NARROW, **HARD).fit(X, y).certificate_

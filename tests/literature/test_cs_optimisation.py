@@ -13,8 +13,8 @@ from mercer.data import xor
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Precomputed
 from mercer.losses import Hinge, SquaredHinge
-from mercer.machines.certification import hard_margin_values, loss_values
-from mercer.solvers import Problem, Settings, Solution, solve
+from mercer.solvers import DualProblem, Settings, Solution, solve
+from mercer.solvers.certification import hard_margin_values, loss_values
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     EXACT,
@@ -35,9 +35,11 @@ def one_group(n: int) -> Any:
     return np.zeros(n, np.int64)
 
 
-def classification(y: Any, C: float = np.inf, shift: float = 0.0, slope: float = 0.0) -> Problem:
+def classification(
+    y: Any, C: float = np.inf, shift: float = 0.0, slope: float = 0.0
+) -> DualProblem:
     """(7.1) in signed variables: 0 <= y beta <= C, diagonal shift, sum beta fixed."""
-    return Problem(
+    return DualProblem(
         np.where(y > 0, 0.0, -C),
         np.where(y > 0, C, 0.0),
         -y + slope,
@@ -46,10 +48,10 @@ def classification(y: Any, C: float = np.inf, shift: float = 0.0, slope: float =
     )
 
 
-def regression(y: Any, epsilon: float, C: float = np.inf, shift: float = 0.0) -> Problem:
+def regression(y: Any, epsilon: float, C: float = np.inf, shift: float = 0.0) -> DualProblem:
     """(7.2): |beta| <= C with epsilon |beta|, diagonal shift, sum beta fixed."""
     n = len(y)
-    return Problem(
+    return DualProblem(
         np.full(n, -C),
         np.full(n, C),
         -y - epsilon,
@@ -488,7 +490,7 @@ def test_the_bias_of_a_fit_minimises_the_slacks(C: float) -> None:
 def test_without_a_bias_each_step_moves_one_multiplier_by_its_best_amount() -> None:
     X, y = clouds()
     K, gram = CLOUDS_KERNEL(X), Gram(CLOUDS_KERNEL, X, "float64")
-    problem = Problem(np.minimum(y, 0), np.maximum(y, 0), -y)
+    problem = DualProblem(np.minimum(y, 0), np.maximum(y, 0), -y)
     alpha = np.zeros(40)
     for k in range(1, 80):
         found = solve(problem, gram, Settings(tol=1e-9, max_iter=k))

@@ -16,7 +16,7 @@ from mercer.gram import Gram
 from mercer.kernels import Precomputed
 from mercer.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive
 from mercer.losses.base import DualTerms
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     EXACT,
@@ -201,7 +201,7 @@ class HuberWithTube(Loss):
         t = np.maximum(self.excess(y, f), 0.0)
         return np.where(t <= self.sigma, t**2 / (2 * self.sigma), t - self.sigma / 2)
 
-    def subgradient(self, y: Any, f: Any) -> Any:
+    def slope(self, y: Any, f: Any) -> Any:
         t = np.clip(self.excess(y, f), 0.0, self.sigma) / self.sigma
         return t * np.sign(np.asarray(f) - y)
 
@@ -210,7 +210,7 @@ class HuberWithTube(Loss):
         inside = -y * beta + self.epsilon * size + self.sigma * size**2 / (2 * np.asarray(c))
         return np.where(size <= c, inside, np.inf)
 
-    def dual(self, y: Any, c: Any) -> DualTerms:
+    def pieces(self, y: Any, c: Any) -> DualTerms:
         return DualTerms(
             -c, c, -y - self.epsilon, -y + self.epsilon, curv_left=np.full(len(y), self.sigma) / c
         )
@@ -219,7 +219,7 @@ class HuberWithTube(Loss):
 def with_loss(loss: Loss, C: float) -> tuple[Any, Any]:
     """Solve the wave problem for any loss: beta and b."""
     X, y = wave()
-    problem = Problem(*loss.dual(y, np.full(12, C)), group=np.zeros(12, np.int64))  # type: ignore[arg-type]
+    problem = DualProblem(*loss.pieces(y, np.full(12, C)), group=np.zeros(12, np.int64))  # type: ignore[arg-type]
     found = solve(problem, Gram(WAVE_KERNEL, X, "float64"), Settings(tol=1e-10))
     assert found.status == "optimal"
     return found.beta, -found.multiplier[0]
@@ -249,7 +249,7 @@ def test_another_convex_loss_against_its_primal() -> None:
         return 0.5 * v[:12] @ v[:12] + C * loss.value(y, root @ v[:12] + v[12]).sum()
 
     def gradient(v: Any) -> Any:
-        slope = C * loss.subgradient(y, root @ v[:12] + v[12])
+        slope = C * loss.slope(y, root @ v[:12] + v[12])
         return np.append(v[:12] + root.T @ slope, slope.sum())
 
     v = minimise(objective, gradient, np.zeros(13))
@@ -262,7 +262,7 @@ def test_quadratic_loss_is_a_heavier_diagonal_without_a_box() -> None:
     X, y = wave()
     text_C = 5.0
     K = WAVE_KERNEL(X)
-    problem = Problem(
+    problem = DualProblem(
         np.full(12, -np.inf), np.full(12, np.inf), -y - 0.1, -y + 0.1, group=np.zeros(12, np.int64)
     )
     gram = Gram(Precomputed(), K + np.eye(12) / text_C, "float64")

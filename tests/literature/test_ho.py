@@ -15,7 +15,7 @@ from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial
 from mercer.losses import Hinge
 from mercer.machines.hard_margin import training_set_margin
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 
 Array = NDArray[np.float64]
 
@@ -263,7 +263,9 @@ def test_without_slack_the_dual_of_exclusive_or_has_no_bound() -> None:
     # The multipliers (t, t, t, t) are feasible, w vanishes, and the dual is 4 t.
     t = 7.0
     assert (t * y) @ X == pytest.approx(0)
-    problem = Problem(*Hinge().dual(y, np.full(4, np.inf))[:3], group=np.zeros(4, dtype=np.int64))
+    problem = DualProblem(
+        *Hinge().pieces(y, np.full(4, np.inf))[:3], group=np.zeros(4, dtype=np.int64)
+    )
     assert problem.upper.tolist() == [0, np.inf, np.inf, 0]
     solution = solve(problem, Gram(Linear(), X), Settings(objective_floor=-1e6, max_iter=10**6))
     assert solution.status == "infeasible"
@@ -329,7 +331,7 @@ def test_gradient_of_the_dual_against_finite_differences(steps: int) -> None:
     X, y = overlapping()
     n, gram = len(y), Gram(RBF(0.5), X, "float64")
     K = gram.tile()
-    problem = Problem(*Hinge().dual(y, np.ones(n))[:3], group=np.zeros(n, dtype=np.int64))
+    problem = DualProblem(*Hinge().pieces(y, np.ones(n))[:3], group=np.zeros(n, dtype=np.int64))
     # Stopped on the way, where the gradient does not vanish.
     solution = solve(problem, gram, Settings(max_iter=steps, tol=1e-12))
     assert solution.status == "iteration_limit"

@@ -14,7 +14,7 @@ from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Linear
 from mercer.solvers import (
-    Problem,
+    DualProblem,
     Settings,
     hard_margin_lagrangian,
     hard_margin_primal_matrices,
@@ -130,7 +130,7 @@ def test_every_support_vector_yields_the_bias() -> None:
 def test_one_class_alone_has_the_constant_solution_and_the_estimator_says_so() -> None:
     X = np.random.default_rng(4).normal(size=(12, 2))
     y = np.ones(12)
-    problem = Problem(np.zeros(12), np.full(12, np.inf), -y, group=np.zeros(12, np.int64))
+    problem = DualProblem(np.zeros(12), np.full(12, np.inf), -y, group=np.zeros(12, np.int64))
     found = solve(problem, Gram(Linear(), X, "float64"), Settings(tol=1e-9))
     assert not found.beta.any()  # alpha = 0, hence w = 0
     low, high = -found.multiplier_range[0][::-1]

@@ -19,8 +19,8 @@ from mercer.data import noisy_sinc
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Sigmoid
 from mercer.losses import EpsilonInsensitive, Hinge
-from mercer.machines.certification import Values, loss_values
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
+from mercer.solvers.certification import Values, loss_values
 from mercer.solvers.figures import significant_figures
 
 Array = NDArray[np.float64]
@@ -52,12 +52,12 @@ def group(n: int) -> NDArray[np.int64]:
     return np.zeros(n, dtype=np.int64)
 
 
-def classification(y: Array, C: float) -> Problem:
-    return Problem(*Hinge().dual(y, np.full(len(y), C)), group=group(len(y)))
+def classification(y: Array, C: float) -> DualProblem:
+    return DualProblem(*Hinge().pieces(y, np.full(len(y), C)), group=group(len(y)))
 
 
-def regression(y: Array, C: float, eps: float) -> Problem:
-    return Problem(*EpsilonInsensitive(eps).dual(y, np.full(len(y), C)), group=group(len(y)))
+def regression(y: Array, C: float, eps: float) -> DualProblem:
+    return DualProblem(*EpsilonInsensitive(eps).pieces(y, np.full(len(y), C)), group=group(len(y)))
 
 
 # ------------------------------------------------------------------ uniqueness

@@ -13,7 +13,7 @@ from mercer.data import noisy_sinc
 from mercer.gram import Gram
 from mercer.kernels import RBF
 from mercer.losses import EpsilonInsensitive, Hinge
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 
 Array = NDArray[np.float64]
 
@@ -175,7 +175,7 @@ def test_conjugate_and_subgradient_of_the_tube_loss() -> None:
         assert loss.conjugate(y, beta) == pytest.approx(supremum, abs=1e-9)
     assert loss.conjugate(y, 1.001) == np.inf
     for f in (-1.0, 0.3, 0.4, 1.7):  # l(g) >= l(f) + l'(f) (g - f)
-        slope = loss.subgradient(y, f)
+        slope = loss.slope(y, f)
         assert np.all(values >= loss.value(y, f) + slope * (grid - f) - 1e-9)
 
 
@@ -268,7 +268,7 @@ def test_doubled_variables_never_use_both_multipliers_of_a_point() -> None:
     X, y = line(25)
     n, C, eps = len(y), 0.5, 0.1
     # alpha and -alpha* as variables of their own: complementarity is found, not built in.
-    problem = Problem(
+    problem = DualProblem(
         np.concatenate([np.zeros(n), np.full(n, -C)]),
         np.concatenate([np.full(n, C), np.zeros(n)]),
         np.concatenate([-y + eps, -y - eps]),
@@ -346,8 +346,8 @@ def test_every_free_support_vector_gives_the_bias_of_the_solver(seed: int) -> No
     from_support = r[free] - eps * np.sign(beta[free])
     assert from_support == pytest.approx(model.intercept_[0], abs=1e-8)
     # The multiplier of the equality of the dual problem is minus the bias.
-    terms = EpsilonInsensitive(eps).dual(y, np.full(n, C))
-    problem = Problem(*terms, group=np.zeros(n, dtype=np.int64))
+    terms = EpsilonInsensitive(eps).pieces(y, np.full(n, C))
+    problem = DualProblem(*terms, group=np.zeros(n, dtype=np.int64))
     solution = solve(problem, Gram(kernel, X), Settings(tol=1e-10))
     assert -solution.multiplier[0] == pytest.approx(model.intercept_[0], abs=1e-8)
     # Bounds from all points meet there.

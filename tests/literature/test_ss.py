@@ -16,7 +16,7 @@ from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Linear
 from mercer.losses import EpsilonInsensitive, ZeroOne
 from mercer.machines import InfeasibleNuError, virtual_support_vectors
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 
 Array = NDArray[np.float64]
 
@@ -437,7 +437,7 @@ def test_the_optimum_does_not_depend_on_the_start(n: int) -> None:
     X, y = overlapping(n)
     C = 0.5
     outer = C * y
-    problem = Problem(
+    problem = DualProblem(
         np.minimum(outer, 0.0), np.maximum(outer, 0.0), -y, group=np.zeros(n, dtype=np.int64)
     )
     gram = Gram(RBF(0.5), X, "float64")

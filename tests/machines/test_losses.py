@@ -41,7 +41,7 @@ def antiderivative(terms, beta):
 
 @pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
 def test_value_is_convex_and_above_its_tangents(loss, y):
-    values, slopes = loss.value(y, F), loss.subgradient(y, F)
+    values, slopes = loss.value(y, F), loss.slope(y, F)
     assert (values >= 0).all()
     tangents = values[:, None] + slopes[:, None] * (F[None] - F[:, None])
     assert (values[None] >= tangents - 1e-12).all()
@@ -52,7 +52,7 @@ def test_value_is_convex_and_above_its_tangents(loss, y):
 @pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
 def test_conjugate_is_the_supremum(loss, y, c):
     # Slopes of the loss within the grid, so that the supremum over f in R lies on it.
-    beta = -c * loss.subgradient(y, np.linspace(-2, 2, 41))
+    beta = -c * loss.slope(y, np.linspace(-2, 2, 41))
     by_grid = (-beta[:, None] * F[None] - c * loss.value(y, F)[None]).max(axis=1)
     np.testing.assert_allclose(loss.conjugate(y, beta, c), by_grid, atol=1e-3)
 
@@ -62,7 +62,7 @@ def test_dual_terms_describe_the_conjugate(loss, y):
     c = 0.8
     beta = np.linspace(-4, 4, 801)
     phi = loss.conjugate(y, beta, c)
-    described = antiderivative(loss.dual(np.array([y]), np.array([c])), beta)
+    described = antiderivative(loss.pieces(np.array([y]), np.array([c])), beta)
     finite = np.isfinite(described)
     np.testing.assert_array_equal(finite, np.isfinite(phi))
     difference = phi[finite] - described[finite]
@@ -74,7 +74,7 @@ def test_fenchel_young(loss, y):
     c, rng = 1.7, np.random.default_rng(0)
     f, beta = rng.uniform(-3, 3, 200), rng.uniform(-2, 2, 200)
     assert (loss.cost(y, f, c) + loss.conjugate(y, beta, c) >= -beta * f - 1e-12).all()
-    at = -c * loss.subgradient(y, f)
+    at = -c * loss.slope(y, f)
     np.testing.assert_allclose(loss.cost(y, f, c) + loss.conjugate(y, at, c), -at * f, atol=1e-12)
 
 
@@ -96,7 +96,7 @@ def test_hinge_bounds_the_errors():
 def test_infinite_weights_are_constraints():
     loss = Hinge()
     assert loss.cost(1.0, [2.0, 0.5], np.inf).tolist() == [0.0, np.inf]
-    terms = loss.dual(np.array([1.0, -1.0]), np.array([np.inf, np.inf]))
+    terms = loss.pieces(np.array([1.0, -1.0]), np.array([np.inf, np.inf]))
     assert terms.upper.tolist() == [np.inf, 0.0]
 
 

@@ -22,7 +22,7 @@ def exact(formulation, y, s, K):
     """Return the values of the exact model on the training rows."""
     task = formulation.task(np.asarray(y, dtype=float), s)
     Q = K if task.problem.rows is None else K[np.ix_(task.problem.rows, task.problem.rows)]
-    beta, values, multiplier, *_ = solve_dense(task.problem, Q, task.start)
+    beta, values, multiplier, *_ = solve_dense(task.problem, Q, task.problem.feasible())
 
     class Solution:
         pass

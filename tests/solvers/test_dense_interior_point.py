@@ -21,7 +21,7 @@ from mercer.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from mercer.solvers import Problem, Settings, Solution, dense_interior_point, solve
+from mercer.solvers import DualProblem, Settings, Solution, dense_interior_point, solve
 from mercer.solvers.dense_interior_point import TooLargeError, solve_with_equations
 from mercer.solvers.multipliers import choose_multipliers
 
@@ -49,8 +49,8 @@ PRICES = np.where(np.arange(N) % 3 == 0, 0.5, 2.0)
 each_loss = pytest.mark.parametrize(("loss", "y"), LOSSES.values(), ids=LOSSES)
 
 
-def posed(loss: Loss, y: Array, c: Array = PRICES) -> Problem:
-    return Problem(**{k: v for k, v in loss.dual(y, c)._asdict().items() if v is not None})
+def posed(loss: Loss, y: Array, c: Array = PRICES) -> DualProblem:
+    return DualProblem(**{k: v for k, v in loss.pieces(y, c)._asdict().items() if v is not None})
 
 
 def bounds_of_the_optimum(loss: Loss, y: Array, c: Array, found: Solution) -> tuple[float, float]:
@@ -64,7 +64,7 @@ def bounds_of_the_optimum(loss: Loss, y: Array, c: Array, found: Solution) -> tu
 
 def optimum_of_a_general_solver(loss: Loss, y: Array, c: Array) -> float:
     """Return the dual optimum by SLSQP, in variables beta = kink + u - v."""
-    K, terms = ThinPlate()(X), loss.dual(y, c)
+    K, terms = ThinPlate()(X), loss.pieces(y, c)
     left = terms.slope_left
     right = left if terms.slope_right is None else terms.slope_right
     below = np.zeros(N) if terms.curv_left is None else terms.curv_left

@@ -14,7 +14,7 @@ from mercer import SVC, SVR, NuSVC
 from mercer.gram import Gram
 from mercer.kernels import RBF, Kernel, Linear, Polynomial
 from mercer.machines import proving
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 from mercer.solvers.feature_interior_point import solve_in_features
 
 Array = NDArray[np.float64]
@@ -30,30 +30,32 @@ FREE = np.full(N, np.inf)
 HALF = np.full(N, 0.5)
 
 # Bounds, slopes, curvatures, kinks, groups and their sums, in all combinations that occur.
-PROBLEMS: dict[str, tuple[Problem, list[float]]] = {
-    "hinge": (Problem(np.minimum(Y, 0), np.maximum(Y, 0), -Y, group=ONE), [0.0]),
-    "no equality": (Problem(np.minimum(Y, 0), np.maximum(Y, 0), -Y), []),
+PROBLEMS: dict[str, tuple[DualProblem, list[float]]] = {
+    "hinge": (DualProblem(np.minimum(Y, 0), np.maximum(Y, 0), -Y, group=ONE), [0.0]),
+    "no equality": (DualProblem(np.minimum(Y, 0), np.maximum(Y, 0), -Y), []),
     "squared hinge": (
-        Problem(np.where(Y > 0, 0, -FREE), np.where(Y > 0, FREE, 0), -Y, curv_left=HALF, group=ONE),
+        DualProblem(
+            np.where(Y > 0, 0, -FREE), np.where(Y > 0, FREE, 0), -Y, curv_left=HALF, group=ONE
+        ),
         [0.0],
     ),
-    "tube": (Problem(-2 * HALF, 2 * HALF, -T - 0.1, -T + 0.1, group=ONE), [0.0]),
+    "tube": (DualProblem(-2 * HALF, 2 * HALF, -T - 0.1, -T + 0.1, group=ONE), [0.0]),
     "squared tube": (
-        Problem(-FREE, FREE, -T - 0.1, -T + 0.1, curv_left=HALF, group=ONE),
+        DualProblem(-FREE, FREE, -T - 0.1, -T + 0.1, curv_left=HALF, group=ONE),
         [0.0],
     ),
-    "hard tube": (Problem(-FREE, FREE, -T - 0.5, -T + 0.5, group=ONE), [0.0]),
-    "one class": (Problem(0 * HALF, 2 * HALF, 0 * HALF, group=ONE), [20.0]),
+    "hard tube": (DualProblem(-FREE, FREE, -T - 0.5, -T + 0.5, group=ONE), [0.0]),
+    "one class": (DualProblem(0 * HALF, 2 * HALF, 0 * HALF, group=ONE), [20.0]),
     "two sums": (
-        Problem(np.minimum(Y, 0), np.maximum(Y, 0), 0 * HALF, group=CLASSES),
+        DualProblem(np.minimum(Y, 0), np.maximum(Y, 0), 0 * HALF, group=CLASSES),
         [10.0, -10.0],
     ),
     "kinks": (
-        Problem(-2 * HALF, 4 * HALF, -Y - 0.2, -Y + 0.1, kink=HALF, group=ONE),
+        DualProblem(-2 * HALF, 4 * HALF, -Y - 0.2, -Y + 0.1, kink=HALF, group=ONE),
         [5.0],
     ),
     "two curvatures": (
-        Problem(-FREE, FREE, -Y - 0.2, -Y + 0.1, HALF, 3 * HALF, group=ONE),
+        DualProblem(-FREE, FREE, -Y - 0.2, -Y + 0.1, HALF, 3 * HALF, group=ONE),
         [1.0],
     ),
 }
@@ -61,7 +63,7 @@ PROBLEMS: dict[str, tuple[Problem, list[float]]] = {
 each_problem = pytest.mark.parametrize(("problem", "totals"), PROBLEMS.values(), ids=PROBLEMS)
 
 
-def start_of(problem: Problem, totals: list[float]) -> Array:
+def start_of(problem: DualProblem, totals: list[float]) -> Array:
     """Return a feasible point: every group shares its sum in proportion to the room there is."""
     lower, upper = np.maximum(problem.lower, -10), np.minimum(problem.upper, 10)
     point = np.clip(np.zeros(N), lower, upper)
@@ -76,7 +78,7 @@ def start_of(problem: Problem, totals: list[float]) -> Array:
 @each_problem
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["linear", "rbf"])
 def test_both_methods_find_the_same_optimum(
-    problem: Problem, totals: list[float], kernel: Kernel
+    problem: DualProblem, totals: list[float], kernel: Kernel
 ) -> None:
     gram = Gram(kernel, X)
     found = solve_in_features(problem, gram, Settings(), np.array(totals))
@@ -98,7 +100,7 @@ def test_what_it_does_not_take_it_leaves() -> None:
     assert solve_in_features(problem, Gram(RBF(5.0), X), Settings(), np.zeros(1), 10) is None
     tiny = Settings(cache_size=8 * N * 2 / 2**20)  # room for two columns
     assert solve_in_features(problem, Gram(Linear(), X), tiny, np.zeros(1)) is None
-    outside = Problem(HALF, 2 * HALF, -Y, group=ONE)  # kinks at 0
+    outside = DualProblem(HALF, 2 * HALF, -Y, group=ONE)  # kinks at 0
     assert solve_in_features(outside, Gram(Linear(), X), Settings(), np.array([40.0])) is None
     assert solve_in_features(problem, Gram(Linear(), 0 * X), Settings(), np.zeros(1)) is None
 

@@ -11,7 +11,7 @@ import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.machines import proving
-from mercer.solvers import decomposition
+from mercer.solvers import decomposition, ladder
 
 PROGRAM = """
 import os, signal, threading, time, warnings
@@ -89,8 +89,8 @@ report(SVC(kernel=FromFunction(f), C=1e7, tol=1e-6), X, y, 30)
 # Runs of the solver that are over before it has looked for signals, one after another: an interrupt
 # comes with the end of a run or between two.
 BETWEEN_RUNS = """
-from mercer.solvers import decomposition
-decomposition._PATIENCE, decomposition._PATIENCE_PER_ROW = 20, 0
+from mercer.solvers import decomposition, ladder
+ladder._PATIENCE, ladder._PATIENCE_PER_ROW = 20, 0
 run = decomposition._run
 X, y = noise(900)
 for k in range(1, 21):
@@ -167,8 +167,8 @@ def test_values_that_an_interrupt_leaves_unknown_are_those_before(
         return found
 
     monkeypatch.setattr(decomposition, "_run", cut_short)
-    monkeypatch.setattr(decomposition, "_PATIENCE", 200)
-    monkeypatch.setattr(decomposition, "_PATIENCE_PER_ROW", 0)
+    monkeypatch.setattr(ladder, "_PATIENCE", 200)
+    monkeypatch.setattr(ladder, "_PATIENCE_PER_ROW", 0)
     rng = np.random.default_rng(0)
     machine = SVC(gamma=gamma, C=1e6, tol=1e-9)
     with pytest.raises(KeyboardInterrupt):
@@ -178,11 +178,13 @@ def test_values_that_an_interrupt_leaves_unknown_are_those_before(
     assert machine.certificate_.n_iter >= 200
 
 
-@pytest.mark.parametrize("place", ["_solution", "_gave_up"])
+@pytest.mark.parametrize(
+    ("module", "place"), [(decomposition, "_solution"), (ladder, "_unfinished")]
+)
 def test_an_interrupt_just_after_a_run_keeps_the_model(
-    place: str, monkeypatch: pytest.MonkeyPatch
+    module: Any, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original, raised = getattr(decomposition, place), []
+    original, raised = getattr(module, place), []
 
     def once(*arguments: Any) -> Any:
         if not raised:
@@ -190,7 +192,7 @@ def test_an_interrupt_just_after_a_run_keeps_the_model(
             raise KeyboardInterrupt
         return original(*arguments)
 
-    monkeypatch.setattr(decomposition, place, once)
+    monkeypatch.setattr(module, place, once)
     rng = np.random.default_rng(0)
     machine = SVC()
     with pytest.raises(KeyboardInterrupt):

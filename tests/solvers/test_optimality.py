@@ -13,7 +13,7 @@ from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Precomputed
 from mercer.losses import CombinedHinge, EpsilonInsensitive, Hinge, Loss, SquaredHinge
 from mercer.losses import SquaredEpsilonInsensitive as SquaredTube
-from mercer.solvers import Problem, Settings, Solution, solve, solve_many
+from mercer.solvers import DualProblem, Job, Settings, Solution, solve, solve_jobs
 
 Array = NDArray[np.float64]
 
@@ -33,11 +33,11 @@ def zeros(n: int) -> NDArray[np.int64]:
     return np.zeros(n, dtype=np.int64)
 
 
-def loss_problem(loss: Loss, target: Array, c: Array, *, bias: bool) -> Problem:
-    return Problem(*loss.dual(target, c), group=zeros(len(target)) if bias else None)
+def loss_problem(loss: Loss, target: Array, c: Array, *, bias: bool) -> DualProblem:
+    return DualProblem(*loss.pieces(target, c), group=zeros(len(target)) if bias else None)
 
 
-def filled(problem: Problem) -> tuple[Array, ...]:
+def filled(problem: DualProblem) -> tuple[Array, ...]:
     """Return slopes, curvatures and kinks with their defaults."""
     left = problem.slope_left
     right = left if problem.slope_right is None else problem.slope_right
@@ -47,14 +47,14 @@ def filled(problem: Problem) -> tuple[Array, ...]:
     return left, right, curv_left, curv_right, zero if problem.kink is None else problem.kink
 
 
-def cost(problem: Problem, beta: Array) -> float:
+def cost(problem: DualProblem, beta: Array) -> float:
     left, right, curv_left, curv_right, kink = filled(problem)
     x = beta - kink
     phi = np.where(x < 0, (left + 0.5 * curv_left * x) * x, (right + 0.5 * curv_right * x) * x)
     return float(phi.sum())
 
 
-def violation(problem: Problem, beta: Array, values: Array) -> float:
+def violation(problem: DualProblem, beta: Array, values: Array) -> float:
     """max(0, m - M), straight from the conditions of optimality."""
     left, right, curv_left, curv_right, kink = filled(problem)
     x = beta - kink
@@ -70,7 +70,7 @@ def violation(problem: Problem, beta: Array, values: Array) -> float:
 
 
 def assert_solved(
-    problem: Problem, K: Array, solution: Solution, tol: float, start: Array | None = None
+    problem: DualProblem, K: Array, solution: Solution, tol: float, start: Array | None = None
 ) -> None:
     beta = solution.beta
     begin = np.zeros(len(beta)) if start is None else start
@@ -117,7 +117,7 @@ def test_every_loss(name: str, n: int, bias: bool) -> None:
 def test_two_equalities(n: int) -> None:
     X, y, _ = data(n)
     bound = np.random.default_rng(2).uniform(0.5, 1.5, n)
-    problem = Problem(
+    problem = DualProblem(
         np.where(y > 0, 0.0, -bound),
         np.where(y > 0, bound, 0.0),
         np.zeros(n),
@@ -133,7 +133,7 @@ def test_two_equalities(n: int) -> None:
 def test_variables_that_share_an_object(n: int) -> None:
     X, _, target = data(n // 2)
     m = n // 2
-    problem = Problem(
+    problem = DualProblem(
         np.concatenate([np.zeros(m), np.full(m, -1.0)]),
         np.concatenate([np.full(m, 1.0), np.zeros(m)]),
         np.concatenate([-target, -target]),
@@ -198,7 +198,7 @@ def test_small_problems_are_polished_to_the_last_digits() -> None:
 def test_without_a_free_variable_the_multiplier_is_the_middle_of_its_range() -> None:
     # Two points far apart at their bounds: any bias between them will do.
     X = np.array([[0.0], [1.0]])
-    problem = Problem(
+    problem = DualProblem(
         np.array([-0.1, 0.0]), np.array([0.0, 0.1]), np.array([1.0, -1.0]), group=zeros(2)
     )
     solution = solve(problem, Gram(Linear(), X), Settings(tol=1e-9))
@@ -210,7 +210,7 @@ def test_without_a_free_variable_the_multiplier_is_the_middle_of_its_range() -> 
 
 def test_a_range_that_is_open_on_one_side_gives_its_finite_end() -> None:
     X = np.array([[0.0], [1.0]])
-    problem = Problem(np.zeros(2), np.ones(2), np.zeros(2), group=zeros(2))
+    problem = DualProblem(np.zeros(2), np.ones(2), np.zeros(2), group=zeros(2))
     solution = solve(problem, Gram(Linear(), X), Settings(tol=1e-9))  # nothing may rise: sum 0
     assert solution.beta.tolist() == [0.0, 0.0]
     assert solution.multiplier_range[0].tolist() == [-np.inf, 0.0]
@@ -231,8 +231,8 @@ def test_several_problems_are_solved_as_if_alone(n: int) -> None:
         problem = loss_problem(Hinge(), y[rows], np.full(len(rows), C), bias=True)
         problem.rows = rows
         problems.append(problem)
-    together = solve_many(problems, gram, Settings(n_jobs=1))
-    threaded = solve_many(problems, gram, Settings(n_jobs=2))
+    together = solve_jobs([Job(p, gram) for p in problems], Settings(n_jobs=1))
+    threaded = solve_jobs([Job(p, gram) for p in problems], Settings(n_jobs=2))
     for problem, one, two in zip(problems, together, threaded, strict=True):
         assert np.array_equal(one.beta, two.beta)
         assert np.array_equal(one.values, two.values)
@@ -259,12 +259,13 @@ def test_starts_belong_to_their_problems() -> None:
     X, y, _ = data(200)
     gram = Gram(KERNEL, X)
     problems = [loss_problem(Hinge(), y, np.full(200, C), bias=True) for C in (0.5, 1.0)]
-    cold = solve_many(problems, gram, Settings())
-    warm = solve_many(problems, gram, Settings(), [c.beta for c in cold])
+    cold = solve_jobs([Job(p, gram) for p in problems], Settings())
+    pairs = zip(problems, cold, strict=True)
+    warm = solve_jobs([Job(p, gram, c.beta) for p, c in pairs], Settings())
     for a, b in zip(cold, warm, strict=True):
         assert b.n_iter == 0
         assert b.objective == pytest.approx(a.objective, rel=1e-12)
-    mixed = solve_many(problems, gram, Settings(), [None, cold[1].beta])
+    mixed = solve_jobs([Job(problems[0], gram), Job(problems[1], gram, cold[1].beta)], Settings())
     assert mixed[0].n_iter == cold[0].n_iter
     assert mixed[1].n_iter == 0
 
@@ -292,20 +293,20 @@ def test_problems_that_do_not_fit_are_refused() -> None:
     }
     for message, change in bad.items():
         with pytest.raises(ValueError, match=message):
-            solve(Problem(**{**good.__dict__, **change}), gram, Settings())
+            solve(DualProblem(**{**good.__dict__, **change}), gram, Settings())
     with pytest.raises(ValueError, match="another number of objects"):
         solve(loss_problem(Hinge(), y[:7], np.ones(7), bias=True), gram, Settings())
     with pytest.raises(IndexError):
-        solve(Problem(**{**good.__dict__, "rows": np.arange(20) + 1}), gram, Settings())
+        solve(DualProblem(**{**good.__dict__, "rows": np.arange(20) + 1}), gram, Settings())
 
 
 THREE = """
 import numpy as np
 from mercer.gram import Gram
 from mercer.kernels import Linear
-from mercer.solvers import Problem, Settings, solve
+from mercer.solvers import DualProblem, Settings, solve
 n = 30
-problem = Problem(np.zeros(n), np.ones(n), -np.ones(n), group=np.arange(n) % 3)
+problem = DualProblem(np.zeros(n), np.ones(n), -np.ones(n), group=np.arange(n) % 3)
 try:
     solve(problem, Gram(Linear(), np.eye(n)), Settings())
 except ValueError as error:

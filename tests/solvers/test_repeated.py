@@ -14,8 +14,7 @@ from mercer.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from mercer.solvers import Problem
-from mercer.solvers.costs import Costs
+from mercer.solvers import DualProblem
 from mercer.solvers.repeated import Together, without_idle_kinks
 
 Array = NDArray[np.float64]
@@ -34,8 +33,8 @@ LOSSES: list[Loss] = [
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 
 
-def posed(loss: Loss, y: Array = Y, c: Array = WEIGHT) -> Problem:
-    return Problem(**{k: v for k, v in loss.dual(y, c)._asdict().items() if v is not None})
+def posed(loss: Loss, y: Array = Y, c: Array = WEIGHT) -> DualProblem:
+    return DualProblem(**{k: v for k, v in loss.pieces(y, c)._asdict().items() if v is not None})
 
 
 @each_loss
@@ -56,7 +55,7 @@ def test_one_variable_costs_what_its_parts_cost(loss: Loss) -> None:
             loss.conjugate(Y[together.first], beta, total).sum(),
             rtol=1e-12,
         )
-        small, other = Costs(together.problem).slopes(beta), Costs(wanted).slopes(beta)
+        small, other = together.problem.slopes(beta), wanted.slopes(beta)
         np.testing.assert_allclose(small, other, rtol=1e-12)
 
 

@@ -16,8 +16,8 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import RBF, Definiteness, FromFunction, Precomputed, Sigmoid
 from mercer.losses import Hinge
-from mercer.machines.certification import loss_values
-from mercer.solvers import Problem, Settings, Solution, solve
+from mercer.solvers import DualProblem, Settings, Solution, solve
+from mercer.solvers.certification import loss_values
 
 Array = NDArray[np.float64]
 
@@ -32,11 +32,13 @@ def noise(n: int) -> tuple[Array, Array]:
     return X, np.sign(X[:, 0] + 2 * rng.standard_normal(n))
 
 
-def problem_of(y: Array, C: float) -> Problem:
-    return Problem(*Hinge().dual(y, np.full(len(y), C)), group=np.zeros(len(y), dtype=np.int64))
+def problem_of(y: Array, C: float) -> DualProblem:
+    return DualProblem(
+        *Hinge().pieces(y, np.full(len(y), C)), group=np.zeros(len(y), dtype=np.int64)
+    )
 
 
-def assert_honest(solution: Solution, problem: Problem, K: Array, y: Array, C: float) -> None:
+def assert_honest(solution: Solution, problem: DualProblem, K: Array, y: Array, C: float) -> None:
     """Check that a point that is not optimal is feasible and that what is said of it is true."""
     beta = solution.beta
     assert np.all((problem.lower <= beta) & (beta <= problem.upper))

@@ -1,6 +1,6 @@
 """The smallest ball in feature space that holds all objects.
 
-Problem: minimise R^2 subject to |phi(x_i) - c|^2 <= R^2. With the centre c = sum_i a_i phi(x_i)
+DualProblem: minimise R^2 subject to |phi(x_i) - c|^2 <= R^2. With the centre c = sum_i a_i phi(x_i)
 its dual is
 
     maximise  sum_i a_i k(x_i, x_i) - a'Ka   subject to  a_i >= 0,  sum_i a_i = 1
@@ -27,7 +27,7 @@ from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
-from mercer.solvers import Certificate, Problem, Settings, Solution, solve
+from mercer.solvers import Certificate, DualProblem, Settings, Solution, solve
 from mercer.solvers.centring import centring
 from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
@@ -218,7 +218,7 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
     sizes = value_sizes(exact)
     plain = exact.diag()
     diagonal = plain + ridge
-    problem = Problem(
+    problem = DualProblem(
         lower=np.zeros(gram.n),
         upper=np.ones(gram.n),
         slope_left=-0.5 * diagonal,

@@ -1,6 +1,6 @@
 """Convex costs with their conjugates and the dual variables that machines hand to a solver."""
 
-from .base import DualTerms, Loss
+from .base import DualTerms, Loss, PiecewiseQuadratic
 from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
 
@@ -10,6 +10,7 @@ __all__ = [
     "EpsilonInsensitive",
     "Hinge",
     "Loss",
+    "PiecewiseQuadratic",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "ZeroOne",

@@ -1,4 +1,4 @@
-"""What a loss owes to a machine: its value, its slope, its conjugate and its dual variable.
+"""Losses: convex costs with their conjugates.
 
 A machine minimises, over f = sum_j beta_j k(x_j, .) + b,
 
@@ -12,8 +12,19 @@ the conjugate of the weighted loss at -beta, and the dual problem is
 
     minimise  1/2 beta' K beta + sum_i phi_i(beta_i)   [sum_i beta_i = 0 with an intercept b].
 
-For every loss in this package phi_i is a piecewise quadratic with one kink inside an interval:
-:class:`DualTerms` holds these numbers for all i, in the form the solvers read.
+A loss owes its value and its conjugate: these two make the certificate of a model. Everything else
+it offers by having the method, and a solver that needs it asks for it:
+
+==================================  ===========================================================
+``slope(y, f)``                     an element of the subdifferential of l(y, .) at f
+``curvature(y, f)``                 the second derivative
+``prox(y, f, t)``                   the minimiser of l(y, z) + (z - f)^2 / (2 t)
+``excess(y, f)``                    by how much f misses the region without cost
+``dual_slopes(y, beta, c)``         the left and right derivatives of phi: KKT violations
+``pieces(y, c)``                    phi as a piecewise quadratic with one kink (`DualTerms`)
+==================================  ===========================================================
+
+Losses with ``pieces`` derive from :class:`PiecewiseQuadratic`, which gives them ``dual_slopes``.
 """
 
 from __future__ import annotations
@@ -44,6 +55,19 @@ class DualTerms(NamedTuple):
     curv_right: Array | None = None
     kink: Array | None = None
 
+    def slopes(self, beta: Array) -> tuple[Array, Array]:
+        """Return the left and the right derivative of every phi_i at beta_i."""
+        left, right = self.slope_left, self.slope_right
+        if right is None and self.curv_left is None:
+            return left, left
+        if right is None:
+            right = left
+        offset = beta if self.kink is None else beta - self.kink
+        if self.curv_left is not None:
+            curv_right = self.curv_left if self.curv_right is None else self.curv_right
+            left, right = left + self.curv_left * offset, right + curv_right * offset
+        return np.where(offset > 0.0, right, left), np.where(offset >= 0.0, right, left)
+
 
 class Loss(ABC):
     """A convex cost l(y, f) of predicting f where y is true.
@@ -53,16 +77,8 @@ class Loss(ABC):
     """
 
     @abstractmethod
-    def excess(self, y: ArrayLike, f: ArrayLike) -> Array:
-        """Return by how much the prediction misses the region without cost (negative inside)."""
-
-    @abstractmethod
     def value(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return l(y, f)."""
-
-    @abstractmethod
-    def subgradient(self, y: ArrayLike, f: ArrayLike) -> Array:
-        """Return one element of the subdifferential of l(y, .) at f; 0 wherever 0 belongs to it."""
 
     @abstractmethod
     def conjugate(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike = 1.0) -> Array:
@@ -74,17 +90,38 @@ class Loss(ABC):
             Target, signed dual variable and weight of each sample.
         """
 
+    def cost(self, y: ArrayLike, f: ArrayLike, c: ArrayLike) -> Array:
+        """Return c l(y, f), where an infinite weight times no loss is nothing."""
+        value = self.value(y, f)
+        return np.where(value > 0.0, c, 0.0) * value
+
+
+class PiecewiseQuadratic(Loss):
+    """A loss whose conjugate is a piecewise quadratic with one kink inside an interval."""
+
     @abstractmethod
-    def dual(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
+    def excess(self, y: ArrayLike, f: ArrayLike) -> Array:
+        """Return by how much the prediction misses the region without cost (negative inside)."""
+
+    @abstractmethod
+    def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
+        """Return one element of the subdifferential of l(y, .) at f; 0 wherever 0 belongs to it."""
+
+    @abstractmethod
+    def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the numbers that describe phi for targets `y` and weights `c`.
 
         An infinite weight stands for a constraint: the loss must vanish there.
         """
 
-    def cost(self, y: ArrayLike, f: ArrayLike, c: ArrayLike) -> Array:
-        """Return c l(y, f), where an infinite weight times no loss is nothing."""
-        value = self.value(y, f)
-        return np.where(value > 0.0, c, 0.0) * value
+    def dual_slopes(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:
+        """Return the left and the right derivative of phi; infinite at the ends of the box."""
+        terms, beta = self.pieces(y, c), np.asarray(beta, dtype=np.float64)
+        left, right = terms.slopes(beta)
+        return (
+            np.where(beta > terms.lower, left, -np.inf),
+            np.where(beta < terms.upper, right, np.inf),
+        )
 
 
 def floats(*arrays: ArrayLike) -> tuple[Array, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import Array, DualTerms, Loss, floats
+from .base import Array, DualTerms, PiecewiseQuadratic, floats
 
 
-class _TubeLoss(Loss):
+class _TubeLoss(PiecewiseQuadratic):
     """A function of the residual r = y - f that vanishes on [-lower, upper].
 
     Parameters
@@ -65,7 +65,7 @@ class EpsilonInsensitive(_TubeLoss):
         """Return the part of the deviation beyond the tube."""
         return np.maximum(self.excess(y, f), 0.0)
 
-    def subgradient(self, y: ArrayLike, f: ArrayLike) -> Array:
+    def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return the sign of f - y outside the tube, 0 inside."""
         return self._side(y, f)
 
@@ -75,7 +75,7 @@ class EpsilonInsensitive(_TubeLoss):
         inside = np.abs(beta) <= c
         return np.where(inside, -y * beta + self._width(beta) * np.abs(beta), np.inf)
 
-    def dual(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
+    def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return slopes -y - lower and -y + upper around a kink at 0, on [-c, c]."""
         y, c = floats(y, c)
         return DualTerms(-c, c, -y - self.lower, -y + self.upper)
@@ -94,7 +94,7 @@ class SquaredEpsilonInsensitive(_TubeLoss):
         """Return the squared part of the deviation beyond the tube."""
         return np.maximum(self.excess(y, f), 0.0) ** 2
 
-    def subgradient(self, y: ArrayLike, f: ArrayLike) -> Array:
+    def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return twice the deviation beyond the tube, with the sign of f - y."""
         return 2.0 * self._side(y, f) * np.maximum(self.excess(y, f), 0.0)
 
@@ -103,7 +103,7 @@ class SquaredEpsilonInsensitive(_TubeLoss):
         y, beta, c = floats(y, beta, c)
         return -y * beta + self._width(beta) * np.abs(beta) + beta**2 / (4.0 * c)
 
-    def dual(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
+    def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return slopes -y - lower and -y + upper around a kink at 0, curved, without bounds."""
         y, c = floats(y, c)
         free = np.full(y.shape, np.inf)

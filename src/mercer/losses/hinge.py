@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import Array, DualTerms, Loss, floats
+from .base import Array, DualTerms, PiecewiseQuadratic, floats
 
 
-class _MarginLoss(Loss):
+class _MarginLoss(PiecewiseQuadratic):
     """A convex function of the slack xi = max(0, 1 - y f) that is zero at xi = 0."""
 
     def excess(self, y: ArrayLike, f: ArrayLike) -> Array:
@@ -34,7 +34,7 @@ class Hinge(_MarginLoss):
         """Return the slack."""
         return self._slack(y, f)
 
-    def subgradient(self, y: ArrayLike, f: ArrayLike) -> Array:
+    def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return -y inside the margin, 0 elsewhere."""
         y, f = floats(y, f)
         return np.where(y * f < 1.0, -y, 0.0)
@@ -45,7 +45,7 @@ class Hinge(_MarginLoss):
         alpha = y * beta
         return np.where((alpha >= 0.0) & (alpha <= c), -alpha, np.inf)
 
-    def dual(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
+    def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return a constant slope -y on [0, c] or [-c, 0]."""
         y, c = floats(y, c)
         outer = y * c
@@ -63,7 +63,7 @@ class SquaredHinge(_MarginLoss):
         """Return the squared slack."""
         return self._slack(y, f) ** 2
 
-    def subgradient(self, y: ArrayLike, f: ArrayLike) -> Array:
+    def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return -2 y slack, the derivative."""
         return -2.0 * np.asarray(y, dtype=np.float64) * self._slack(y, f)
 
@@ -73,7 +73,7 @@ class SquaredHinge(_MarginLoss):
         alpha = y * beta
         return np.where(alpha >= 0.0, -alpha + alpha**2 / (4.0 * c), np.inf)
 
-    def dual(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
+    def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the slope -y with curvature 1 / (2 c) on a half line."""
         y, c = floats(y, c)
         lower = np.where(y > 0.0, 0.0, -np.inf)
@@ -103,7 +103,7 @@ class CombinedHinge(_MarginLoss):
         slack = self._slack(y, f)
         return slack + self.quadratic * slack**2
 
-    def subgradient(self, y: ArrayLike, f: ArrayLike) -> Array:
+    def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return -y (1 + 2 q xi) inside the margin, 0 elsewhere."""
         y, f = floats(y, f)
         slack = np.maximum(1.0 - y * f, 0.0)
@@ -116,7 +116,7 @@ class CombinedHinge(_MarginLoss):
         beyond = np.maximum(alpha - c, 0.0)
         return np.where(alpha >= 0.0, -alpha + beyond**2 / (4.0 * self.quadratic * c), np.inf)
 
-    def dual(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
+    def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the slope -y with a kink at y c, curved beyond it."""
         y, c = floats(y, c)
         positive = y > 0.0

@@ -23,7 +23,7 @@ from .accuracy import kernel_error
 from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
-from .formulation import Formulation, LossFormulation, Measure, Outcome, Task, feasible
+from .formulation import Formulation, LossFormulation, Measure, Outcome, Task
 from .frozen import freeze
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
@@ -364,7 +364,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         if outcomes is None or len(outcomes) != len(tasks):
             return None
         return [
-            feasible(task, formulation.variables(task, outcome))
+            task.problem.feasible(formulation.variables(task, outcome))
             for task, outcome in zip(tasks, outcomes, strict=True)
         ]
 

@@ -212,7 +212,7 @@ def solve_pairs(
     ends = np.cumsum(np.bincount(codes[order], minlength=n_classes))
     label = np.repeat([1.0, -1.0], len(order))
     price = formulation.C * np.tile(weight[order], 2)
-    dual = formulation.loss.dual(label, price)
+    dual = formulation.loss.pieces(label, price)
     zero = np.zeros(len(label))
     curv_left = zero if dual.curv_left is None else dual.curv_left
     problems = {

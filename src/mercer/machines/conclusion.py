@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
+from mercer.solvers import certification as proof
 
-from . import certification as proof
 from .errors import ConvexCombination, NotSeparableError
 from .rounding import REACHED, SEEN, rounding_of_values
 

@@ -20,7 +20,7 @@ from mercer.solvers import Settings
 from .calibration import Scores
 from .class_pairs import PairFitting, PairSolutions, solve_pairs
 from .errors import InfeasibleNuError
-from .formulation import Formulation, Task, feasible
+from .formulation import Formulation, Task
 from .proving import Fitting
 from .solving import TrainingKernel, solve_tasks
 
@@ -106,7 +106,7 @@ def _fit_fold(
         parts.append((t, np.flatnonzero(folds == fold), part))
         outcome = fitting.outcomes[t]
         shrunk = outcome._replace(beta=outcome.beta[inside])
-        starts.append(feasible(part, formulation.variables(part, shrunk)))
+        starts.append(part.problem.feasible(formulation.variables(part, shrunk)))
     if not parts:
         return set()
     solutions, outcomes = solve_tasks(
@@ -202,7 +202,7 @@ def _of_repeated(fitting: Fitting, settings: Settings, random: Any) -> tuple[Sco
             outcome = fitting.outcomes[t]
             outcome = outcome._replace(beta=outcome.beta[here] * part[here])
             parts.append((t, rows, posed))
-            starts.append(feasible(posed, fitting.formulation.variables(posed, outcome)))
+            starts.append(posed.problem.feasible(fitting.formulation.variables(posed, outcome)))
         if not parts:
             continue
         solutions, outcomes = solve_tasks(

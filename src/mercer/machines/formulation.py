@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import EpsilonInsensitive, Hinge, Loss, SquaredHinge
-from mercer.solvers import Problem
+from mercer.losses import EpsilonInsensitive, Hinge, PiecewiseQuadratic, SquaredHinge
+from mercer.solvers import DualProblem
+from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import Costs, repaired, within_bounds
 from mercer.solvers.rounding import ValueErrors
-
-from . import certification as proof
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -34,7 +33,7 @@ class Task:
 
     Attributes
     ----------
-    problem : Problem
+    problem : DualProblem
         What the solver is given.
     y : array
         Labels -1 and +1, or real targets, of the rows.
@@ -42,19 +41,16 @@ class Task:
         s_i of the rows.
     rows : array of int or None
         Positions in the training set; None stands for all of them.
-    start : array or None
-        A feasible point, which also fixes the sums of the groups; None stands for 0.
     name : object
         The class or pair of classes, for messages.
     linear : LinearPart or None
         The linear functions that stand beside the kernel, where there are any.
     """
 
-    problem: Problem
+    problem: DualProblem
     y: Array
     weight: Array
     rows: Rows | None = None
-    start: Array | None = None
     name: Any = None
     linear: Any = None
 
@@ -224,7 +220,7 @@ class LossFormulation(Formulation):
         Whether f has an intercept, which the norm does not see.
     """
 
-    def __init__(self, loss: Loss, C: float, fit_intercept: bool = True) -> None:
+    def __init__(self, loss: PiecewiseQuadratic, C: float, fit_intercept: bool = True) -> None:
         self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
         self.hard = np.inf == C
         self.price = C
@@ -237,13 +233,13 @@ class LossFormulation(Formulation):
     def tasks(self, batch: Batch) -> list[Task]:
         """Return the problems of several tasks; the dual terms are computed for all at once."""
         group = np.zeros(len(batch.y), dtype=np.int64) if self.fit_intercept else None
-        arrays = self.loss.dual(batch.y, self.C * batch.weight)._asdict()
+        arrays = self.loss.pieces(batch.y, self.C * batch.weight)._asdict()
         arrays |= {"group": group, "rows": batch.rows}
         given = [(key, array) for key, array in arrays.items() if array is not None]
         tasks = []
         for part, name in zip(batch.slices, batch.names, strict=True):
             rows = None if batch.rows is None else batch.rows[part]
-            problem = Problem(**{key: array[part] for key, array in given})
+            problem = DualProblem(**{key: array[part] for key, array in given})
             tasks.append(Task(problem, batch.y[part], batch.weight[part], rows, name=name))
         return tasks
 
@@ -257,7 +253,7 @@ class LossFormulation(Formulation):
         return [-outcome.intercept] if self.fit_intercept else []
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
-        """Return primal, dual and violation; see `mercer.machines.certification`."""
+        """Return primal, dual and violation; see `mercer.solvers.certification`."""
         return self.measures([task], [outcome], [f0], errors)[0]
 
     def measures(
@@ -278,7 +274,7 @@ class LossFormulation(Formulation):
         f, c = level + b, self.C * weight
         problem = tasks[0].problem
         if len(tasks) > 1:
-            problem = Problem(*self.loss.dual(y, c))
+            problem = DualProblem(*self.loss.pieces(y, c))
         checked = proof.conditions(problem, beta, level, starts, self.fit_intercept)
         rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])
         point = self._dual_point(problem, beta, starts, checked.costs)
@@ -330,7 +326,7 @@ class LossFormulation(Formulation):
         return [proof.hard_tube_values(self.loss, y, beta, f0, f, doubt)]
 
     def _dual_point(
-        self, problem: Problem, beta: Array, starts: NDArray[np.intp], costs: Costs
+        self, problem: DualProblem, beta: Array, starts: NDArray[np.intp], costs: Costs
     ) -> Array:
         """Return coefficients that satisfy the bounds and the equality of an intercept exactly.
 
@@ -355,34 +351,3 @@ def joined(parts: Sequence[Any]) -> Any:
 def _around(b: float, low: float, high: float) -> tuple[float, float]:
     """Return the interval of optimal intercepts, the point b where rounding has emptied it."""
     return (min(low, b), max(high, b)) if low < high else (b, b)
-
-
-def feasible(task: Task, beta: Array) -> Array:
-    """Return a feasible point of the task's problem near `beta`.
-
-    Coefficients are moved into their bounds; then each group is brought to the sum that the
-    task's own start has, by moving coefficients that are not zero first.
-    """
-    problem = task.problem
-    point = np.clip(beta, problem.lower, problem.upper)
-    if problem.group is None:
-        return point
-    groups = int(problem.group.max()) + 1
-    for g in range(groups):
-        members = np.flatnonzero(problem.group == g) if groups > 1 else np.arange(len(point))
-        total = 0.0 if task.start is None else float(task.start[members].sum())
-        # Twice: the second pass removes what rounding left of the first.
-        for _ in range(2):
-            missing = total - float(point[members].sum())
-            if missing == 0.0:
-                break
-            order = members[np.argsort(point[members] == 0.0, kind="stable")]
-            if missing > 0.0:
-                room = problem.upper[order] - point[order]
-            else:
-                room = point[order] - problem.lower[order]
-            before = np.concatenate([[0.0], np.cumsum(np.minimum(room, abs(missing)))[:-1]])
-            share = np.clip(abs(missing) - before, 0.0, room)
-            point[order] += np.sign(missing) * share
-            np.clip(point, problem.lower, problem.upper, out=point)
-    return point

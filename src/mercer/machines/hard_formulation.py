@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Hinge
-from mercer.solvers import Problem
+from mercer.solvers import DualProblem
+from mercer.solvers import certification as proof
 from mercer.solvers.rounding import ValueErrors
 
-from . import certification as proof
 from .formulation import Formulation, LossFormulation, Measure, Outcome, Rows, Task
 from .scale import largest_square
 
@@ -63,21 +63,21 @@ class HardMargin(Formulation):
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem; weights do not matter where nothing may be violated."""
         n = len(y)
-        zero, start = np.zeros(n), np.zeros(n)
+        zero = np.zeros(n)
         if not self.fit_intercept:
-            start[0] = 1.0
-            problem = Problem(zero, np.full(n, _OUTER), zero, group=np.zeros(n, dtype=np.int64))
-            return Task(problem, y, weight, rows, start, name)
+            group = np.zeros(n, dtype=np.int64)
+            problem = DualProblem(zero, np.full(n, _OUTER), zero, group=group, totals=np.ones(1))
+            return Task(problem, y, weight, rows, name)
         positive = y > 0.0
-        start[np.argmax(positive)], start[np.argmin(positive)] = 1.0, -1.0
-        problem = Problem(
+        problem = DualProblem(
             np.where(positive, 0.0, -_OUTER),
             np.where(positive, _OUTER, 0.0),
             zero,
             group=np.where(positive, np.int64(0), np.int64(1)),
             rows=rows,
+            totals=np.array([1.0, -1.0]),
         )
-        return Task(problem, y, weight, rows, start, name)
+        return Task(problem, y, weight, rows, name)
 
     def outcome(self, task: Task, solution: Any) -> Outcome:
         """Return the model scaled to functional margin 1."""

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import Problem
+from mercer.solvers import DualProblem
+from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import at_least, at_most
 from mercer.solvers.rounding import ValueErrors
 
-from . import certification as proof
 from .errors import InfeasibleNuError
 from .formulation import Batch, Formulation, Measure, Outcome, Rows, Task
 from .scale import largest_square
@@ -55,26 +55,24 @@ class NuClassification(Formulation):
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem, or say which nu would have been feasible."""
         zero = np.zeros(len(y))
-        total = float(weight.sum())
+        total = self.nu * float(weight.sum())
         if not self.fit_intercept:
-            problem = Problem(zero, weight, zero, group=np.zeros(len(y), dtype=np.int64), rows=None)
-            return Task(problem, y, weight, rows, _fill(weight, self.nu * total), name)
-        positive = y > 0.0
+            group = np.zeros(len(y), dtype=np.int64)
+            problem = DualProblem(zero, weight, zero, group=group, totals=np.array([total]))
+            return Task(problem, y, weight, rows, name)
         largest = largest_nu(y, weight)
         if self.nu > largest * (1.0 + 1e-12):
             raise InfeasibleNuError(self.nu, largest, name if name is not None else (-1, 1))
         signed = y * weight
-        problem = Problem(
+        problem = DualProblem(
             np.minimum(signed, 0.0),
             np.maximum(signed, 0.0),
             zero,
-            group=np.where(positive, np.int64(0), np.int64(1)),
+            group=np.where(y > 0.0, np.int64(0), np.int64(1)),
             rows=rows,
+            totals=np.array([0.5 * total, -0.5 * total]),
         )
-        start = np.empty(len(y))
-        for side, sign in ((positive, 1.0), (~positive, -1.0)):
-            start[side] = sign * _fill(weight[side], 0.5 * self.nu * total)
-        return Task(problem, y, weight, rows, start, name)
+        return Task(problem, y, weight, rows, name)
 
     def tasks(self, batch: Batch) -> list[Task]:
         """Return the problems of several tasks; an error names the one that allows the least."""
@@ -140,7 +138,7 @@ class NuClassification(Formulation):
         """Return the optimality conditions of the two classes, each a group of its own."""
         order = np.argsort(task.y < 0.0, kind="stable")
         zero = np.zeros(len(order))
-        problem = Problem(task.problem.lower[order], task.problem.upper[order], zero)
+        problem = DualProblem(task.problem.lower[order], task.problem.upper[order], zero)
         starts = np.array([0, np.count_nonzero(task.y > 0.0)])
         checked = proof.conditions(problem, beta[order], f0[order], starts)
         at_bound = np.empty(len(order), dtype=bool)
@@ -177,9 +175,9 @@ class OneClass(Formulation):
         """Return the problem; `y` is not used."""
         zero = np.zeros(len(weight))
         group = np.zeros(len(weight), dtype=np.int64)
-        start = _fill(weight, self.nu * float(weight.sum()))
-        problem = Problem(zero, weight, zero, group=group, rows=rows)
-        return Task(problem, np.ones(len(weight)), weight, rows, start, name)
+        totals = np.array([self.nu * float(weight.sum())])
+        problem = DualProblem(zero, weight, zero, group=group, rows=rows, totals=totals)
+        return Task(problem, np.ones(len(weight)), weight, rows, name)
 
     def outcome(self, task: Task, solution: Any) -> Outcome:
         """Return the model f - rho."""
@@ -191,7 +189,7 @@ class OneClass(Formulation):
         return [outcome.rho]
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
-        """Return primal, dual and violation; see `mercer.machines.certification`."""
+        """Return primal, dual and violation; see `mercer.solvers.certification`."""
         rho, beta = outcome.rho, outcome.beta
         point = at_least(beta, task.weight, self.nu * math.fsum(task.weight), balanced=False)
         doubt = _doubt(point, beta, task, errors)
@@ -223,25 +221,25 @@ class NuRegression(Formulation):
         n = len(y)
         bound, zero = self.C * weight, np.zeros(n)
         half = 0.5 * self.C * self.nu * float(weight.sum())
-        fill = _fill(bound, half)
         if not self.fit_intercept:
-            problem = Problem(
+            problem = DualProblem(
                 np.zeros(2 * n),
                 np.concatenate([bound, bound]),
                 np.concatenate([-y, y]),
                 group=np.zeros(2 * n, dtype=np.int64),
-                rows=None,
+                totals=np.array([2.0 * half]),
             )
-            return Task(problem, y, weight, rows, np.concatenate([fill, fill]), name)
+            return Task(problem, y, weight, rows, name)
         once = np.arange(n) if rows is None else rows
-        problem = Problem(
+        problem = DualProblem(
             np.concatenate([zero, -bound]),
             np.concatenate([bound, zero]),
             np.concatenate([-y, -y]),
             group=np.repeat(np.array([0, 1], dtype=np.int64), n),
             rows=np.concatenate([once, once]),
+            totals=np.array([half, -half]),
         )
-        return Task(problem, y, weight, rows, np.concatenate([fill, -fill]), name)
+        return Task(problem, y, weight, rows, name)
 
     def outcome(self, task: Task, solution: Any) -> Outcome:
         """Return the model with its tube, which is not negative."""
@@ -269,7 +267,7 @@ class NuRegression(Formulation):
         return values[: len(task.y)]
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
-        """Return primal, dual and violation; see `mercer.machines.certification`."""
+        """Return primal, dual and violation; see `mercer.solvers.certification`."""
         y, s, b, epsilon = task.y, task.weight, outcome.intercept, outcome.epsilon
         beta, most = outcome.beta, self.C * self.nu * math.fsum(s)
         point = at_most(beta, self.C * s, most, balanced=self.fit_intercept)
@@ -290,14 +288,14 @@ class NuRegression(Formulation):
         """
         n = len(y)
         if float(np.abs(beta).sum()) < self.nu * float(bound.sum()) * (1.0 - 1e-9):
-            tube = Problem(-bound, bound, -y)
+            tube = DualProblem(-bound, bound, -y)
             checked = proof.conditions(tube, beta, f0, _ONE, self.fit_intercept)
             low, high = (float(v) for v in checked.ranges[0])
             return checked, (-high, -low) if self.fit_intercept and low < high else (b, b)
         positive, negative = np.maximum(beta, 0.0), np.maximum(-beta, 0.0)
         zero = np.zeros(n)
         if self.fit_intercept:
-            halves = Problem(
+            halves = DualProblem(
                 np.concatenate([zero, -bound]),
                 np.concatenate([bound, zero]),
                 np.concatenate([-y, -y]),
@@ -311,7 +309,7 @@ class NuRegression(Formulation):
             low, high = (0.5 * float(v) for v in checked.ranges.sum(axis=0))
             interval = (-high, -low) if low < high else (b, b)
         else:
-            halves = Problem(
+            halves = DualProblem(
                 np.zeros(2 * n),
                 np.concatenate([bound, bound]),
                 np.concatenate([-y, y]),
@@ -338,12 +336,6 @@ def largest_nu(y: Array, weight: Array) -> float:
     total = float(weight.sum())
     plus = float(weight[y > 0.0].sum())
     return 2.0 * min(plus, total - plus) / total
-
-
-def _fill(bound: Array, total: float) -> Array:
-    """Return values between 0 and `bound` that sum to `total`, the first ones full."""
-    before = np.concatenate([[0.0], np.cumsum(bound)[:-1]])
-    return np.clip(total - before, 0.0, bound)
 
 
 def _scale(outcome: Outcome) -> float:

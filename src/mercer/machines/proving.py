@@ -33,7 +33,7 @@ from mercer.solvers.certificate import SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.rounding import ValueErrors, estimated, value_sizes
 
-from .formulation import Formulation, Measure, Outcome, Task, feasible
+from .formulation import Formulation, Measure, Outcome, Task
 from .multiclass import Scheme
 from .rounding import ERROR, REACHED, SEEN, rounding_of_values
 from .scale import largest_square
@@ -306,7 +306,7 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
     gram = fitting.gram.in_precision(precision)
     tasks = [fitting.tasks[t] for t in chosen]
     starts: list[Array | None] = [
-        feasible(task, fitting.formulation.variables(task, fitting.outcomes[t]))
+        task.problem.feasible(fitting.formulation.variables(task, fitting.outcomes[t]))
         for task, t in zip(tasks, chosen, strict=True)
     ]
     spent = sum(solution.seconds for solution in fitting.solutions)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import certification as proof
 from .formulation import Task
 
 Array = NDArray[np.float64]
@@ -74,7 +73,7 @@ def _settle_one(problem: Any, solution: Any, unseen: float) -> None:
     solution.fresh = False
     if problem.group is None:
         return
-    rising, falling = proof.slopes(problem, beta)
+    falling, rising = problem.slopes(beta)
     kink = 0.0 if problem.kink is None else problem.kink
     smooth = (beta != kink) | (rising == falling)
     free = (beta > lower) & (beta < upper) & smooth

@@ -16,7 +16,7 @@ from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel, Linear, Precomputed
 from mercer.objects.tables import with_column
 from mercer.objects.validation import count, take
-from mercer.solvers import Settings, solve, solve_many
+from mercer.solvers import Job, Settings, solve, solve_jobs
 from mercer.solvers.feature_interior_point import solve_in_features
 
 from .formulation import Formulation, Outcome, Task
@@ -83,11 +83,11 @@ def solve_tasks(
     settings : Settings
         Tolerances and limits.
     starts : sequence of arrays, optional
-        Feasible points; by default those of the tasks. An interior point method takes none.
+        Feasible points; by default next to 0. An interior point method takes none.
     """
     begin = perf_counter()
     if starts is None:
-        starts = [task.start for task in tasks]
+        starts = [None] * len(tasks)
     if isinstance(formulation, WithLinearPart):
         solutions = _one_by_one(partial(formulation.solve, gram=gram), settings, task=tasks)
         return solutions, [
@@ -110,7 +110,9 @@ def solve_tasks(
         elif len(tasks) == 1:
             solutions = [solve(tasks[0].problem, gram, settings, start=starts[0])]
         else:
-            solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
+            solutions = solve_jobs(
+                [Job(t.problem, gram, s) for t, s in zip(tasks, starts, strict=True)], settings
+            )
     try:
         settle(tasks, solutions, gram, settings.tol)
         interrupted = any(solution.status == "interrupted" for solution in solutions)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import CombinedHinge, Hinge, Loss, SquaredHinge
+from mercer.losses import CombinedHinge, Hinge, PiecewiseQuadratic, SquaredHinge
 
 from .classifier import KernelClassifier
 from .documentation import documented
@@ -147,7 +147,7 @@ class SVC(KernelClassifier):
             return HardMargin(bool(self.fit_intercept))
         return LossFormulation(self._loss(), self.C_, bool(self.fit_intercept))
 
-    def _loss(self) -> Loss:
+    def _loss(self) -> PiecewiseQuadratic:
         if self.C2 is not None:
             return CombinedHinge(float(self.C2) / self.C_)
         if self.penalty_norm == 2:

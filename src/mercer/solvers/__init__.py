@@ -1,26 +1,32 @@
 """Solvers: a problem and a Gram in, a solution and its certificate out."""
 
 from .certificate import Certificate
-from .decomposition import solve, solve_many
+from .certification import certificate
 from .figures import significant_figures
+from .ladder import Solver, choose, solve, solve_jobs
 from .matrices import (
     QuadraticProgram,
     hard_margin_lagrangian,
     hard_margin_primal_matrices,
     svm_dual_matrices,
 )
-from .problem import Problem, Settings, Solution
+from .problem import DualProblem, Job, Problem, Settings, Solution
 
 __all__ = [
     "Certificate",
+    "DualProblem",
+    "Job",
     "Problem",
     "QuadraticProgram",
     "Settings",
     "Solution",
+    "Solver",
+    "certificate",
+    "choose",
     "hard_margin_lagrangian",
     "hard_margin_primal_matrices",
     "significant_figures",
     "solve",
-    "solve_many",
+    "solve_jobs",
     "svm_dual_matrices",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import Problem
+from .problem import DualProblem
 
 Array = NDArray[np.float64]
 
@@ -22,11 +22,11 @@ class Costs:
 
     Parameters
     ----------
-    problem : Problem
+    problem : DualProblem
         The problem.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: DualProblem) -> None:
         self.problem, zero = problem, np.zeros(len(problem.lower))
         left = self.slope_left = problem.slope_left
         self.slope_right = left if problem.slope_right is None else problem.slope_right
@@ -50,20 +50,13 @@ class Costs:
         p = self.problem
         return (beta > p.lower) & (beta < p.upper) & (beta != self.kink)
 
-    def slopes(self, beta: Array) -> tuple[Array, Array]:
-        """Return the derivatives of the costs phi_i from the left and from the right."""
-        offset = beta - self.kink
-        falling = self.slope_left + self.curv_left * offset
-        rising = self.slope_right + self.curv_right * offset
-        return np.where(offset > 0.0, rising, falling), np.where(offset >= 0.0, rising, falling)
-
     def intervals(self, beta: Array, value: Array) -> tuple[Array, Array]:
         """Return where the multiplier of each row must lie, given the values K beta.
 
         At most what a coefficient that can rise gains, at least what one that can fall does.
         """
         p = self.problem
-        left, right = self.slopes(beta)
+        left, right = p.slopes(beta)
         low = np.where(beta > p.lower, value + left, -np.inf)
         high = np.where(beta < p.upper, value + right, np.inf)
         return low, high

@@ -11,7 +11,7 @@ of the equalities with their intervals, and how the solver stopped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
@@ -21,87 +21,41 @@ from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import advice
 
-from .feature_interior_point import solve_in_features
-from .problem import Problem, Settings, Solution
-
-_PATIENCE, _PATIENCE_PER_ROW = 20_000, 20
-"""Pair steps after which a problem is suspected to be badly conditioned."""
-
-_LAST = 20
-"""Times as many steps as before that may follow on an interior point method."""
-
-_SMALL_RANK = 64
-"""A rank that is always worth a try."""
+from .problem import DualProblem, Job, Problem, Settings, Solution
 
 
-def solve(
-    problem: Problem, gram: Gram, settings: Settings, start: np.ndarray | None = None
-) -> Solution:
-    """Solve one problem.
+class Decomposition:
+    """The native solver, for losses with pieces and at most two equalities."""
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    gram : Gram
-        Kernel matrix of its objects.
-    settings : Settings
-        When to stop.
-    start : array of shape (m,), optional
-        A feasible point, default zero; the sums over the groups keep its values.
+    name = "decomposition"
+    access = "rows"
 
-    Returns
-    -------
-    Solution
-        The best point found, with an honest status.
-    """
-    return solve_many([problem], gram, settings, [start])[0]
+    def takes(self, problem: Problem | DualProblem) -> str | None:
+        """Return None, or a sentence that says what the problem lacks."""
+        if isinstance(problem, DualProblem):
+            return None
+        if not hasattr(problem.loss, "pieces"):
+            return (
+                f"decomposition needs a loss whose conjugate is piecewise quadratic; "
+                f"{type(problem.loss).__name__} has no method pieces."
+            )
+        if not problem.grouped:
+            return "decomposition takes a constant for each of at most two groups, no other basis."
+        return None
 
-
-def solve_many(
-    problems: Sequence[Problem],
-    gram: Gram,
-    settings: Settings,
-    starts: Sequence[np.ndarray | None] | None = None,
-) -> list[Solution]:
-    """Solve several problems on views of one Gram; small ones run side by side.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        The problems.
-    gram : Gram
-        Kernel matrix of all objects.
-    settings : Settings
-        For each of them.
-    starts : sequence of array or None, optional
-        Feasible points.
-
-    Returns
-    -------
-    list of Solution
-        In the order of the problems.
-    """
-    if starts is None:
-        starts = [None] * len(problems)
-    begin = perf_counter()
-    patience = _PATIENCE + _PATIENCE_PER_ROW * max((len(p.lower) for p in problems), default=0)
-    solutions = _run(problems, gram, settings.at_most(patience), starts)
-    try:
-        interrupted = any(s.status == "interrupted" for s in solutions)
-        for k, solution in enumerate(solutions):
-            if interrupted:
-                break
-            if solution.status == "stalled" or _gave_up(solution, settings):
-                solutions[k] = _insist(problems[k], gram, settings, begin, solution)
-                interrupted = solutions[k].status == "interrupted"
-    except KeyboardInterrupt:  # between two problems
-        solutions[-1].status = "interrupted"
-    return solutions
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+        """Return the solutions; jobs of one Gram go to the core together."""
+        solutions: list[Solution] = []
+        for gram, batch in groupby(jobs, key=lambda job: job.gram):
+            part = list(batch)
+            solutions += _run(
+                [job.problem.dual for job in part], gram, settings, [job.start for job in part]
+            )
+        return solutions
 
 
 def _run(
-    problems: Sequence[Problem],
+    problems: Sequence[DualProblem],
     gram: Gram,
     settings: Settings,
     starts: Sequence[np.ndarray | None],
@@ -134,87 +88,6 @@ def _blame_overflow(gram: Gram, error: ValueError) -> None:
         f"kernel values are not finite on these objects: k(x, x) of object {i} under "
         f"{gram.kernel!r} overflows; {advice(gram.kernel)}."
     ) from error
-
-
-def _insist(
-    problem: Problem, gram: Gram, settings: Settings, begin: float, solution: Solution
-) -> Solution:
-    """Go on with a problem on which pair steps make little progress.
-
-    As soon as they have cost as much as an interior point method would, that is tried; it needs
-    a kernel matrix of low rank. Where the rounding of single precision ends them, double
-    precision goes on.
-    """
-    try:
-        view = gram if problem.rows is None else gram.take(problem.rows)
-        problem = replace(problem, rows=None)
-        while solution.status == "stalled" or _gave_up(solution, settings):
-            left = settings.after(solution.n_iter, perf_counter() - begin)
-            if solution.status == "stalled" and view.dtype == "float32":
-                double = view.in_precision("float64")
-                return solve(problem, double, left, solution.beta).after(solution)
-            found = _in_features(problem, view, left, solution)
-            if found is not None:
-                return found
-            if solution.status == "stalled":
-                # Not even double precision reaches the tolerance.
-                solution.status = "iteration_limit"
-                break
-            steps = left.at_most(2 * solution.n_iter)
-            following = _run([problem], view, steps, [solution.beta])[0]
-            solution = _whole(following, solution).after(solution)
-    except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
-        solution.status = "interrupted"
-    return solution
-
-
-def _in_features(
-    problem: Problem, gram: Gram, settings: Settings, solution: Solution
-) -> Solution | None:
-    """Go on with an interior point method; None where the rank is too large for it.
-
-    Pair steps see to the last digits. On a matrix of low rank, those that do not end soon from
-    there will not end at all: rounding keeps them from the tolerance.
-    """
-    if solution.negative_curvature:
-        return None
-    begin = perf_counter()
-    groups = range(0 if problem.group is None else len(solution.multiplier))
-    totals = np.array([solution.beta[problem.group == g].sum() for g in groups])
-    # A pair step takes some 10 n operations, 30 steps in features some 60 n rank^2.
-    rank = max(np.sqrt(solution.n_iter / 6.0), _SMALL_RANK)
-    double = gram.in_precision("float64")
-    found = solve_in_features(problem, double, settings, totals, max_rank=rank)
-    if found is None:
-        return None
-    there = _run([problem], double, replace(settings, max_iter=0), [found.beta])[0]
-    start = there if there.objective <= solution.objective else solution
-    left = settings.after(found.n_iter, perf_counter() - begin)
-    ended = "interrupted" if there.status == "interrupted" else found.status
-    if ended in ("time_limit", "interrupted"):
-        left, status = replace(left, max_iter=0), ended
-    else:
-        left, status = left.at_most(_LAST * solution.n_iter), "iteration_limit"
-    last = _whole(_run([problem], double, left, [start.beta])[0], start)
-    if last.status in ("stalled", "iteration_limit"):
-        last.status = status
-    last.n_iter += found.n_iter
-    last.n_kernel_values += gram.n * found.rank
-    return last.after(solution)
-
-
-def _whole(found: Solution, start: Solution) -> Solution:
-    """Return a solution, or where an interrupt left its values unknown, the one it started from."""
-    if found.status != "interrupted" or not np.isnan(found.values).any():
-        return found
-    work = ("n_iter", "n_kernel_values", "seconds", "n_outer", "cache_hits", "cache_misses")
-    return replace(start, status="interrupted", **{name: getattr(found, name) for name in work})
-
-
-def _gave_up(solution: Solution, settings: Settings) -> bool:
-    """Return whether a solver ended before the limit that the user set."""
-    limited = 0 <= settings.max_iter <= solution.n_iter
-    return solution.status == "iteration_limit" and not limited
 
 
 def native_settings(s: Settings) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from .crossover import Crossover
 from .dense_system import DenseSystem, projected_matrix
 from .interior_point import ITERATIONS, LARGE, Iterate
 from .multipliers import choose_multipliers
-from .problem import Problem, Settings, Solution
+from .problem import DualProblem, Settings, Solution
 from .repeated import Together, without_idle_kinks
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ class TooLargeError(MemoryError):
 
 
 def solve_with_equations(
-    problem: Problem,
+    problem: DualProblem,
     gram: Gram,
     settings: Settings,
     equations: Array,
@@ -74,7 +74,7 @@ def solve_with_equations(
 
     Parameters
     ----------
-    problem : Problem
+    problem : DualProblem
         The problem; its groups are not looked at. Zero must lie within the bounds. Variables may
         stand for the same object, which is then one row of the matrix.
     gram : Gram
@@ -160,7 +160,7 @@ class _Method(Crossover):
     patient = True
 
     def __init__(
-        self, problem: Problem, K: Array, Q: Array, weight: Array, place: NDArray[np.intp]
+        self, problem: DualProblem, K: Array, Q: Array, weight: Array, place: NDArray[np.intp]
     ) -> None:
         once = np.zeros((len(K), Q.shape[1]))
         once[place] = Q
@@ -220,7 +220,7 @@ class _Method(Crossover):
         """
         beta = np.zeros(len(self.place))
         found = self._point(beta, None)
-        low, high = self.slopes(beta)
+        low, high = self.problem.slopes(beta)
         largest = float(max(np.abs(low).max(), np.abs(high).max()))
         largest = max(largest, float(np.abs(self.shift).max(initial=0.0)))
         return found if found is not None and found.violation <= _NONE * largest else None
@@ -273,7 +273,7 @@ class _Method(Crossover):
             near = scipy.linalg.solve_triangular(self._triangle, near)
             slack = _NONE * self.value
             most = 2.0 * violation(near) + slack
-        left, right = self.slopes(np.zeros_like(beta))
+        left, right = self.problem.slopes(np.zeros_like(beta))
         target = values + 0.5 * (left + right)
         # Multipliers use what slack there is to come closer to the target, and those of the
         # iterations may be far off where they are not unique: no more slack than it takes.

@@ -34,7 +34,7 @@ from mercer.gram import Gram
 
 from .factor import pivoted_cholesky
 from .interior_point import LARGE, InteriorPoint, Iterate, cholesky
-from .problem import Problem, Settings
+from .problem import DualProblem, Settings
 
 Array = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Found(NamedTuple):
 
 
 def solve_in_features(
-    problem: Problem,
+    problem: DualProblem,
     gram: Gram,
     settings: Settings,
     totals: Array,
@@ -63,7 +63,7 @@ def solve_in_features(
 
     Parameters
     ----------
-    problem : Problem
+    problem : DualProblem
         The problem; its rows are those of `gram`.
     gram : Gram
         A positive semidefinite kernel matrix, in float64.
@@ -158,7 +158,7 @@ class _Method(InteriorPoint):
 
     system: _Features
 
-    def __init__(self, problem: Problem, features: Array, totals: Array) -> None:
+    def __init__(self, problem: DualProblem, features: Array, totals: Array) -> None:
         self.features, self.totals = features, totals
         n, groups = len(features), len(totals)
         right = problem.slope_left if problem.slope_right is None else problem.slope_right

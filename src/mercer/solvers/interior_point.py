@@ -32,7 +32,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from .costs import Costs
-from .problem import Problem, Settings
+from .problem import DualProblem, Settings
 
 Array = NDArray[np.float64]
 
@@ -115,7 +115,7 @@ class InteriorPoint(Costs):
 
     Parameters
     ----------
-    problem : Problem
+    problem : DualProblem
         The problem.
     size2 : float
         The largest squared norm in feature space.
@@ -133,7 +133,7 @@ class InteriorPoint(Costs):
 
     def __init__(
         self,
-        problem: Problem,
+        problem: DualProblem,
         size2: float,
         slope_size: float,
         place: NDArray[np.intp] | None = None,

@@ -1,12 +1,21 @@
-"""The dual problem of every machine, the settings of a solver and what it returns.
+"""Problems, the settings of a solver, and solutions: plain data.
 
-In signed dual variables beta (y_i alpha_i for classifiers, alpha_i - alpha_i* for regression)
+A problem is stated in its primal form: minimise over w and m
 
-    minimise    1/2 beta' K beta + sum_i phi_i(beta_i)
-    subject to  lower_i <= beta_i <= upper_i
-                sum of beta over every group keeps its value at the start
+    Omega(w) + sum_j c_j l(y_j, z_j) + d'm,        z = A w + B m,
 
-where phi_i is convex, piecewise quadratic, with one kink:
+with Omega(w) = 1/2 |w|^2 the norm of the function f = sum_i beta_i k(x_i, .) and A w its values at
+the objects ``rows``. B is the basis of functions that the norm does not see (a bias, one constant
+for each of two groups, linear functions), d its right-hand side ``totals``. nu machines and tubes
+have d: the reward for a margin, the price of a tube.
+
+Its dual in signed variables beta (y_i alpha_i for classes, alpha_i - alpha_i* for regression) is
+
+    minimise    1/2 beta' K beta + sum_i phi_i(beta_i)    subject to    B'beta = d,
+
+phi_i the conjugate of c_i l(y_i, .) at -beta. Where phi_i is piecewise quadratic with one kink
+inside bounds, and B are indicators of at most two groups, that is a :class:`DualProblem`: plain
+arrays, which is what the native solver reads:
 
     phi_i'(b) = slope_left_i  + curv_left_i  (b - kink_i)    for b < kink_i
                 slope_right_i + curv_right_i (b - kink_i)    for b > kink_i.
@@ -19,14 +28,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer.losses import DualTerms, Loss
+
 
 @dataclass
-class Problem:
+class DualProblem:
     """One dual problem; see the head of this module.
 
     Parameters
@@ -41,6 +53,8 @@ class Problem:
         Default 0.
     group : array of int of shape (m,), optional
         0 or 1: the equality a variable belongs to; None: no equality.
+    totals : array of shape (n_groups,), optional
+        The sums of the groups; default 0.
     rows : array of int of shape (m,), optional
         The object of the Gram that a variable stands for; default: variable i is object i.
     """
@@ -54,6 +68,47 @@ class Problem:
     kink: np.ndarray | None = None
     group: np.ndarray | None = None
     rows: np.ndarray | None = None
+    totals: np.ndarray | None = None
+
+    def slopes(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the left and the right derivative of every phi_i at beta_i."""
+        return DualTerms.slopes(self, beta)  # type: ignore[arg-type]
+
+    @property
+    def dual(self) -> DualProblem:
+        """The problem itself, which may stand wherever a :class:`Problem` does."""
+        return self
+
+    @property
+    def n_groups(self) -> int:
+        """Number of equalities."""
+        return 0 if self.group is None else int(self.group.max(initial=0)) + 1
+
+    def feasible(self, beta: np.ndarray | None = None) -> np.ndarray:
+        """Return a feasible point near `beta`, by default near 0.
+
+        Coefficients are moved into their bounds; then each group is brought to its total, by
+        moving coefficients that are not zero first.
+        """
+        point = np.clip(np.zeros(len(self.lower)) if beta is None else beta, self.lower, self.upper)
+        for g in range(self.n_groups):
+            members = np.flatnonzero(self.group == g)
+            total = 0.0 if self.totals is None else float(self.totals[g])
+            # Twice: the second pass removes what rounding left of the first.
+            for _ in range(2):
+                missing = total - float(point[members].sum())
+                if missing == 0.0:
+                    break
+                order = members[np.argsort(point[members] == 0.0, kind="stable")]
+                if missing > 0.0:
+                    room = self.upper[order] - point[order]
+                else:
+                    room = point[order] - self.lower[order]
+                before = np.concatenate([[0.0], np.cumsum(np.minimum(room, abs(missing)))[:-1]])
+                share = np.clip(abs(missing) - before, 0.0, room)
+                point[order] += np.sign(missing) * share
+                np.clip(point, self.lower, self.upper, out=point)
+        return point
 
     def native(self, start: np.ndarray | None) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
@@ -76,6 +131,70 @@ class Problem:
             "rows": _indices(self.rows),
             "start": None if start is None else _doubles(start),
         }
+
+
+@dataclass(eq=False)
+class Problem:
+    """A regularised sum of losses; see the head of this module.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss l; its per-sample parameters belong to these variables.
+    y, c : array of shape (m,)
+        Targets, and the weights c_j = C s_j of the losses.
+    rows : array of int of shape (m,), optional
+        The object of the Gram that a variable stands for; default: variable j is object j.
+    basis : array of shape (m,) or (m, k), optional
+        B: integers 0 or 1 are the group that a variable belongs to, with a constant for each
+        group; real numbers are values of functions, one column each. None: no basis.
+    totals : array of shape (n_groups,) or (k,), optional
+        d; default 0.
+    name : object, optional
+        What the problem is about, for messages: a pair of classes.
+    """
+
+    loss: Loss
+    y: np.ndarray
+    c: np.ndarray
+    rows: np.ndarray | None = None
+    basis: np.ndarray | None = None
+    totals: np.ndarray | None = None
+    name: Any = None
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the basis, if there is one, are the indicators of groups."""
+        return self.basis is None or self.basis.dtype.kind in "iu"
+
+    @property
+    def columns(self) -> np.ndarray:
+        """B as a matrix of shape (m, k)."""
+        if self.basis is None:
+            return np.zeros((len(self.y), 0))
+        if self.grouped:
+            groups = np.arange(int(self.basis.max(initial=0)) + 1)
+            return (self.basis[:, None] == groups).astype(np.float64)
+        return np.asarray(self.basis, dtype=np.float64).reshape(len(self.y), -1)
+
+    @cached_property
+    def dual(self) -> DualProblem:
+        """The dual problem in arrays, of a loss that has pieces and a basis of groups."""
+        terms: DualTerms = self.loss.pieces(self.y, self.c)  # type: ignore[attr-defined]
+        group = self.basis if self.grouped else None
+        return DualProblem(*terms, group, self.rows, self.totals)
+
+
+class Job(NamedTuple):
+    """A problem, the kernel matrix of its objects and a point to start from.
+
+    Solvers take jobs in batches: pairs of classes, folds, the points of a grid. Jobs of one batch
+    may have matrices, and kernels, of their own.
+    """
+
+    problem: Problem | DualProblem
+    gram: Any
+    start: np.ndarray | None = None
 
 
 @dataclass

@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import Problem
+from .problem import DualProblem
 
 Array = NDArray[np.float64]
 
@@ -30,14 +30,14 @@ class Together:
 
     Parameters
     ----------
-    problem : Problem
+    problem : DualProblem
         The problem.
     place : array of int of shape (m,)
         The object of each variable.
 
     Attributes
     ----------
-    problem : Problem
+    problem : DualProblem
         The smaller problem, without rows.
     first : array of int of shape (k,)
         For each of its variables the first one that it stands for.
@@ -47,9 +47,9 @@ class Together:
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.solvers import Problem
+    >>> from mercer.solvers import DualProblem
     >>> from mercer.solvers.repeated import Together
-    >>> problem = Problem(np.zeros(3), np.array([1.0, 3.0, 2.0]), -np.ones(3))
+    >>> problem = DualProblem(np.zeros(3), np.array([1.0, 3.0, 2.0]), -np.ones(3))
     >>> both = Together(problem, np.array([0, 0, 1]))
     >>> both.problem.upper.tolist()
     [4.0, 2.0]
@@ -57,7 +57,7 @@ class Together:
     [0.5, 1.5, 1.0]
     """
 
-    def __init__(self, problem: Problem, place: NDArray[np.intp]) -> None:
+    def __init__(self, problem: DualProblem, place: NDArray[np.intp]) -> None:
         self._whole, scale = problem, _scales(problem)
         key = np.column_stack([place, *_shape(problem, scale)])
         _, first, member = np.unique(key, axis=0, return_index=True, return_inverse=True)
@@ -67,7 +67,7 @@ class Together:
         self.member = np.argsort(order)[member.reshape(-1)]
         total = self.total(scale)
         self._share = scale / total[self.member]
-        part = {f.name: getattr(problem, f.name) for f in fields(problem)}
+        part = {f.name: getattr(problem, f.name) for f in fields(problem) if f.name != "totals"}
         part = {name: None if a is None else a[self.first] for name, a in part.items()}
         ratio = total / scale[self.first]
         for name in ("lower", "upper", "kink"):
@@ -107,12 +107,12 @@ class Together:
         return found
 
 
-def without_idle_kinks(problem: Problem) -> Problem:
+def without_idle_kinks(problem: DualProblem) -> DualProblem:
     """Return the problem without kinks that are none, inside of the bounds: they go to a bound.
 
     Parameters
     ----------
-    problem : Problem
+    problem : DualProblem
         The problem; costs that are curved or unbounded stay as they are.
     """
     left, right = problem.slope_left, problem.slope_right
@@ -125,7 +125,7 @@ def without_idle_kinks(problem: Problem) -> Problem:
     return replace(problem, kink=np.where(idle, problem.lower, kink))
 
 
-def _scales(problem: Problem) -> Array:
+def _scales(problem: DualProblem) -> Array:
     """Return the weights c_i, up to a factor that is the same for equal costs."""
     scale = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
     for curv in (problem.curv_left, problem.curv_right):
@@ -135,7 +135,7 @@ def _scales(problem: Problem) -> Array:
     return np.where((scale > 0.0) & np.isfinite(scale), scale, 1.0)
 
 
-def _shape(problem: Problem, scale: Array) -> list[Array]:
+def _shape(problem: DualProblem, scale: Array) -> list[Array]:
     """Return numbers that are the same for variables with costs c_i phi(b / c_i)."""
 
     def rounded(values: Array) -> Array:

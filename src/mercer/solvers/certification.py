@@ -30,9 +30,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import Loss
-from mercer.solvers.feasibility import Costs
-from mercer.solvers.rounding import UNIT, of_sum
+from mercer.losses import Loss, PiecewiseQuadratic
+
+from .certificate import Certificate
+from .feasibility import Costs, repaired
+from .problem import Problem, Solution
+from .rounding import UNIT, estimated, of_sum, value_sizes
 
 Array = NDArray[np.float64]
 
@@ -266,7 +269,7 @@ def hard_margin_values(
 
 
 def hard_tube_values(
-    loss: Loss, y: Array, beta: Array, f0: Array, f: Array, doubt: Doubt | None = None
+    loss: PiecewiseQuadratic, y: Array, beta: Array, f0: Array, f: Array, doubt: Doubt | None = None
 ) -> Values:
     """Return the values of a regression that must stay in its tube.
 
@@ -394,7 +397,7 @@ def conditions(
     # An infinite bound times 0 would be NaN; no coefficient is near it anyway.
     at_upper = beta >= np.where(upper < np.inf, (1.0 - _AT_BOUND) * upper, upper)
     at_lower = beta <= np.where(lower > -np.inf, (1.0 - _AT_BOUND) * lower, lower)
-    rising, falling = slopes(problem, beta)
+    falling, rising = problem.slopes(beta)
     up = np.where(at_upper, np.inf, f0 + rising)
     down = np.where(at_lower, -np.inf, f0 + falling)
     # A variable that rests at 0 is at a bound too, but not at one that its loss pushed it to.
@@ -404,16 +407,66 @@ def conditions(
     return Conditions(violations, np.stack([low, high], axis=1), at_bound, Costs(up, -down))
 
 
-def slopes(problem: Any, beta: Array) -> tuple[Array, Array]:
-    """Return the right and the left derivative of every phi_i at beta_i."""
-    left, right = problem.slope_left, problem.slope_right
-    curv_left, curv_right = problem.curv_left, problem.curv_right
-    if right is None and curv_left is None:
-        return left, left
-    if right is None:
-        right = left
-    offset = beta if problem.kink is None else beta - problem.kink
-    if curv_left is not None:
-        left = left + curv_left * offset
-        right = right + (curv_left if curv_right is None else curv_right) * offset
-    return np.where(offset >= 0.0, right, left), np.where(offset > 0.0, right, left)
+def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
+    """Return the proof of a solution of any loss: from its value and its conjugate alone.
+
+    The primal value is taken at f = K beta - B m, with m the multipliers of the solution, the dual
+    value at coefficients whose sums over groups are exactly 0.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem; its basis, if any, are groups, and its totals are 0.
+    gram : Gram
+        The kernel matrix of its objects, positive semidefinite, in float64.
+    solution : Solution
+        Coefficients and multipliers, whoever found them.
+    """
+    if problem.totals is not None and np.any(problem.totals):
+        raise ValueError(
+            "a problem with totals is proved by its machine, which knows their meaning."
+        )
+    if not problem.grouped:
+        raise ValueError("the proof needs sums that can be made exact: a basis of groups, or none.")
+    beta, rows = solution.beta, problem.rows
+    coef = beta if rows is None else np.bincount(rows, beta, gram.n)
+    f0 = gram.matmul(coef)
+    f0 = f0 if rows is None else f0[rows]
+    f = f0 - problem.columns @ solution.multiplier
+    point = _with_exact_sums(problem, beta)
+    size = value_sizes(gram)
+    doubt = Doubt(point, estimated(size).of(beta, rows, _ONE), size if rows is None else size[rows])
+    (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
+    return Certificate(
+        solution.status,
+        found.primal,
+        found.dual,
+        found.primal - found.dual,
+        found.relative_gap,
+        _violation(problem, beta, f),
+        solution.n_iter,
+        solution.n_kernel_values,
+        solution.seconds,
+        gram.dtype,
+        rounding=found.rounding,
+    )
+
+
+def _with_exact_sums(problem: Problem, beta: Array) -> Array:
+    """Return coefficients near `beta`, within their bounds, whose groups sum to exactly 0."""
+    lower, upper = np.full(len(beta), -np.inf), np.full(len(beta), np.inf)
+    if hasattr(problem.loss, "pieces"):
+        lower, upper = problem.dual.lower, problem.dual.upper
+    point = np.clip(beta, lower, upper)
+    for column in problem.columns.T:
+        members = column > 0.0
+        point[members] = repaired(point[members], lower[members], upper[members], _ONE)
+    return point
+
+
+def _violation(problem: Problem, beta: Array, f: Array) -> float:
+    """Return the largest violation of the optimality conditions, NaN if the loss cannot tell."""
+    if not hasattr(problem.loss, "dual_slopes"):
+        return math.nan
+    left, right = problem.loss.dual_slopes(problem.y, beta, problem.c)
+    return float(np.maximum(np.maximum(f + left, -(f + right)), 0.0).max(initial=0.0))

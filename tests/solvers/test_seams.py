@@ -1,0 +1,149 @@
+"""The seams carry strangers: a solver, a loss and a batch that change no line elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, xlogy
+
+from mercer import SVC
+from mercer.gram import Gram
+from mercer.kernels import RBF
+from mercer.losses import Hinge, Loss
+from mercer.solvers import Job, Problem, Settings, Solution, certificate, choose, solve, solve_jobs
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(60, 3))
+Y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * RNG.normal(size=60) > 0.3, 1.0, -1.0)
+BIAS = np.zeros(60, dtype=np.int64)
+
+
+def found(beta: Any, gram: Gram, multiplier: Any, n_iter: int) -> Solution:
+    return Solution(
+        beta, gram.matmul(beta), np.asarray(multiplier), np.empty((0, 2)), "optimal", np.nan,
+        np.nan, np.nan, n_iter, gram.n**2, 0.0, "float64",
+    )  # fmt: skip
+
+
+class ProjectedGradient:
+    """Minimise the dual of a loss with pieces, without a basis, by projected gradients."""
+
+    name, access = "projected_gradient", "products"
+
+    def takes(self, problem: Any) -> str | None:
+        if not hasattr(problem.loss, "pieces"):
+            return "projected gradients need bounds: a loss with pieces."
+        return None if problem.basis is None else "projected gradients take no equalities."
+
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+        return [self._one(job.problem.dual, job.gram, settings) for job in jobs]
+
+    def _one(self, p: Any, gram: Gram, settings: Settings) -> Solution:
+        beta, step = np.zeros(gram.n), 1.0 / float(np.linalg.norm(gram.tile(), 2))
+        for n_iter in range(20_000):  # noqa: B007
+            moved = np.clip(beta - step * (gram.matmul(beta) + p.slopes(beta)[0]), p.lower, p.upper)
+            if np.abs(moved - beta).max() <= 1e-3 * settings.tol * step:
+                break
+            beta = moved
+        return found(beta, gram, [], n_iter)
+
+
+class Logistic(Loss):
+    """l(y, f) = log(1 + exp(-y f)); its conjugate is an entropy, which has no pieces."""
+
+    def value(self, y: Any, f: Any) -> Any:
+        return np.logaddexp(0.0, -np.asarray(y) * f)
+
+    def conjugate(self, y: Any, beta: Any, c: Any = 1.0) -> Any:
+        t = np.asarray(y) * beta / c
+        inside = (t >= 0.0) & (t <= 1.0)
+        t = np.clip(t, 0.0, 1.0)
+        return np.where(inside, c * (xlogy(t, t) + xlogy(1.0 - t, 1.0 - t)), np.inf)
+
+    def dual_slopes(self, y: Any, beta: Any, c: Any) -> tuple[Any, Any]:
+        t = np.asarray(y) * beta / c
+        slope = y * np.log(t / (1.0 - t))
+        return slope, slope
+
+
+class Newton:
+    """Minimise over f = K beta + b by Newton's method on the values, for smooth losses."""
+
+    name, access = "newton", "whole"
+
+    def takes(self, problem: Any) -> str | None:
+        return None if isinstance(problem.loss, Logistic) else "Newton needs a smooth loss."
+
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+        return [self._one(job.problem, job.gram) for job in jobs]
+
+    def _one(self, p: Any, gram: Gram) -> Solution:
+        K, B = gram.tile(), p.columns
+        n, k = B.shape
+        beta, b = np.zeros(n), np.zeros(k)
+        for n_iter in range(50):  # noqa: B007
+            f = K @ beta + B @ b
+            s = expit(p.y * f)
+            w, g = p.c * s * (1.0 - s), p.c * p.y * (1.0 - s)
+            top = np.hstack([K + np.diag(1.0 / w), B])
+            system = np.vstack([top, np.hstack([B.T, np.zeros((k, k))])])
+            solved = np.linalg.solve(system, np.concatenate([f + g / w, np.zeros(k)]))
+            change = np.abs(solved[:n] - beta).max()
+            beta, b = solved[:n], solved[n:]
+            if change < 1e-13:
+                break
+        return found(beta, gram, -b, n_iter)
+
+
+def test_a_projected_gradient_solver_finds_what_decomposition_finds() -> None:
+    gram = Gram(RBF(0.5), X, "float64")
+    problem = Problem(Hinge(), Y, np.full(60, 2.0))
+    mine = solve(problem, gram, Settings(tol=1e-4), solver=ProjectedGradient())
+    theirs = solve(problem, gram, Settings(tol=1e-10))
+    np.testing.assert_allclose(mine.values, theirs.values, atol=1e-3)
+    proof = certificate(problem, gram, mine)
+    assert 0.0 <= proof.gap < 1e-3
+    assert proof.kkt_violation < 1e-3
+
+
+@pytest.mark.parametrize("basis", [None, BIAS])
+def test_a_logistic_machine_is_certified_by_value_and_conjugate_alone(basis: Any) -> None:
+    gram = Gram(RBF(0.5), X, "float64")
+    problem = Problem(Logistic(), Y, np.full(60, 2.0), basis=basis)
+    solution = solve(problem, gram, Settings(), solver=Newton())
+    proof = certificate(problem, gram, solution)
+    assert abs(proof.gap) < 1e-9
+    assert proof.kkt_violation < 1e-9
+    worse = solution.beta * 0.9
+    poor = certificate(problem, gram, found(worse, gram, solution.multiplier, 0))
+    assert poor.dual <= proof.primal <= poor.primal
+    assert poor.gap > 1e-3
+
+
+def test_a_pair_that_does_not_fit_is_refused_with_a_sentence() -> None:
+    with pytest.raises(ValueError, match="Logistic has no method pieces"):
+        choose(Problem(Logistic(), Y, np.ones(60)))
+    with pytest.raises(ValueError, match="take no equalities"):
+        choose(Problem(Hinge(), Y, np.ones(60), basis=BIAS), ProjectedGradient())
+    with pytest.raises(ValueError, match="solver must be 'auto' or one of 'decomposition'"):
+        choose(Problem(Hinge(), Y, np.ones(60)), "magic")
+
+
+def test_one_batch_serves_two_widths_and_three_folds() -> None:
+    whole = Gram(RBF(0.5), X, "float64", cache_size=10)
+    folds = [np.flatnonzero(np.arange(60) % 3 != k) for k in range(3)]
+    jobs = [
+        Job(Problem(Hinge(), Y[rows], np.full(40, 2.0), rows, BIAS[rows]), gram)
+        for gram in (whole, whole.with_kernel(RBF(2.0)))
+        for rows in folds
+    ]
+    for job, solution in zip(jobs, solve_jobs(jobs, Settings(tol=1e-9)), strict=True):
+        rows, kernel = job.problem.rows, job.gram.kernel
+        model = SVC(C=2.0, kernel=kernel, tol=1e-9).fit(X[rows], Y[rows])
+        np.testing.assert_allclose(
+            solution.values - solution.multiplier[0], model.decision_function(X[rows]), atol=1e-7
+        )
+        assert certificate(job.problem, job.gram, solution).relative_gap < 1e-7
