@@ -1,4 +1,4 @@
-"""What this installation runs on."""
+"""Version, instruction set, threads and libraries of this installation."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ __all__ = ["show_config"]
 
 def show_config(mode: str = "print") -> dict[str, Any] | None:
     """Report versions, instruction sets and threads.
+
+    The instruction set is the widest of the processor unless the environment variable MERCER_ISA
+    names another of those available; ``wide`` and ``plain`` run on every processor and are slower.
 
     Parameters
     ----------
@@ -32,6 +35,7 @@ def show_config(mode: str = "print") -> dict[str, Any] | None:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "instruction set": _native.isa(),
+        "chosen as": _native.isa_reason(),
         "instruction sets available": list(_native.available_isas()),
         "threads": _native.get_num_threads(),
         "cores": _native.usable_cpus(),

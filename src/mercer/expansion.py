@@ -1,4 +1,4 @@
-"""What every machine is after fitting: f(x) = sum_i v_i k(x_i, x) + b.
+"""Kernel expansions f(x) = sum_i v_i k(x_i, x) + b, the form of every fitted machine.
 
 Kernels that are conditionally positive definite of order 2 have a linear function <a, x> beside
 it, of all columns or of those that they look at.

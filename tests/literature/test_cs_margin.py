@@ -215,8 +215,8 @@ def test_feasibility_gap_is_a_true_gap_only_for_a_feasible_machine() -> None:
     problem = Problem(
         np.where(y > 0, 0, -np.inf), np.where(y > 0, np.inf, 0), -y, group=np.zeros(40, np.int64)
     )
-    optimum = SVC(kernel=NARROW, **HARD).fit(X, y).certificate_.dual
-    misleading = 0
+    best = SVC(kernel=NARROW, **HARD).fit(X, y).certificate_
+    optimum, misleading = best.primal, 0
     for steps in (10, 30, 100, 300):
         found = solve(problem, gram, Settings(tol=1e-8, max_iter=steps))
         alpha, f = y * found.beta, found.values - found.multiplier[0]
@@ -227,7 +227,8 @@ def test_feasibility_gap_is_a_true_gap_only_for_a_feasible_machine() -> None:
         proof = hard_margin_values(y, found.beta, found.values, f, np.zeros(1, np.intp))[0]
         assert proof.dual == pytest.approx(dual, rel=1e-12)
         # The proof brackets the optimum; |w|^2 / 2 of an infeasible machine need not.
-        assert proof.dual <= optimum <= proof.primal
+        assert proof.dual <= best.primal
+        assert best.dual <= proof.primal
         misleading += (y * f).min() < 1 and 0.5 * norm2 < optimum
     assert misleading == 4
 

@@ -56,6 +56,7 @@ def test_the_violations_in_both_precisions_differ_by_no_more_than_estimated(
     machine, constants, y, kernel, monkeypatch
 ):
     monkeypatch.setattr(proving, "checking_precision", lambda _: "float32")
+    monkeypatch.setattr(proving, "_unsure", lambda *_: False)
     errors = noted(monkeypatch)
     model = machine(kernel=kernel, dtype="float32", **constants).fit(X, *y)
     single, double = model.certificate_, model.certify(X, *y)

@@ -27,8 +27,8 @@ from mercer.kernels import (
 )
 from mercer.selection import KernelScaleWarning, data_kind, suggest
 from mercer.selection import suggest as function
-from mercer.selection.candidates import candidates
 from mercer.selection.scoring import cross_validated
+from mercer.selection.table_candidates import usual_candidates
 
 rng = np.random.default_rng(33)
 
@@ -219,7 +219,7 @@ def test_documents():
 
 def kernels_for(X, y, classification=True):
     kind = data_kind(X, None if classification else y)
-    return [c.kernel for c in candidates(kind, np.asarray(y), classification, 0)], kind
+    return [c.kernel for c in usual_candidates(kind, np.asarray(y), classification, 0)], kind
 
 
 @pytest.mark.spec("SM-3.26")

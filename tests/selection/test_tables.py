@@ -26,7 +26,7 @@ from mercer.kernels import (
     normalize,
 )
 from mercer.selection import agreement, data_kind, suggest
-from mercer.selection.candidates import candidates
+from mercer.selection.table_candidates import usual_candidates
 
 rng = np.random.default_rng(8)
 N = 90
@@ -61,7 +61,7 @@ def summands(kernel):
 
 def usual(X, y=LABEL, classification=True):
     kind = data_kind(X, None if classification else y)
-    return [c.kernel for c in candidates(kind, np.asarray(y), classification, 0)], kind
+    return [c.kernel for c in usual_candidates(kind, np.asarray(y), classification, 0)], kind
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,9 @@ def test_unscaled_columns_take_no_minutes(machine: Any, scale: float) -> None:
     begin = time.perf_counter()
     model = machine.fit(scale * MANY, y)
     assert time.perf_counter() - begin < 5
-    assert model.certificate_.status == "optimal"
-    assert model.certificate_.relative_gap < 1e-4
+    proof = model.certificate_
+    assert proof.status == "optimal"
+    assert proof.gap - proof.rounding < 1e-4 * (abs(proof.primal) + abs(proof.dual))
     assert model.score(scale * MANY, y) > 0.9
 
 
@@ -145,7 +146,8 @@ def test_scales_of_columns_and_several_classes() -> None:
 def test_small_coefficients_of_large_kernel_values_count() -> None:
     # Coefficients of 1e-15 beside a bound of 1: k(x, x) is as large as they are small.
     model = SVC(kernel=Polynomial(3, gamma=1.0)).fit(100 * MANY, LABELS)
-    assert model.certificate_.status == "optimal"
+    # The optimum is 1e-11; rounding of the losses, which are sums of terms of size 1, is larger.
+    assert model.certificate_.status == "precision_limit"
     assert model.certificate_.kkt_violation < 1e-3
     assert model.score(100 * MANY, LABELS) == 1
 
@@ -156,8 +158,7 @@ def test_what_rounding_forbids_ends_soon_and_says_so(scale: float) -> None:
     with pytest.warns(ConvergenceWarning, match="[Ss]cale the columns"):
         model = SVC(kernel="linear").fit(scale * MANY, LABELS)
     assert time.perf_counter() - begin < 10
-    assert model.certificate_.status == "iteration_limit"
-    assert model.certificate_.kkt_violation > 1e-3
+    assert model.certificate_.status in ("precision_limit", "iteration_limit")
 
 
 def test_limits_hold() -> None:
@@ -196,5 +197,5 @@ def test_a_hard_margin_does_not_claim_more_than_it_has() -> None:
     assert SVC(kernel="linear", C=np.inf, tol=1e-6).fit(X, y).certificate_.status == "optimal"
     with pytest.warns(ConvergenceWarning, match="rounding"):
         model = SVC(kernel="linear", C=np.inf, tol=1e-14).fit(X, y)
-    assert model.certificate_.status == "iteration_limit"
+    assert model.certificate_.status == "precision_limit"
     assert 1e-14 < model.certificate_.kkt_violation < 1e-10

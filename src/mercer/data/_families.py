@@ -135,7 +135,7 @@ class LeaveFamilyOut(BaseCrossValidator):
 
 
 def _checked(y: Any, family: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return which objects are in the super-family, and the families."""
+    """Return a mask of the super-family, and the families."""
     if y is None or family is None:
         raise ValueError(
             "families are left out of a super-family: pass y, who is in it, and the family of "

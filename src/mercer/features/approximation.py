@@ -1,4 +1,4 @@
-"""How far dot products of features are from a kernel.
+"""The approximation error of explicit features: K - FF' on a set of objects.
 
 For the matrix E = K - FF' of errors on n objects: the largest |E_ij|, the Frobenius norm
 sqrt(sum E_ij^2) and the spectral norm, the largest |eigenvalue|. The first two come from tiles of

@@ -1,8 +1,8 @@
-"""What the transformers that replace a kernel by features share."""
+"""Base class of the transformers that replace a kernel by features."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,11 +17,41 @@ from .approximation import ApproximationError, approximation_error
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Base class of transformers whose features stand for a kernel.
 
-    A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, sets
-    ``kernel_`` and ``n_components_`` in `fit`, and supplies `_features`.
+    A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, and
+    supplies `_choose`, which sets ``n_components_``, and `_features`.
     """
 
+    n_components_: int
+
     _sparse_means_sparse = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Bind the kernel to the objects and choose the features.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._check_parameters()
+        kernel, X = self._training_objects(X)
+        self._choose(kernel, X)
+        self.kernel_ = kernel
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters outside their range."""
+
+    def _choose(self, kernel: Kernel, X: Any) -> Any:
+        """Set what the features of checked objects are made with, and their number."""
+        raise NotImplementedError(f"{type(self).__name__} chooses no features.")
 
     def approximation_error(
         self, X: Any, *, n_sample: int | None = 2000, random_state: Any = 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.geometry import PivotedCholesky, pivoted_cholesky
 from mercer.geometry.cholesky import span_coordinates
+from mercer.kernels import Kernel
 
 from .base import KernelFeatures, as_precise
 from .seeds import generator
@@ -88,24 +89,6 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         self.pivoting = pivoting
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> IncompleteCholeskyFeatures:
-        """Choose pivots and factorise.
-
-        Parameters
-        ----------
-        X : objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : IncompleteCholeskyFeatures
-            The fitted transformer.
-        """
-        self._factorise(X)
-        return self
-
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Choose pivots and return the features of the training objects.
 
@@ -121,16 +104,18 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         array of shape (n_X, n_components_)
             The features: the factor itself, so that no kernel value is computed twice.
         """
-        found, X = self._factorise(X)
-        return as_precise(found.factor, X)
+        self._check_parameters()
+        self.kernel_, X = self._training_objects(X)
+        return as_precise(self._choose(self.kernel_, X).factor, X)
 
     def _features(self, X: Any) -> np.ndarray:
         return span_coordinates(self.kernel_, self.landmarks_, self._triangle, X)
 
-    def _factorise(self, X: Any) -> tuple[PivotedCholesky, Any]:
+    def _check_parameters(self) -> None:
         if self.pivoting not in ("largest", "random"):
             raise ValueError(f"pivoting must be 'largest' or 'random'; got {self.pivoting!r}.")
-        kernel, X = self._training_objects(X)
+
+    def _choose(self, kernel: Kernel, X: Any) -> PivotedCholesky:
         found = pivoted_cholesky(
             kernel,
             X,
@@ -141,7 +126,6 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         )
         if found.rank == 0:
             raise ValueError("all objects have length 0 in feature space; there are no features.")
-        self.kernel_ = kernel
         self.pivots_ = found.pivots
         self.landmarks_ = found.landmarks
         self._triangle = found.triangle
@@ -150,4 +134,4 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         self.relative_error_ = found.relative_error
         self.status_ = found.status
         self.n_components_ = found.rank
-        return found, X
+        return found

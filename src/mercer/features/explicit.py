@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.kernels import Vocabulary
+from mercer.kernels import Kernel, Vocabulary
 from mercer.objects.validation import column_names, take
 
 from .base import KernelFeatures
@@ -70,29 +70,13 @@ class ExplicitFeatures(KernelFeatures):
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Any, y: Any = None) -> ExplicitFeatures:
-        """Bind the kernel to the data and count its features.
-
-        Parameters
-        ----------
-        X : objects
-            Training objects.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : ExplicitFeatures
-            The fitted transformer.
-        """
-        self.kernel_, X = self._training_objects(X)
+    def _choose(self, kernel: Kernel, X: Any) -> None:
         self.vocabulary_ = Vocabulary()
         self._columns = column_names(X)
-        if not self.kernel_.requires_vectors:  # the columns of vectors are known beforehand
-            self.kernel_.map_features(X, self.vocabulary_)
+        if not kernel.requires_vectors:  # the columns of vectors are known beforehand
+            kernel.map_features(X, self.vocabulary_)
         first = take(X, slice(0, 1))
-        self.n_components_ = self.kernel_.map_features(first, self.vocabulary_).shape[1]
-        return self
+        self.n_components_ = kernel.map_features(first, self.vocabulary_).shape[1]
 
     def _features(self, X: Any) -> Any:
         features = self.kernel_.map_features(X, self.vocabulary_)

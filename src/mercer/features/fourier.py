@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.kernels import Kernel
 from mercer.objects.parameters import integer, real
 
 from .base import KernelFeatures
@@ -84,35 +85,21 @@ class RandomFourierFeatures(KernelFeatures):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
-        """Draw the frequencies; of the data only the columns and the kernel's width are used.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : RandomFourierFeatures
-            The fitted transformer.
-        """
-        n = integer(self.n_components, "n_components", minimum=1)
+    def _check_parameters(self) -> None:
+        integer(self.n_components, "n_components", minimum=1)
         kernel = self._resolved_kernel()
         if not kernel.requires_vectors or kernel.pairwise:
             raise ValueError(
                 f"random Fourier features need a translation-invariant kernel on vectors; got "
                 f"{kernel!r}. Nystrom and IncompleteCholeskyFeatures take any kernel."
             )
-        kernel, X = self._training_objects(X)
+
+    def _choose(self, kernel: Kernel, X: Any) -> None:
+        n = int(self.n_components)
         rng = generator(self.random_state)
         self.frequencies_, self.mass_ = draw_frequencies(kernel, (n + 1) // 2, X.shape[1], rng)
         self.phase_ = float(rng.uniform(0.0, 2.0 * np.pi)) if n % 2 else None
-        self.kernel_ = kernel
         self.n_components_ = n
-        return self
 
     def _features(self, X: Any) -> np.ndarray:
         """Return cosines, then sines, then the feature with a phase if there is one."""

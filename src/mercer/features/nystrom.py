@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
+from mercer.kernels import Kernel
 from mercer.objects.parameters import integer, real
 from mercer.objects.validation import count, stored_alike, take
 
@@ -40,9 +41,10 @@ class Nystrom(KernelFeatures):
         How landmarks are drawn: all objects alike; in proportion to what the landmarks so far
         leave unexplained; or the object farthest from their span. The last two cost one kernel
         row per landmark and follow the data better.
-    rank_tol : float >= 0, default=1e-10
+    rank_tol : float >= 0, default=1e-14
         Eigenvalues below this share of the largest are rounding, and their features are left
-        out.
+        out. The features of the landmarks reproduce their kernel values up to the sum of what
+        is left out.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draw.
 
@@ -80,7 +82,7 @@ class Nystrom(KernelFeatures):
         coef0: float = 0.0,
         n_components: int = 100,
         selection: str = "uniform",
-        rank_tol: float = 1e-10,
+        rank_tol: float = 1e-14,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -92,29 +94,16 @@ class Nystrom(KernelFeatures):
         self.rank_tol = rank_tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Nystrom:
-        """Choose landmarks and factorise their kernel matrix.
-
-        Parameters
-        ----------
-        X : objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : Nystrom
-            The fitted transformer.
-        """
+    def _check_parameters(self) -> None:
         integer(self.n_components, "n_components", minimum=1)
         real(self.rank_tol, "rank_tol", minimum=0)
         if self.selection not in SELECTIONS:
             raise ValueError(
                 f"selection must be one of {', '.join(SELECTIONS)}; got {self.selection!r}."
             )
-        kernel, X = self._training_objects(X)
-        chosen = self._choose(kernel, X)
+
+    def _choose(self, kernel: Kernel, X: Any) -> None:
+        chosen = self._landmarks(kernel, X)
         if kernel.pairwise:
             K = np.asarray(X[np.ix_(chosen, chosen)], dtype=np.float64)
         else:
@@ -129,17 +118,18 @@ class Nystrom(KernelFeatures):
             )
         kept = values > self.rank_tol * max(values[0], 0.0)
         if not kept.any():
-            raise ValueError("all objects have length 0 in feature space; there are no features.")
+            raise ValueError(
+                f"all {len(chosen)} landmarks have length 0 in feature space, so there are no "
+                "features; draw more of them, or use selection='greedy'."
+            )
         values, vectors = values[kept], vectors[:, kept]
         # An eigenvector's sign is arbitrary: its largest entry is made positive.
         vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
-        self.kernel_ = kernel
         self.landmark_indices_ = chosen
         self.landmarks_ = chosen.astype(np.int64) if kernel.pairwise else take(X, chosen)
         self.eigenvalues_ = values
         self.normalization_ = vectors / np.sqrt(values)
         self.n_components_ = len(values)
-        return self
 
     def _features(self, X: Any) -> np.ndarray:
         if self.kernel_.pairwise:
@@ -147,7 +137,7 @@ class Nystrom(KernelFeatures):
         X, Z = stored_alike(X, self.landmarks_)
         return Prepared(self.kernel_, Z).matmul(X, self.normalization_)
 
-    def _choose(self, kernel: Any, X: Any) -> np.ndarray:
+    def _landmarks(self, kernel: Kernel, X: Any) -> np.ndarray:
         n = count(X)
         m = min(int(self.n_components), n)
         rng = generator(self.random_state)

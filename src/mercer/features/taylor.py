@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.kernels import RBF
+from mercer.kernels import RBF, Kernel
 from mercer.kernels.vectors.monomials import monomial_name
 from mercer.objects.parameters import integer
 from mercer.objects.rows import squared_norms
@@ -62,25 +62,11 @@ class TaylorFeatures(KernelFeatures):
         self.gamma = gamma
         self.degree = degree
 
-    def fit(self, X: Any, y: Any = None) -> TaylorFeatures:
-        """Resolve the width and count the features.
+    def _check_parameters(self) -> None:
+        integer(self.degree, "degree", minimum=0)
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : TaylorFeatures
-            The fitted transformer.
-        """
-        degree = integer(self.degree, "degree", minimum=0)
-        self.kernel_, X = self._training_objects(X)
-        self.n_components_ = n_monomials(X.shape[1], degree, lower=True)
-        return self
+    def _choose(self, kernel: Kernel, X: Any) -> None:
+        self.n_components_ = n_monomials(X.shape[1], int(self.degree), lower=True)
 
     def _features(self, X: Any) -> Any:
         X = X.astype(np.float64, copy=False)

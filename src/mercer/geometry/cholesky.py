@@ -1,16 +1,8 @@
 """Pivoted incomplete Cholesky factorisation of a kernel matrix, with a proof of its error.
 
-Problem: for the kernel matrix K of n objects find L with few columns and K close to LL'.
-Method: Gram-Schmidt in feature space. At every step the object farthest from the span of the
-ones chosen so far becomes the next pivot p,
-
-    L_:j = (K_:p - L L_p') / sqrt(residual_p),    residual -= L_:j^2,
-
-which needs one kernel row and no matrix: S. Fine, K. Scheinberg, "Efficient SVM training using
-low-rank kernel representations", JMLR 2, 2001; F. Bach, M. Jordan, "Kernel independent component
-analysis", JMLR 3, 2002. With ``pivoting="random"`` the next pivot is drawn with probability in
-proportion to its residual, whose expected error is within a constant of the best of its rank:
-Y. Chen, E. Epperly, J. Tropp, R. Webber, "Randomly pivoted Cholesky", CPAM 78, 2025.
+For the kernel matrix K of n objects, L has few columns and LL' is close to K. The method, in
+:mod:`mercer.numerics.pivoted_cholesky`, is Gram-Schmidt in feature space: the next pivot is an
+object far from the span of the ones chosen so far.
 
 Returned: the factor, the pivots and the residual diagonal. K - LL' is positive semidefinite, so
 its trace (the sum of the residuals) bounds its nuclear, Frobenius and spectral norm, and the
@@ -19,7 +11,6 @@ largest residual bounds every entry of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +22,12 @@ from mercer.gram import Gram, Prepared
 from mercer.gram.diagonal import check_nonnegative
 from mercer.gram.norm_checks import check_zero_norms
 from mercer.kernels.base import Kernel
+from mercer.numerics.pivoted_cholesky import (
+    PIVOTING,
+    NegativeResidualError,
+    chooser,
+)
+from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
 from mercer.objects.parameters import integer, real
 from mercer.objects.validation import count, stored_alike, take
 
@@ -38,13 +35,9 @@ from .squared_lengths import require_lengths
 
 Array = NDArray[np.float64]
 
-PIVOTING = ("largest", "random", "given")
 # A residual below this share of the largest k(x, x) is rounding: pivots there add nothing. The
 # kernel rows are good to a few units of 2^-53, a division by the root of a pivot makes 1e-9 of it.
-_NOISE = 1e-14
-# A residual below minus this share of the largest k(x, x) is no rounding: K has a negative
-# eigenvalue.
-_NEGATIVE = 1e-9
+ZERO_RESIDUAL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -193,8 +186,20 @@ def pivoted_cholesky(
     check_nonnegative(diagonal, kernel)
     check_zero_norms(kernel, diagonal, gram.tile)
     limit = gram.n if max_rank is None else min(max_rank, gram.n)
-    choose = _chooser(pivoting, diagonal, tol, random_state)
-    columns, pivots, status = _factorise(gram, diagonal, choose, limit)
+    try:
+        columns, pivots, status = factorise(
+            lambda i: gram.tile([i])[0].astype(np.float64, copy=False),
+            diagonal,
+            chooser(pivoting, diagonal, tol, random_state),
+            limit,
+            ZERO_RESIDUAL,
+        )
+    except NegativeResidualError as error:
+        raise ValueError(
+            f"{kernel!r} is not positive semidefinite on these objects: after object "
+            f"{error.pivot} the squared distance of object {error.row} to the span of the pivots "
+            f"is {error.residual:.6g}. A factor LL' exists for positive semidefinite kernels only."
+        ) from None
     factor = np.ascontiguousarray(columns.T)
     residual = diagonal - np.einsum("ij,ij->i", factor, factor)
     residual[pivots] = 0.0
@@ -224,72 +229,3 @@ def span_coordinates(kernel: Kernel, landmarks: Any, triangle: Array, X: Any) ->
         X, Z = stored_alike(kernel.validate(X, against), landmarks)
         values = Prepared(kernel, Z).tile(X) if len(triangle) else np.empty((count(X), 0))
     return scipy.linalg.solve_triangular(triangle, values.T, lower=True).T
-
-
-Chooser = Callable[[Array], int | None]
-
-
-def _chooser(pivoting: str, diagonal: Array, tol: float, random_state: Any) -> Chooser:
-    """Return the function that names the next pivot, or None when the tolerance is met."""
-    if pivoting == "given":
-        order = iter(range(len(diagonal)))
-        threshold = tol * diagonal
-
-        def next_in_order(residual: Array) -> int | None:
-            return next((p for p in order if residual[p] > threshold[p]), None)
-
-        return next_in_order
-    goal = tol * float(diagonal.sum())
-    rng = np.random.default_rng(random_state)
-
-    def largest(residual: Array) -> int | None:
-        return None if residual.sum() <= goal else int(residual.argmax())
-
-    def drawn(residual: Array) -> int | None:
-        total = float(residual.sum())
-        return None if total <= goal else int(rng.choice(len(residual), p=residual / total))
-
-    return drawn if pivoting == "random" else largest
-
-
-def _factorise(
-    gram: Gram, diagonal: Array, choose: Chooser, limit: int
-) -> tuple[Array, NDArray[np.intp], str]:
-    """Return the transposed factor, the pivots and the reason for the end."""
-    scale = float(diagonal.max())
-    residual = diagonal.copy()
-    columns = np.empty((min(limit, 32), gram.n))
-    pivots: list[int] = []
-    while True:
-        residual[residual < _NOISE * scale] = 0.0
-        pivot = choose(residual)
-        if pivot is None or residual[pivot] == 0.0:
-            status = "tolerance" if residual.any() else "exhausted"
-            break
-        j = len(pivots)
-        if j == limit:
-            status = "rank"
-            break
-        if j == len(columns):
-            columns = np.concatenate([columns, np.empty((min(j, limit - j), gram.n))])
-        row = gram.tile([pivot])[0].astype(np.float64, copy=False)
-        row -= columns[:j, pivot] @ columns[:j]
-        row /= np.sqrt(residual[pivot])
-        row[pivots] = 0.0
-        row[pivot] = np.sqrt(residual[pivot])
-        columns[j] = row
-        residual -= row * row
-        residual[pivot] = 0.0
-        pivots.append(pivot)
-        _require_semidefinite(residual, scale, pivot, gram.kernel)
-    return columns[: len(pivots)], np.array(pivots, dtype=np.intp), status
-
-
-def _require_semidefinite(residual: Array, scale: float, pivot: int, kernel: Kernel) -> None:
-    worst = int(residual.argmin())
-    if residual[worst] < -_NEGATIVE * scale:
-        raise ValueError(
-            f"{kernel!r} is not positive semidefinite on these objects: after object {pivot} the "
-            f"squared distance of object {worst} to the span of the pivots is "
-            f"{residual[worst]:.6g}. A factor LL' exists for positive semidefinite kernels only."
-        )

@@ -61,7 +61,7 @@ def metric_tensor(kernel: Kernel, X: Any) -> Array:
 
 
 def volume_element(kernel: Kernel, X: Any) -> Array:
-    """Return by how much the feature map stretches a small volume around every point.
+    """Return the volume element of the metric: how the feature map stretches small volumes.
 
     Parameters
     ----------

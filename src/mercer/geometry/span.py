@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels.base import Kernel
 
-from .cholesky import PivotedCholesky, pivoted_cholesky
+from .cholesky import pivoted_cholesky
 from .functions import RKHSFunction
 from .squared_lengths import nonnegative
 
@@ -78,11 +78,6 @@ class Span:
     def independent(self) -> NDArray[np.intp]:
         """Positions of the objects that are independent of the ones before them."""
         return self._factor.pivots
-
-    @property
-    def factorisation(self) -> PivotedCholesky:
-        """The Cholesky factorisation behind the basis."""
-        return self._factor
 
     @property
     def basis(self) -> list[RKHSFunction]:

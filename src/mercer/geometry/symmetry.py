@@ -1,4 +1,4 @@
-"""Which quadratic regularisers of functions with several outputs a symmetry leaves.
+"""Quadratic regularisers of functions with several outputs that are invariant under a group.
 
 A regulariser Q[f] = <f, M f> with M acting on the outputs alone is the same for f and for g f, for
 all orthogonal matrices g of a group, if and only if M commutes with all of them. The matrices that

@@ -32,31 +32,17 @@ class NotSmoothError(ValueError):
 
 @dataclass
 class Jet:
-    """A term of the program at pairs (x, x), along p directions.
+    """A term of the program at pairs (x, x), along p directions."""
 
-    Attributes
-    ----------
-    value : array of shape (n,)
-        The value.
-    first, second : array of shape (n, p)
-        Derivatives in the first and in the second argument.
-    mixed : array of shape (n, p, p)
-        Derivative in the first and then in the second argument.
-    kinks : dict
-        Coefficients, of shape (n,), of the distances r that the term is not smooth in.
-    multiple_of : (key, factor) or None
-        Set if the term is a multiple of one squared distance, whose square root is known.
-    rough : bool
-        Whether the term contains products of distances that are not smooth.
-    """
-
-    value: Array
-    first: Array
+    value: Array  # the value, shape (n,)
+    first: Array  # shape (n, p): derivatives in the first and in the second argument
     second: Array
-    mixed: Array
+    mixed: Array  # shape (n, p, p): derivative in the first and then in the second argument
+    # coefficients, of shape (n,), of the distances r that the term is not smooth in
     kinks: dict[Key, Array] = field(default_factory=dict)
+    # set if the term is a multiple of one squared distance, whose square root is known
     multiple_of: tuple[Key, float] | None = None
-    rough: bool = False
+    rough: bool = False  # whether the term contains products of distances that are not smooth
 
 
 def of_statistic(
@@ -119,10 +105,7 @@ def _of_masses(statistic: str, jet: Jet, X: Array, U: Array, key: Key) -> None:
 
 
 def of_column(function: Coordinates, x: Array, U: Array, key: Key) -> Jet:
-    """Return the jet of a function of one coordinate at the pairs (x, x).
-
-    `U` (n, p): the coordinate of the directions.
-    """
+    """Return the jet of a function of one coordinate at the pairs (x, x)."""
     slope, mixed, kink, rough = np.zeros_like(x), np.zeros_like(x), 0.0, False
     c = np.asarray(function.coefficients)
     a = function.a

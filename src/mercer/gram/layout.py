@@ -1,4 +1,4 @@
-"""How objects are stored for the native loops, and in which precision.
+"""Storage of objects for the native loops: dense or compressed, single or double precision.
 
 A `Layout` is chosen once, from the objects that stay (training rows, support vectors), and then
 holds for whatever is compared with them, so that a kernel value depends on its two rows alone.
@@ -14,15 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
-from mercer.objects import validation as kernel_objects
 from mercer.objects.tables import is_table, select
-from mercer.objects.validation import VECTORS
+from mercer.objects.validation import VECTORS, count, take
 
 from .leaf_rows import SPARSE_DENSITY, Images
 from .mapped_objects import Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
-from .program import Leaf, Program, compile_kernel
+from .program import Builder, Leaf, Program, Scalars, compile_kernel
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
@@ -45,27 +44,14 @@ _STATISTICS = {"float32": _native.Statistics32, "float64": _native.Statistics64}
 
 @dataclass
 class Layout:
-    """Storage of the objects of one program.
+    """Storage of the objects of one program."""
 
-    Attributes
-    ----------
-    program : Program
-        The kernel's program.
-    dtype : {"float32", "float64"}
-        Precision of the kernel values.
-    sparse : bool
-        Whether rows are stored compressed.
-    centres : list of ndarray or None
-        Per leaf a point that is subtracted from dense rows before rounding.
-    images : Images
-        How objects become the rows of leaves that look at their images.
-    """
-
-    program: Program
-    dtype: str
-    sparse: bool
+    program: Program  # the kernel's program
+    dtype: str  # {"float32", "float64"}: precision of the kernel values
+    sparse: bool  # whether rows are stored compressed
+    # per leaf a point that is subtracted from dense rows before rounding
     centres: list[np.ndarray | None]
-    images: Images
+    images: Images  # how objects become the rows of leaves that look at their images
 
     def prepare(
         self,
@@ -82,7 +68,7 @@ class Layout:
         """
         X = views.X
         if ids is None:
-            ids = np.arange(kernel_objects.count(X), dtype=np.int64)
+            ids = np.arange(count(X), dtype=np.int64)
         store: Any = _STORES[self.dtype](len(ids))
         if found is None:
             found = self.images.of(views)
@@ -113,8 +99,27 @@ class Layout:
             else:
                 store.dense(_floats(rows), centre)
         for scalars in self.program.scalars:
-            store.aux(numbers(scalars, views))
+            store.aux(self._numbers(scalars, views))
         return store
+
+    def _numbers(self, scalars: Scalars, views: Views) -> np.ndarray:
+        """Return the numbers u(x) of the program, in the precision of its values.
+
+        Diagonals are those of the native tiles to the last bit, so that k(x, x) - 2 k(x, x) +
+        k(x, x) is 0.
+        """
+        kernel = scalars.kernel
+        if scalars.kind != "diagonal" or hasattr(kernel, "diag_error"):
+            return numbers(scalars, views)
+        builder = Builder()
+        builder.look_at(scalars.columns, scalars.mapping)
+        kernel.compile(builder)
+        images = Images(builder.program)
+        found = images.of_those_that_stay(views)
+        centres: list[np.ndarray | None] = [None] * len(builder.program.leaves)
+        own = Layout(builder.program, self.dtype, self.sparse, centres, images)
+        store = own.prepare(views, found=found)
+        return np.asarray(own.evaluator(store, store, views, views).diag(), dtype=np.float64)
 
     def _shares(self, leaf: Leaf, other: Layout) -> bool:
         """Return whether another layout stores a leaf in the same way."""
@@ -165,7 +170,7 @@ def choose_layout(
     """
     X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (
-        kernel_objects.count(X) <= SMALL
+        count(X) <= SMALL
         or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
@@ -251,7 +256,7 @@ def _exact_sums(rows: Any, dtype: str) -> bool:
 
 def _largest_value(layout: Layout, views: Views) -> float:
     """Return the largest absolute value of the kernel among a sample of the objects."""
-    step = max(1, kernel_objects.count(views.X) // SAMPLE)
+    step = max(1, count(views.X) // SAMPLE)
     few = views.take(slice(None, None, step))
     double = replace(layout, dtype="float64", centres=[None] * len(layout.centres))
     objects = double.prepare(few)
@@ -270,9 +275,9 @@ def _centre(leaf: Leaf, X: Any, rows: Any) -> np.ndarray | None:
     if sp.issparse(rows):
         return None
     wide = rows is None and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128
-    part = slice(None, None, max(1, kernel_objects.count(X) // (64 if wide else 256)))
+    part = slice(None, None, max(1, count(X) // (64 if wide else 256)))
     if rows is None:
-        rows = select(kernel_objects.take(X, part), leaf.columns, VECTORS)
+        rows = select(take(X, part), leaf.columns, VECTORS)
     else:
         rows = rows[part]
     if len(rows) == 0:
@@ -315,7 +320,7 @@ def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
 
 
 def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
-    """Return what the native leaf takes its values from."""
+    """Return the native source of the values of a leaf."""
     if leaf.kind == "matrix":
         return ("matrix", X.X)
     if leaf.coordinates is not None:
@@ -330,11 +335,11 @@ def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
     B = A if Z is X else Z.of(leaf, kernel.takes)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))
+        values = kernel.tile(take(A, a), take(B, b))
         return np.asarray(values, dtype=np.float64)
 
     def diagonal(b: np.ndarray) -> np.ndarray:
-        values = kernel.tile_diagonal(kernel_objects.take(B, b))
+        values = kernel.tile_diagonal(take(B, b))
         return np.ascontiguousarray(values, dtype=np.float64)
 
     return ("python", tile, diagonal)

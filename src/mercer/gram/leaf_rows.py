@@ -1,4 +1,4 @@
-"""What the leaves of a program make of the objects: features, tokens, images under a map."""
+"""The rows of the leaves of a program: features, tokens, images of the objects under a map."""
 
 from __future__ import annotations
 
@@ -19,21 +19,13 @@ SPARSE_DENSITY = 0.25
 
 @dataclass
 class Images:
-    """What leaves with a map, mapped leaves and sequences make of objects.
+    """What leaves with a map, mapped leaves and sequences make of objects."""
 
-    Attributes
-    ----------
-    program : Program
-        The kernel's program.
-    vocabularies : dict
-        For mapped leaves and sequences the columns of the features, or the numbers of the tokens,
-        of the objects that stay.
-    compressed : dict
-        For every leaf of images whether their rows are stored compressed.
-    """
-
-    program: Program
+    program: Program  # the kernel's program
+    # for mapped leaves and sequences the columns of the features, or the numbers of the tokens, of
+    # the objects that stay
     vocabularies: dict[int, Vocabulary] = field(default_factory=dict)
+    # for every leaf of images whether their rows are stored compressed
     compressed: dict[int, bool] = field(default_factory=dict)
 
     def of_those_that_stay(self, views: Views) -> dict[int, Any]:

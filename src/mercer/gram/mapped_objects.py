@@ -1,4 +1,4 @@
-"""What the parts of programs look at: columns of objects, or images under a map, made once.
+"""Objects with their images under the maps of kernel programs, each computed once.
 
 A map may be a user's function, and is the expensive part of a kernel then. Everything that
 concerns one set of objects (binding a kernel to it, its kernel matrix in any precision, norms,
@@ -43,7 +43,7 @@ class Views:
         self._whole: tuple[Views, tuple[int, ...]] | None = None  # of which these are columns
 
     def of(self, part: Leaf | Scalars, takes: Objects) -> Any:
-        """Return what a part of a program looks at.
+        """Return the rows, or images, that a part of a program is computed from.
 
         Returns the columns of the objects, or their images under the map.
         """

@@ -1,4 +1,4 @@
-"""Numbers that belong to single objects: k(x, x), norms, and what is made of them."""
+"""Norms of single objects, from k(x, x), for programs that normalise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that no number holds: which ones, and what to do about them."""
+"""Overflow of kernel values: errors that name the objects and the parameter to change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """Return a matrix of kernel values, or refuse one that holds infinity or NaN.
-
-    `values` (n_X, n_Z): the values.
-    """
+    """Return a matrix of kernel values, or refuse one that holds infinity or NaN."""
     if kernel._is_bounded:
         return values
     with np.errstate(over="ignore", invalid="ignore"):
@@ -40,7 +37,7 @@ def refuse_infinite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 
 def advice(kernel: Kernel) -> str:
-    """Return what to do against values that are too large, in words.
+    """Return advice against values that are too large.
 
     Returns the parameters by which the values grow, and the data.
     """

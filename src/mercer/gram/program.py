@@ -30,17 +30,10 @@ class Mapping(Protocol):
 
 @dataclass(frozen=True)
 class Composed:
-    """A map followed by a choice of columns or by another map.
+    """A map followed by a choice of columns or by another map."""
 
-    Attributes
-    ----------
-    first : Mapping
-        What is applied to the objects first.
-    then : Mapping or tuple of int
-        What is applied to its result, or which of its columns are taken.
-    """
-
-    first: Mapping
+    first: Mapping  # what is applied to the objects first
+    # what is applied to its result, or which of its columns are taken
     then: Mapping | tuple[int, ...]
 
     @property
@@ -53,45 +46,29 @@ class Composed:
         return self.follow(self.first(X))
 
     def follow(self, Y: Any) -> Any:
-        """Return what becomes of the images `Y` under the first map."""
+        """Return the second map, or choice of columns, applied to the images `Y` of the first."""
         return Y[:, list(self.then)] if isinstance(self.then, tuple) else self.then(Y)
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A source of values for a pair of objects.
+    """A source of values for a pair of objects."""
 
-    Attributes
-    ----------
-    kind : str
-        A pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
-        "coordinates"), an entry of a given "matrix", a kernel written in "python", or a native
-        evaluator of pairs of sequences, "sequence".
-    columns : tuple of int or None
-        The columns of the rows it looks at; None: all.
-    kernel : Kernel or None
-        The Python kernel, or that of the sequences; with a pair statistic, the kernel that maps
-        objects to the rows.
-    mapping : Mapping or None
-        A map that is applied to the (chosen columns of the) objects, all at once; the leaf
-        looks at the images.
-    coordinates : Coordinates or None
-        The function of single coordinates.
-    combination : str
-        How they are combined: "product", "maximum" or "anova".
-    order : int
-        The order of ANOVA.
-    normalized : bool
-        Whether values of sequences are divided by the norms, before they leave their logarithms.
-    """
-
+    # a pair statistic of two rows ("dot", "sqdist", "l1", "minimum", "harmonic", "chi", or
+    # "coordinates"), an entry of a given "matrix", a kernel written in "python", or a native
+    # evaluator of pairs of sequences, "sequence"
     kind: str
-    columns: Columns = None
+    columns: Columns = None  # the columns of the rows it looks at; None: all
+    # the Python kernel, or that of the sequences; with a pair statistic, the kernel that maps
+    # objects to the rows
     kernel: Kernel | None = None
+    # a map that is applied to the (chosen columns of the) objects, all at once; the leaf looks at
+    # the images
     mapping: Mapping | None = None
-    coordinates: Coordinates | None = None
-    combination: str = ""
-    order: int = 0
+    coordinates: Coordinates | None = None  # the function of single coordinates
+    combination: str = ""  # how they are combined: "product", "maximum" or "anova"
+    order: int = 0  # the order of ANOVA
+    # whether values of sequences are divided by the norms, before they leave their logarithms
     normalized: bool = False
 
     @property
@@ -102,24 +79,12 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Scalars:
-    """A number u(x) for every object.
+    """A number u(x) for every object."""
 
-    Attributes
-    ----------
-    kind : {"scale", "diagonal"}
-        1 / sqrt(k(x, x)), or k(x, x).
-    kernel : Kernel
-        The kernel k.
-    columns : tuple of int or None
-        The columns of the rows it looks at; None: all.
-    mapping : Mapping or None
-        A map that is applied to them.
-    """
-
-    kind: str
-    kernel: Kernel
-    columns: Columns = None
-    mapping: Mapping | None = None
+    kind: str  # {"scale", "diagonal"}: 1 / sqrt(k(x, x)), or k(x, x)
+    kernel: Kernel  # the kernel k
+    columns: Columns = None  # the columns of the rows it looks at; None: all
+    mapping: Mapping | None = None  # a map that is applied to them
 
 
 @dataclass
@@ -151,13 +116,16 @@ class Program:
         )
 
 
-class Builder:
-    """Collects the program of a kernel; the methods are the instructions."""
+class Scope:
+    """The columns of the objects, or their images, that a part of a program looks at."""
 
-    def __init__(self) -> None:
-        self.program = Program()
-        self._columns: Columns = None
-        self._mapping: Mapping | None = None
+    def __init__(self, columns: Columns = None, mapping: Mapping | None = None) -> None:
+        self._columns = columns
+        self._mapping = mapping
+
+    def look_at(self, columns: Columns, mapping: Mapping | None) -> None:
+        """Let all leaves look at some columns of the objects, or at their images under a map."""
+        self._columns, self._mapping = columns, mapping
 
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
@@ -194,6 +162,14 @@ class Builder:
             yield
         finally:
             self._mapping = outer
+
+
+class Builder(Scope):
+    """Collects the program of a kernel; the methods are the instructions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.program = Program()
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of the two rows x and z.
@@ -278,6 +254,14 @@ class Builder:
     def log(self) -> None:
         """Replace the top x by log(x); 0 counts as the smallest number, so 0 log(0) is 0."""
         self.program.code.append(("log",))
+
+    def log1p(self) -> None:
+        """Replace the top x > -1 by log(1 + x), accurate also for small x."""
+        self.program.code.append(("log1p",))
+
+    def at_least(self, bound: float) -> None:
+        """Replace the top x by max(x, bound)."""
+        self.program.code.append(("at_least", float(bound)))
 
     def sqrt(self) -> None:
         """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""

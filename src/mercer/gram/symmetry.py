@@ -1,4 +1,4 @@
-"""Whether values that come from Python functions are symmetric, k(x, z) = k(z, x).
+"""Symmetry k(x, z) = k(z, x) of values that come from Python functions, checked.
 
 The native statistics are symmetric by their formulas. A function of the user's need not be, and a
 solver, which reads rows where a product reads columns, cannot tell.

@@ -1,4 +1,4 @@
-"""Asking a kernel what it is: definite or not, which functions it prefers, whether it suits data.
+"""Inspection of kernels: definiteness, spectra and regularisation, alignment with data.
 
 >>> from mercer.inspection import check
 >>> print(check([[1.0, 2.0], [2.0, 1.0]]))

@@ -19,18 +19,12 @@ _MOST = 1 << 16  # waves among which the lowest is looked for
 
 
 class Waves(NamedTuple):
-    """The spectrum of a periodic kernel, which is concentrated on the waves of its period.
+    """The spectrum of a periodic kernel, which is concentrated on the waves of its period."""
 
-    Attributes
-    ----------
-    frequencies : ndarray of shape (n,)
-        The frequencies 2 pi n / T of the waves that it has, rising from 0.
-    attenuation : ndarray of shape (n,)
-        Their weights, relative to that of the first, which is the constant unless the kernel has
-        none.
-    """
-
+    # shape (n,): the frequencies 2 pi n / T of the waves that it has, rising from 0
     frequencies: np.ndarray
+    # shape (n,): their weights, relative to that of the first, which is the constant unless the
+    # kernel has none
     attenuation: np.ndarray
 
 
@@ -75,7 +69,7 @@ def by_name(kernels: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 def compare_spectra(
     kernels: Mapping[str, Any] | Sequence[Kernel], omega: Any, dimension: int | None = None
 ) -> dict[str, np.ndarray]:
-    """Return by how much each kernel damps each frequency, relative to frequency zero.
+    """Return the damping of each frequency by each kernel, relative to frequency zero.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Driving the smallest eigenvalue of a kernel matrix down by moving its objects.
+"""Descent of the smallest eigenvalue of a kernel matrix by moving its objects.
 
 The matrix is scaled to unit diagonal, B_ij = k(x_i, x_j) / sqrt(k(x_i, x_i) k(x_j, x_j)), which is
 positive semidefinite exactly if K is and does not reward mere size. With v the unit eigenvector
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.optimize
+import scipy.sparse as sp
 
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
@@ -29,8 +30,7 @@ ITERATIONS = 40
 def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the smallest eigenvalue of a matrix scaled to unit diagonal, and its vector.
 
-    `K` (n, n): kernel values. Returns `smallest`: minus infinity where a diagonal entry is
-    negative. Returns `vector`: unit eigenvector of the scaled matrix.
+    The eigenvalue is minus infinity where a diagonal entry is negative.
     """
     diagonal = np.diagonal(K)
     if diagonal.min() < 0:
@@ -42,10 +42,7 @@ def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def descend(kernel: Kernel, X: np.ndarray, bounds: tuple[np.ndarray, np.ndarray] | None) -> Any:
-    """Return vectors with a smaller smallest eigenvalue, found by a quasi-Newton method.
-
-    `X` (n, d): the start. The result has shape (n, d).
-    """
+    """Return vectors with a smaller smallest eigenvalue, found by a quasi-Newton method."""
     shape = X.shape
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
@@ -74,11 +71,18 @@ def swap(kernel: Kernel, X: Any, sampler: Sampler, rng: np.random.Generator) -> 
         fresh = sampler(rng, 1)
         out = int(np.argmin(np.abs(vector)))  # the object that matters least
         kept = take(X, np.delete(np.arange(count(X)), out))
-        candidate = np.concatenate([kept, fresh]) if hasattr(X, "shape") else [*kept, *fresh]
+        candidate = _joined(kept, fresh)
         value, candidate_vector = scaled_extreme(kernel(candidate))
         if value < best:
             best, vector, X = value, candidate_vector, candidate
     return X
+
+
+def _joined(kept: Any, fresh: Any) -> Any:
+    """Return objects of two collections of one kind as one."""
+    if sp.issparse(kept):
+        return sp.vstack([kept, fresh], format="csr")
+    return np.concatenate([kept, fresh]) if hasattr(kept, "shape") else [*kept, *fresh]
 
 
 def _value_and_gradient(kernel: Kernel, X: np.ndarray) -> tuple[float, np.ndarray]:

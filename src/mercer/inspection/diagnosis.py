@@ -1,4 +1,4 @@
-"""Does this kernel suit these data? Two pictures of a kernel matrix decide.
+"""Diagnosis of a kernel matrix: near-diagonal, nearly constant, or with the classes as blocks.
 
 Near-diagonal: every object is similar to itself only, as with a Gaussian kernel that is too narrow
 or with too many irrelevant features; nothing can be learned from others. Class blocks: objects of

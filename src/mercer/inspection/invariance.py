@@ -1,4 +1,4 @@
-"""What symmetries a kernel on vectors has, found out by trying.
+"""Invariance of kernels on vectors under translation and rotation, tested on random points.
 
 A kernel is a black box here: it is compared with itself on displaced, rotated and split points. A
 failure disproves a symmetry; agreement on the points tried is taken for it.
@@ -17,25 +17,15 @@ _AGREE = 1e-9  # relative to the largest value
 
 
 class Symmetries(NamedTuple):
-    """Whether a kernel depends on the difference alone, and how.
+    """Whether a kernel depends on the difference alone, and how."""
 
-    Attributes
-    ----------
-    translation : bool
-        k(x, z) is a function of x - z.
-    radial : bool
-        It is a function of the distance.
-    separable : bool
-        It is a product of functions of the coordinates of x - z.
-    """
-
-    translation: bool
-    radial: bool
-    separable: bool
+    translation: bool  # k(x, z) is a function of x - z
+    radial: bool  # it is a function of the distance
+    separable: bool  # it is a product of functions of the coordinates of x - z
 
 
 def symmetries(kernel: Kernel, dimension: int) -> Symmetries:
-    """Return which symmetries a kernel shows on random points.
+    """Return the symmetries that a kernel shows on random points.
 
     Examples
     --------

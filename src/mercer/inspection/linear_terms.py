@@ -8,17 +8,10 @@ from mercer.kernels import Constant, Kernel, Product, Scaled, Sum
 
 
 class Terms(NamedTuple):
-    """The kernel c + sum_i s_i k_i.
+    """The kernel c + sum_i s_i k_i."""
 
-    Attributes
-    ----------
-    constant : float
-        The constant c.
-    others : list of (float, Kernel)
-        The factors s_i > 0 and the kernels k_i, which are neither sums nor multiples.
-    """
-
-    constant: float
+    constant: float  # the constant c
+    # the factors s_i > 0 and the kernels k_i, which are neither sums nor multiples
     others: list[tuple[float, Kernel]]
 
     def times(self, factor: float) -> Terms:

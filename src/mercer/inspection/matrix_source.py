@@ -1,4 +1,4 @@
-"""What is inspected: a kernel on objects or a matrix of values, read in blocks of rows.
+"""Blocks of rows of the matrix that is inspected: of a kernel on objects, or given.
 
 Everything that asks about a kernel matrix asks through `KernelValues`, so that a kernel on many
 objects costs a few hundred rows of memory, and a matrix given by the user is taken as it is.
@@ -7,6 +7,7 @@ objects costs a few hundred rows of memory, and a matrix given by the user is ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ _BLOCK = 1 << 21  # entries of a block of rows: 16 MB of float64
 class KernelValues:
     """The matrix of a kernel on some objects, or a matrix that the user supplies.
 
-    `kernel` (n, n): a kernel or its name, such as "rbf"; a function ``f(A, B)`` of two collections
+    `kernel`: a kernel or its name, such as "rbf"; a function ``f(A, B)`` of two collections
     that returns the matrix of their values; or the matrix itself, which need not be symmetric. `X`:
     the objects of a kernel or function; None for a matrix.
 
@@ -100,11 +101,22 @@ class KernelValues:
             return self.rows(index).T
         return evaluate(self.kernel, self.objects, take(self.objects, index))
 
-    def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the matrix in blocks of rows, each with the index of its first row."""
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last row (exclusive) of blocks of rows."""
         step = max(1, _BLOCK // self.n)
         for start in range(0, self.n, step):
-            yield start, self.rows(np.arange(start, min(start + step, self.n)))
+            yield start, min(start + step, self.n)
+
+    def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the matrix in blocks of rows, each with the index of its first row."""
+        for start, stop in self.ranges():
+            yield start, self.rows(np.arange(start, stop))
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        largest = float(np.abs(self.diagonal()).max())
+        return max([largest, *(float(np.abs(block).max()) for _, block in self.blocks())])
 
     def full(self) -> np.ndarray:
         """Return the whole matrix."""
@@ -133,10 +145,7 @@ class KernelValues:
 
 
 def as_square(matrix: Any) -> np.ndarray:
-    """Return a matrix as a finite square array of float64, or say what is wrong with it.
-
-    `matrix` (n, n): kernel values. The result has shape (n, n).
-    """
+    """Return a matrix as a finite square array of float64, or say what is wrong with it."""
     if sp.issparse(matrix):
         matrix = matrix.toarray()
     try:

@@ -81,17 +81,10 @@ def fourier_coefficients(
 
 
 class StatedSeries(NamedTuple):
-    """The series that a periodic kernel states.
+    """The series that a periodic kernel states."""
 
-    Attributes
-    ----------
-    period : float
-        The period.
-    coefficients : callable
-        A function of the number of terms that returns a_0, a_1, ...
-    """
-
-    period: float
+    period: float  # the period
+    # a function of the number of terms that returns a_0, a_1,
     coefficients: Callable[[int], np.ndarray]
 
 

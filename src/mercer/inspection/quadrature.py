@@ -17,8 +17,8 @@ RULES = ("gauss", "midpoint", "periodic")
 def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes and weights of a rule on an interval, or of its product on a box.
 
-    `n`: number of nodes; on a box of dimension d the nearest k^d, and 2^d at least. Returns
-    `nodes`: the nodes. Returns `weights`: their weights, which sum to the volume.
+    On a box of dimension d there are the nearest k^d to `n`, and 2^d nodes at least. The weights
+    sum to the volume.
 
     Examples
     --------

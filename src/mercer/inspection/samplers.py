@@ -1,4 +1,4 @@
-"""Where counterexamples are looked for: random points of a box and its meshes, or given objects.
+"""Samplers of candidate counterexamples: random points of a box, its meshes, given objects.
 
 A sampler is a function ``sampler(rng, n)`` that returns n objects. A pair of bounds and a
 collection of objects are turned into one here.

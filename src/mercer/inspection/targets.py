@@ -1,4 +1,4 @@
-"""What a target is: labels of classes or numbers; and its codes, which make a target matrix.
+"""Targets: class labels or numbers, and the codes of which the target matrix is made.
 
 The target matrix is YY' with one row of codes per object: -1 and 1 for two classes, the corners of
 a regular simplex for several, the numbers themselves for regression. Centred, the codes of classes

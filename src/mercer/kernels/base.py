@@ -1,4 +1,4 @@
-"""What every kernel is: a similarity k(x, z) with named parameters, an algebra and a claim.
+"""The base class of kernels: k(x, z) with named parameters, an algebra and a claim.
 
 A kernel describes itself to the evaluator as a small postfix program over pair statistics
 (`compile`); matrices, tiles, products with vectors and diagonals all come from that one
@@ -156,7 +156,7 @@ class Kernel(Parametrised):
         return self._bound_to_valid(X, sample_weight, feature_names)
 
     def _bound_to_valid(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
-        """Return what `bind` does, for objects that have been validated."""
+        """Return the kernel bound to objects that have been validated."""
         kernel = self._bound(X, weight, objects.column_names(X) if names is None else names)
         kernel.check_domain(X)
         return kernel

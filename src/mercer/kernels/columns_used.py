@@ -1,4 +1,4 @@
-"""Which columns of its objects a kernel looks at."""
+"""Columns of a table that a kernel depends on."""
 
 from __future__ import annotations
 

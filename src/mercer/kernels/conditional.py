@@ -87,10 +87,7 @@ def project_gram(K: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def orthonormal(V: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the span of the columns, without those that depend on others.
-
-    `V` (n, n_columns): columns.
-    """
+    """Return an orthonormal basis of the span of the columns, by a QR with pivoting."""
     V = np.asarray(V, dtype=np.float64)
     Q, R, _ = qr(V, mode="economic", pivoting=True)
     size = np.abs(np.diagonal(R))

@@ -1,4 +1,4 @@
-"""What is known about the sign of a kernel's quadratic form, and how algebra carries it over.
+"""Definiteness of kernels: the sign of the quadratic form, and how algebra carries it over.
 
 For distinct objects x_1..x_n and real c != 0, with q = sum_ij c_i c_j k(x_i, x_j):
 

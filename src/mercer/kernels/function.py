@@ -264,7 +264,7 @@ def require_callable(function: Any, name: str) -> None:
 
 
 def checked(values: Any, shape: tuple[int | None, ...], function: Any) -> np.ndarray:
-    """Return what a user's function returned as float64, or say what is wrong with it."""
+    """Return the result of a user's function as float64, or refuse it."""
     array = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
     fits = array.ndim == len(shape) and all(
         want is None or want == got for want, got in zip(shape, array.shape, strict=True)

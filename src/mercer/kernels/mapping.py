@@ -16,15 +16,9 @@ from mercer.objects.validation import Objects
 
 @dataclass(frozen=True)
 class FeaturesOf:
-    """The features of a kernel as a map; equal kernels are one map.
+    """The features of a kernel as a map; equal kernels are one map."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Has the method ``features(X)`` of validated objects.
-    """
-
-    kernel: Any
+    kernel: Any  # has the method ``features(X)`` of validated objects
 
     @property
     def takes(self) -> Objects:
@@ -38,15 +32,9 @@ class FeaturesOf:
 
 @dataclass(frozen=True)
 class ValidFor:
-    """The check that images are what the kernel on them takes, as a map.
+    """The check that images are what the kernel on them takes, as a map."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel on the images.
-    """
-
-    kernel: Any
+    kernel: Any  # the kernel on the images
 
     @property
     def takes(self) -> Objects:

@@ -1,4 +1,4 @@
-"""What an estimator's ``kernel`` parameter means."""
+"""Resolution of an estimator's ``kernel`` parameter to a kernel."""
 
 from __future__ import annotations
 

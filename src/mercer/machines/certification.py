@@ -16,6 +16,10 @@ nu-SVR         w2/2 + C (nu W eps + sum s_i max(0, abs(r_i) - eps))   y'beta - w
 phi_i is the conjugate of the weighted loss (see `mercer.losses`), so the first line is C-SVC with
 any norm of the slacks and SVR with any tube. The relative gap divides P - D by the sum of the
 absolute terms of P.
+
+P is taken at the model, D at a point next to its coefficients that satisfies the constraints of the
+dual problem exactly (see `mercer.solvers.feasibility`). P includes, and D leaves out, what rounding
+can contribute (see `mercer.solvers.rounding`): the optimum lies between them.
 """
 
 from __future__ import annotations
@@ -27,31 +31,144 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Loss
+from mercer.solvers.feasibility import Costs
+from mercer.solvers.rounding import UNIT, of_sum
 
 Array = NDArray[np.float64]
 
 _AT_BOUND = 1e-12
 """A coefficient this close to its bound, relative to it, is at it: a rescaling rounds."""
 
-_CANCELLED = 1e-10
+_ONE = np.zeros(1, dtype=np.intp)
+"""Where the only machine begins."""
+
+_CANCELLED = 1e-9
 """Primal terms this small beside the squared norm that the coefficients allow are rounding."""
 
 
 class Values(NamedTuple):
-    """Primal and dual value, the sum of the absolute primal terms, and the squared norm."""
+    """Bounds on the optimum: primal and dual value, and what they are made of.
+
+    ``terms`` is the sum of the absolute primal terms, ``norm2`` the squared norm of the model.
+    ``rounding`` is how much rounding could contribute: the primal value is larger, the dual value
+    smaller than what was computed, by ``rounding`` together.
+    """
 
     primal: float
     dual: float
     terms: float
     norm2: float
+    rounding: float = 0.0
 
     @property
     def relative_gap(self) -> float:
         """The gap over the sum of the absolute terms of the primal."""
-        gap = self.primal - self.dual
+        return self._relative(self.primal - self.dual)
+
+    @property
+    def computed_gap(self) -> float:
+        """The relative gap without what rounding could contribute."""
+        return self._relative(self.primal - self.dual - self.rounding)
+
+    def _relative(self, gap: float) -> float:
         if not math.isfinite(gap):
             return gap
         return gap / self.terms if self.terms > 0.0 else abs(gap)
+
+
+class Doubt(NamedTuple):
+    """How far coefficients and values of models may be from what a proof needs.
+
+    Attributes
+    ----------
+    dual : array
+        Coefficients near those of the models that satisfy the constraints of the dual problem
+        exactly.
+    error : array or float
+        Bounds on the errors of the values K beta.
+    size : array
+        Numbers r_i with abs(k(x_i, x_j)) <= r_i r_j.
+    moved : tuple of arrays, optional
+        K (dual - beta), and bounds on its errors, where it is known.
+    """
+
+    dual: Array
+    error: Array | float
+    size: Array
+    moved: tuple[Array, Array] | None = None
+
+
+class Evidence(NamedTuple):
+    """What a proof is computed from, for several models one after the other.
+
+    Attributes
+    ----------
+    beta, f0 : array
+        Coefficients of the models, and their values K beta as computed.
+    starts : array of int
+        Where each model begins.
+    dual, error, size, moved
+        See :class:`Doubt`.
+    """
+
+    beta: Array
+    f0: Array
+    starts: NDArray[np.intp]
+    dual: Array
+    error: Array | float
+    size: Array
+    moved: tuple[Array, Array] | None = None
+
+    @classmethod
+    def of(cls, beta: Array, f0: Array, starts: NDArray[np.intp], doubt: Doubt | None) -> Evidence:
+        """Return the evidence; without doubts `beta` is feasible and `f0` exact."""
+        if doubt is None:
+            doubt = Doubt(beta, 0.0, np.zeros(len(beta)))
+        return cls(beta, f0, starts, *doubt)
+
+    def sums(self, terms: Array) -> Array:
+        """Return the sum of the terms of each model."""
+        return np.add.reduceat(terms, self.starts)
+
+    def argument_error(self, *terms: Array | float) -> Array:
+        """Return bounds on the errors of a value f, which is a sum of f0 and these terms."""
+        size = np.abs(self.f0)
+        for term in terms:
+            size = size + np.abs(term)
+        return self.error + (8.0 * UNIT) * size
+
+    def norms(self) -> SquaredNorms:
+        """Return the squared norms of the models and of the dual points.
+
+        With d = dual - beta, dual' K dual = beta' K beta + 2 d'f0 + d'Kd. The last term is at most
+        (sum_i |d_i| r_i)^2, which will do where d is rounding.
+        """
+        products = self.beta * self.f0
+        computed = np.maximum(self.sums(products), 0.0)
+        error = self.sums(np.abs(self.beta) * self.error) + of_sum(np.abs(products), self.starts)
+        if self.dual is self.beta:
+            return SquaredNorms(computed, error, computed, error)
+        moved = self.dual - self.beta
+        size = np.abs(moved)
+        change = 2.0 * self.sums(moved * self.f0)
+        of_change = 2.0 * self.sums(size * (self.error + 8.0 * UNIT * np.abs(self.f0)))
+        of_change += of_sum(2.0 * size * np.abs(self.f0), self.starts)
+        if self.moved is None:
+            of_change += self.sums(size * self.size) ** 2 * (1.0 + 1e-9)
+        else:
+            values, doubt = self.moved
+            change += self.sums(moved * values)
+            of_change += self.sums(size * doubt) + of_sum(size * np.abs(values), self.starts)
+        return SquaredNorms(computed, error, computed + change, error + of_change)
+
+
+class SquaredNorms(NamedTuple):
+    """Squared norms of models and of dual points as computed, and how much larger they may be."""
+
+    model: Array
+    model_error: Array
+    dual: Array
+    dual_error: Array
 
 
 class Conditions(NamedTuple):
@@ -60,12 +177,14 @@ class Conditions(NamedTuple):
     ``ranges`` has one row (low, high) per equality: low is the largest slope of a coefficient
     that may decrease, high the smallest slope of one that may increase. At an optimum
     low <= high, and every multiplier between them is optimal. ``violations`` are low - high, or
-    the distance of that interval from 0 where there is no equality; at least 0.
+    the distance of that interval from 0 where there is no equality; at least 0. ``costs`` are what
+    moves of single coefficients cost, up to a constant for each equality.
     """
 
     violations: Array
     ranges: Array
     at_bound: NDArray[np.bool_]
+    costs: Costs
 
     @property
     def violation(self) -> float:
@@ -78,38 +197,77 @@ def dot(a: Array, b: Array) -> float:
     return float((a * b).sum())
 
 
+def _values(
+    primal: Array, high: Array, dual: Array, low: Array, terms: Array, norms: Array
+) -> list[Values]:
+    """Return values widened by rounding, given those that were computed."""
+    with np.errstate(invalid="ignore"):  # of infinite values no rounding is known
+        rounding = (high - primal) + (dual - low)
+    columns = np.stack([high, low, terms, norms, rounding], axis=1)
+    return [Values(*row) for row in columns.tolist()]
+
+
 def loss_values(
-    loss: Loss, y: Array, c: Array, beta: Array, f0: Array, f: Array, starts: NDArray[np.intp]
+    loss: Loss,
+    y: Array,
+    c: Array,
+    beta: Array,
+    f0: Array,
+    f: Array,
+    starts: NDArray[np.intp],
+    doubt: Doubt | None = None,
 ) -> list[Values]:
     """Return the values of machines that minimise a regularised sum of losses.
 
     The arrays hold several machines one after the other, which begin at `starts`.
     """
-    norms = np.maximum(np.add.reduceat(beta * f0, starts), 0.0)
-    primal = 0.5 * norms + np.add.reduceat(loss.cost(y, f, c), starts)
-    dual = -0.5 * norms - np.add.reduceat(loss.conjugate(y, beta, c), starts)
-    return [Values(p, d, p, n) for p, d, n in np.stack([primal, dual, norms], axis=1).tolist()]
+    e = Evidence.of(beta, f0, starts, doubt)
+    norms = e.norms()
+    error = e.argument_error(f, y)
+    cost = e.sums(loss.cost(y, f, c))
+    # A convex loss is largest at an end of the interval that holds the true value.
+    worst = np.maximum(loss.cost(y, f - error, c), loss.cost(y, f + error, c))
+    high = 0.5 * (norms.model + norms.model_error) + e.sums(worst) + of_sum(worst, starts)
+    conjugate = loss.conjugate(y, e.dual, c)
+    total = e.sums(conjugate)
+    terms = np.abs(conjugate) + 2.0 * np.abs(e.dual) * (1.0 + np.abs(y))
+    primal, dual = 0.5 * norms.model + cost, -0.5 * norms.dual - total
+    low = dual - 0.5 * norms.dual_error - of_sum(terms, starts)
+    low = np.where(total < np.inf, low, -np.inf)
+    return _values(primal, high, dual, low, primal, norms.model)
 
 
 def hard_margin_values(
-    y: Array, beta: Array, f0: Array, f: Array, starts: NDArray[np.intp]
+    y: Array,
+    beta: Array,
+    f0: Array,
+    f: Array,
+    starts: NDArray[np.intp],
+    doubt: Doubt | None = None,
 ) -> list[Values]:
     """Return the values of hard-margin classifiers, one after the other from `starts` on.
 
     A model that falls short of the margin by a tolerance is not feasible. Dividing it by its
     smallest functional margin m < 1 makes it so; P is the value of that function.
     """
-    norms = np.maximum(np.add.reduceat(beta * f0, starts), 0.0)
-    duals = np.add.reduceat(y * beta, starts) - 0.5 * norms
-    smallest = np.minimum(np.minimum.reduceat(y * f, starts), 1.0)
-    values = []
-    for norm2, dual, m in zip(norms.tolist(), duals.tolist(), smallest.tolist(), strict=True):
-        primal = 0.5 * norm2 / m**2 if m > 0.0 else math.inf
-        values.append(Values(primal, dual, primal, norm2))
-    return values
+    e = Evidence.of(beta, f0, starts, doubt)
+    norms, error = e.norms(), e.argument_error(f, 1.0)
+    smallest = np.minimum(np.minimum.reduceat(y * f, e.starts), 1.0)
+    surely = np.minimum(np.minimum.reduceat(y * f - error, e.starts), 1.0)
+    with np.errstate(divide="ignore"):
+        primal = np.where(smallest > 0.0, 0.5 * norms.model / smallest**2, np.inf)
+        high = 0.5 * (norms.model + norms.model_error) * (1.0 + 8.0 * UNIT) / surely**2
+    high = np.where(surely > 0.0, high, np.inf)
+    gain = y * e.dual
+    dual = e.sums(gain) - 0.5 * norms.dual
+    low = dual - 0.5 * norms.dual_error - of_sum(np.abs(gain), e.starts)
+    low = np.where(np.minimum.reduceat(gain, e.starts) >= 0.0, low, -np.inf)
+    return _values(primal, high, dual, low, primal, norms.model)
 
 
-def hard_tube_values(loss: Loss, y: Array, beta: Array, f0: Array, f: Array) -> Values:
+def hard_tube_values(
+    loss: Loss, y: Array, beta: Array, f0: Array, f: Array, doubt: Doubt | None = None
+) -> Values:
     """Return the values of a regression that must stay in its tube.
 
     A model that leaves its tubes by a tolerance is not feasible, and has no primal value. The
@@ -117,27 +275,61 @@ def hard_tube_values(loss: Loss, y: Array, beta: Array, f0: Array, f: Array) -> 
     violation: P = |f|^2 / 2 there, and D, which wider tubes only lower, bounds the norm of every
     function inside the tubes that were asked for as well.
     """
-    norm2 = max(float(beta @ f0), 0.0)
-    widened = float(np.abs(beta) @ np.maximum(loss.excess(y, f), 0.0))
-    gain = -float(loss.conjugate(y, beta, np.full(len(beta), np.inf)).sum())
-    return Values(0.5 * norm2, gain - widened - 0.5 * norm2, 0.5 * norm2, norm2)
+    e = Evidence.of(beta, f0, _ONE, doubt)
+    norms = e.norms()
+    excess = np.maximum(loss.excess(y, f) + e.argument_error(f, y), 0.0)
+    widened = np.abs(e.dual) * excess
+    conjugate = loss.conjugate(y, e.dual, np.full(len(y), np.inf))
+    primal = 0.5 * norms.model
+    dual = -e.sums(conjugate) - e.sums(widened) - 0.5 * norms.dual
+    terms = np.abs(conjugate) + 2.0 * np.abs(e.dual) * np.abs(y) + widened
+    low = dual - 0.5 * norms.dual_error - of_sum(terms, e.starts)
+    high = primal + 0.5 * norms.model_error
+    return _values(primal, high, dual, low, primal, norms.model)[0]
 
 
 def nu_svc_values(
-    y: Array, s: Array, nu: float, beta: Array, f0: Array, intercept: float, rho: float
+    y: Array,
+    s: Array,
+    nu: float,
+    beta: Array,
+    f0: Array,
+    intercept: float,
+    rho: float,
+    doubt: Doubt | None = None,
 ) -> Values:
-    """Return the values of nu-SVC, in units in which the coefficients are bounded by s."""
-    norm2 = max(dot(beta, f0), 0.0)
-    slack = dot(s, np.maximum(rho - y * (f0 + intercept), 0.0))
-    reward = nu * float(s.sum()) * rho
-    return Values(
-        0.5 * norm2 - reward + slack, -0.5 * norm2, 0.5 * norm2 + abs(reward) + slack, norm2
-    )
+    """Return the values of nu-SVC, in units in which the coefficients are bounded by s.
+
+    Optimal functions have rho >= 0, so that the dual sums need to be at least what nu asks for:
+    sum_i alpha_i >= nu W. Where rounding leaves them short by d, the dual value is lowered by d
+    times a bound on the optimal rho, which the largest norm of the optimal function implies.
+    """
+    e = Evidence.of(beta, f0, _ONE, doubt)
+    norms, total = e.norms(), nu * math.fsum(s)
+    short = rho - y * (e.f0 + intercept)
+    slack = s * np.maximum(short, 0.0)
+    worst = s * np.maximum(short + e.argument_error(intercept, rho), 0.0)
+    reward = total * rho
+    norm2 = float(norms.model[0])
+    primal = 0.5 * norm2 - reward + float(slack.sum())
+    high = 0.5 * (norm2 + float(norms.model_error[0])) - reward + float(worst.sum())
+    high += float(of_sum(worst, e.starts)[0]) + 8.0 * UNIT * (abs(reward) + norm2)
+    dual = -0.5 * float(norms.dual[0])
+    low = dual - 0.5 * float(norms.dual_error[0])
+    missing = total * (1.0 + 8.0 * UNIT) - math.fsum(np.abs(e.dual))
+    if missing > 0.0:
+        radius = float(e.size.max(initial=0.0))
+        norm = math.sqrt(max(-2.0 * low, 0.0)) + 2.0 * radius * missing
+        low -= radius * norm * missing
+    terms = 0.5 * norm2 + abs(reward) + float(slack.sum())
+    return Values(high, low, terms, norm2, (high - primal) + (dual - low))
 
 
-def one_class_values(s: Array, nu: float, beta: Array, f0: Array, rho: float) -> Values:
+def one_class_values(
+    s: Array, nu: float, beta: Array, f0: Array, rho: float, doubt: Doubt | None = None
+) -> Values:
     """Return the values of the one-class machine."""
-    return nu_svc_values(np.ones_like(s), s, nu, beta, f0, 0.0, rho)
+    return nu_svc_values(np.ones_like(s), s, nu, beta, f0, 0.0, rho, doubt)
 
 
 def nu_svr_values(
@@ -149,12 +341,23 @@ def nu_svr_values(
     f0: Array,
     intercept: float,
     epsilon: float,
+    doubt: Doubt | None = None,
 ) -> Values:
     """Return the values of nu-SVR, whose tube `epsilon` is a variable of the primal."""
-    norm2 = max(dot(beta, f0), 0.0)
-    slack = dot(s, np.maximum(np.abs(y - f0 - intercept) - epsilon, 0.0))
-    primal = 0.5 * norm2 + C * (nu * float(s.sum()) * epsilon + slack)
-    return Values(primal, dot(y, beta) - 0.5 * norm2, primal, norm2)
+    e = Evidence.of(beta, f0, _ONE, doubt)
+    norms = e.norms()
+    norm2 = float(norms.model[0])
+    beyond = np.abs(y - e.f0 - intercept) - epsilon
+    slack = C * s * np.maximum(beyond, 0.0)
+    worst = C * s * np.maximum(beyond + e.argument_error(y, intercept, epsilon), 0.0)
+    tube = C * nu * math.fsum(s) * epsilon
+    primal = 0.5 * norm2 + tube + float(slack.sum())
+    high = 0.5 * (norm2 + float(norms.model_error[0])) + tube * (1.0 + 8.0 * UNIT)
+    high += float(worst.sum()) + float(of_sum(worst, e.starts)[0])
+    gain = y * e.dual
+    dual = float(gain.sum()) - 0.5 * float(norms.dual[0])
+    low = dual - 0.5 * float(norms.dual_error[0]) - float(of_sum(np.abs(gain), e.starts)[0])
+    return Values(high, low, primal, norm2, (high - primal) + (dual - low))
 
 
 def rounding_floor(beta: Array, largest: float) -> float:
@@ -164,7 +367,8 @@ def rounding_floor(beta: Array, largest: float) -> float:
     machine finds nothing, all of its terms cancel to rounding of that, and so does the gap;
     their ratio would say nothing.
     """
-    return _CANCELLED * float(np.abs(beta).sum()) ** 2 * largest
+    total = float(np.abs(beta).sum())
+    return _CANCELLED * total * total * largest
 
 
 def conditions(
@@ -197,7 +401,7 @@ def conditions(
     at_bound = (at_upper | at_lower) & (beta != 0.0)
     low, high = np.maximum.reduceat(down, starts), np.minimum.reduceat(up, starts)
     violations = np.maximum(low - high if equality else np.maximum(low, -high), 0.0)
-    return Conditions(violations, np.stack([low, high], axis=1), at_bound)
+    return Conditions(violations, np.stack([low, high], axis=1), at_bound, Costs(up, -down))
 
 
 def slopes(problem: Any, beta: Array) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from mercer.solvers import Certificate
 
 from . import certification as proof
 from .errors import ConvexCombination, NotSeparableError
-from .rounding import REACHED, rounding_of_values
+from .rounding import REACHED, SEEN, rounding_of_values
 
 if TYPE_CHECKING:
     from .base import KernelMachine
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 _LARGE = 1e6
 """Kernel values that call for other units."""
-
-_SEEN = 0.1
-"""Rounding errors, relative to the tolerance, that keep a solver from it."""
 
 _UNEVEN = 1e3
 """Ratio of weights that is worth a remark."""
@@ -155,19 +152,31 @@ def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
 
 def conclude(machine: KernelMachine, fitting: Fitting) -> None:
     """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
-    statuses = {solution.status for solution in fitting.solutions}
+    statuses = fitting.statuses
     if fitting.interrupted:
         raise KeyboardInterrupt(
             f"{type(machine).__name__}.fit was interrupted; the estimator holds the best model so "
             "far (certificate_.status is 'interrupted')."
         )
+    found = machine.negative_curvature_
+    if found is not None:
+        warnings.warn(
+            f"The kernel matrix is not positive semidefinite: it has an eigenvalue of at most "
+            f"{found.eigenvalue:.3g}, in the direction negative_curvature_. The problem is not "
+            "convex, the model is a stationary point of it, and no gap bounds its distance from "
+            "the optimum. Use a positive semidefinite kernel, or add a constant larger than "
+            f"{-found.eigenvalue:.3g} to the diagonal of the matrix.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     limited = machine.max_iter >= 0
     for status, limit in (
         ("iteration_limit", f"max_iter={machine.max_iter}" if limited else "no more progress"),
+        ("precision_limit", "no more progress"),
         ("time_limit", f"time_limit={machine.time_limit}"),
     ):
         if status in statuses:
-            stuck = status == "iteration_limit" and not limited
+            stuck = status == "precision_limit" or (status == "iteration_limit" and not limited)
             cause = _why_stuck(machine, fitting) if stuck else likely_cause(machine, fitting)
             warnings.warn(
                 f"Solver terminated early ({limit}): {_reached(machine)}. {cause}",
@@ -196,11 +205,17 @@ def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
     gram, models = fitting.gram, (fitting.tasks, fitting.outcomes)
     rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
     cause, advice, C = "", [], getattr(machine, "C", None)
-    if rounding > _SEEN * fitting.settings.tol:
+    if rounding > SEEN * fitting.settings.tol:
         cause = (
             f"Likely cause: rounding. Coefficients as large as {np.abs(coef).max():.3g} and kernel "
             f"values as large as {largest:.3g} leave errors of up to {rounding:.1g} in the "
             "decision values. "
+        )
+    proof = machine.certificate_
+    if not cause and proof.rounding > 0.5 * proof.gap:
+        cause = (
+            f"Likely cause: rounding, which can contribute {proof.rounding:.1g} to the gap of "
+            f"{proof.gap:.3g}. "
         )
     if largest > _LARGE:
         advice.append("scale the columns of X, for instance with StandardScaler")

@@ -137,9 +137,14 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
             kernel = kernel._bound_to_valid(X, weight, names)
         return TrainingData(views, y, weight, kept, n_total, extra), kernel
 
-    def _gram(self, data: TrainingData, kernel: Kernel, dtype: str = "float64") -> Gram:
-        """Return the kernel matrix of the samples; an asymmetric one is refused."""
-        gram = Gram(kernel, data.views, dtype=dtype)
+    def _gram(
+        self, data: TrainingData, kernel: Kernel, dtype: str = "float64", objects: Any = None
+    ) -> Gram:
+        """Return the kernel matrix of the samples, or of other objects in their place.
+
+        An asymmetric matrix is refused.
+        """
+        gram = Gram(kernel, data.views if objects is None else objects, dtype=dtype)
         refuse_asymmetric_sample(gram, data.kept)
         return gram
 

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import Hinge, Loss, SquaredHinge
+from mercer.losses import EpsilonInsensitive, Hinge, Loss, SquaredHinge
 from mercer.solvers import Problem
+from mercer.solvers.feasibility import Costs, repaired, within_bounds
+from mercer.solvers.rounding import ValueErrors
 
 from . import certification as proof
 
@@ -55,6 +57,11 @@ class Task:
     start: Array | None = None
     name: Any = None
     linear: Any = None
+
+
+_CONSPICUOUS = 1e-6
+"""What the move to a feasible point may add to the dual value, relative to the primal terms, before
+it is computed instead of bounded."""
 
 
 class Batch(NamedTuple):
@@ -124,6 +131,9 @@ class Formulation(ABC):
     signed_gram = False
     """Whether the variables are all positive and the signs belong into the kernel matrix."""
 
+    boxed = False
+    """Whether coefficients are bounded by `price` times the weight of their row."""
+
     price = 1.0
     """What a unit of weight costs: coefficients grow with it, and with the weight of their row."""
 
@@ -136,7 +146,7 @@ class Formulation(ABC):
         """Return the model that a solution stands for."""
 
     @abstractmethod
-    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+    def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return the proof for a model, given f0 = K beta on the rows of the task."""
 
     def tasks(self, batch: Batch) -> list[Task]:
@@ -156,12 +166,13 @@ class Formulation(ABC):
         tasks: Sequence[Task],
         outcomes: Sequence[Outcome],
         values: Sequence[Array],
-        largest: float,
+        errors: ValueErrors,
     ) -> list[Measure]:
-        """Return the proofs for several models, `largest` being the largest k(x, x)."""
+        """Return the proofs for several models, whose values have the given errors."""
         found = []
+        largest = float(np.square(errors.size.max(initial=0.0)))
         for task, outcome, f0 in zip(tasks, outcomes, values, strict=True):
-            measure = self.measure(task, outcome, f0)
+            measure = self.measure(task, outcome, f0, errors)
             floor = proof.rounding_floor(self.variables(task, outcome), largest)
             terms = max(measure.values.terms, floor)
             found.append(measure._replace(values=measure.values._replace(terms=terms)))
@@ -170,6 +181,10 @@ class Formulation(ABC):
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
+
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return the multipliers of the groups that a model stands for; None where not used."""
+        return None
 
     def offset(self, outcome: Outcome, rows: Any) -> Any:
         """Return what a model adds to its expansion on some of the training rows."""
@@ -213,6 +228,7 @@ class LossFormulation(Formulation):
         self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
         self.hard = np.inf == C
         self.price = C
+        self.boxed = isinstance(loss, Hinge | EpsilonInsensitive)
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem: the dual terms of the loss and, with an intercept, one equality."""
@@ -236,16 +252,20 @@ class LossFormulation(Formulation):
         intercept = -float(solution.multiplier[0]) if self.fit_intercept else 0.0
         return Outcome(solution.beta, intercept)
 
-    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return minus the intercept."""
+        return [-outcome.intercept] if self.fit_intercept else []
+
+    def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""
-        return self.measures([task], [outcome], [f0])[0]
+        return self.measures([task], [outcome], [f0], errors)[0]
 
     def measures(
         self,
         tasks: Sequence[Task],
         outcomes: Sequence[Outcome],
         values: Sequence[Array],
-        largest: float = 0.0,
+        errors: ValueErrors,
     ) -> list[Measure]:
         """Return the proofs for several models, computed over all rows at once."""
         sizes = [len(task.y) for task in tasks]
@@ -260,12 +280,20 @@ class LossFormulation(Formulation):
         if len(tasks) > 1:
             problem = Problem(*self.loss.dual(y, c))
         checked = proof.conditions(problem, beta, level, starts, self.fit_intercept)
-        if not self.hard:
-            proofs = proof.loss_values(self.loss, y, c, beta, f0, f, starts)
-        elif isinstance(self.loss, Hinge | SquaredHinge):
-            proofs = proof.hard_margin_values(y, beta, f0, f, starts)
-        else:
-            proofs = [proof.hard_tube_values(self.loss, y, beta, f0, f)]
+        rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])
+        point = self._dual_point(problem, beta, starts, checked.costs)
+        size = errors.size if rows is None else errors.size[rows]
+        doubt = proof.Doubt(point, errors.of(beta, rows, starts), size)
+        proofs = self._values(y, c, beta, f0, f, starts, doubt)
+        if errors.product is not None and point is not beta:
+            moved = point - beta
+            far = np.add.reduceat(np.abs(moved) * size, starts)
+            if any(_CONSPICUOUS * v.terms < d * d for v, d in zip(proofs, far, strict=True)):
+                ends = [*starts[1:].tolist(), len(beta)]
+                parts = [moved[a:b] for a, b in zip(starts.tolist(), ends, strict=True)]
+                of_moved = joined(errors.product(parts)), errors.of(moved, rows, starts)
+                doubt = doubt._replace(moved=of_moved)
+                proofs = self._values(y, c, beta, f0, f, starts, doubt)
         excess = self.loss.excess(y, f)
         measures = []
         for t, (start, size) in enumerate(zip(starts.tolist(), sizes, strict=True)):
@@ -285,12 +313,41 @@ class LossFormulation(Formulation):
             )
         return measures
 
+    def _values(
+        self,
+        y: Array,
+        c: Array,
+        beta: Array,
+        f0: Array,
+        f: Array,
+        starts: NDArray[np.intp],
+        doubt: proof.Doubt,
+    ) -> list[proof.Values]:
+        if not self.hard:
+            return proof.loss_values(self.loss, y, c, beta, f0, f, starts, doubt)
+        if isinstance(self.loss, Hinge | SquaredHinge):
+            return proof.hard_margin_values(y, beta, f0, f, starts, doubt)
+        return [proof.hard_tube_values(self.loss, y, beta, f0, f, doubt)]
+
+    def _dual_point(
+        self, problem: Problem, beta: Array, starts: NDArray[np.intp], costs: Costs
+    ) -> Array:
+        """Return coefficients that satisfy the bounds and the equality of an intercept exactly.
+
+        Coefficients that are no rounding of any within the bounds are left where they are: they
+        have no dual value.
+        """
+        point = within_bounds(beta, problem.lower, problem.upper)
+        if not self.fit_intercept or point is None:
+            return beta if point is None else point
+        return repaired(point, problem.lower, problem.upper, starts, costs)
+
     def _linear_values(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | None:
         """Return the values of the linear functions of all tasks, None where there are none."""
         return None
 
 
-def joined(parts: Sequence[Array]) -> Array:
+def joined(parts: Sequence[Any]) -> Any:
     """Return the arrays one after the other."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

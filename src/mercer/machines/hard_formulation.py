@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from mercer.losses import Hinge
 from mercer.solvers import Problem
+from mercer.solvers.rounding import ValueErrors
 
 from . import certification as proof
 from .formulation import Formulation, LossFormulation, Measure, Outcome, Rows, Task
@@ -23,6 +25,9 @@ _SMALLEST_MARGIN = 1e-7
 
 _RESOLUTION = 1e-14
 """A violation this small beside the squared norms is rounding."""
+
+_NO_NORM = 1e-15
+"""A norm this small beside the gain of its coefficients is rounding."""
 
 _OUTER = 2.0
 """A bound that no coefficient reaches, their sum being 1."""
@@ -100,15 +105,15 @@ class HardMargin(Formulation):
         tasks: Sequence[Task],
         outcomes: Sequence[Outcome],
         values: Sequence[Array],
-        largest: float = 0.0,
+        errors: ValueErrors,
     ) -> list[Measure]:
         """Return the proofs in the units of the margin 1."""
         tasks = [self._soft.task(t.y, t.weight, t.rows, t.name) for t in tasks]
-        return self._soft.measures(tasks, outcomes, values)
+        return self._soft.measures(tasks, outcomes, values, errors)
 
-    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+    def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return the proof of one model."""
-        return self.measures([task], [outcome], [f0])[0]
+        return self.measures([task], [outcome], [f0], errors)[0]
 
     def objective_floor(self, y: Array | None, gram: Any) -> float:
         """Return half the squared distance below which the hulls are taken to touch."""
@@ -147,7 +152,7 @@ class HardTube(LossFormulation):
         norm2 = max(proof.dot(beta, f0), 0.0)
         if not gain > 0.0:
             return 1.0, 0.0
-        if norm2 <= 1e-30 * gain**2:
+        if not math.sqrt(norm2) > _NO_NORM * gain:  # also where the coefficients overflow
             return 1.0, np.inf
         return gain / norm2, gain / np.sqrt(norm2)
 

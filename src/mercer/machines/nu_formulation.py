@@ -6,12 +6,15 @@ no linear cost except the targets of nu-SVR.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.solvers import Problem
+from mercer.solvers.feasibility import at_least, at_most
+from mercer.solvers.rounding import ValueErrors
 
 from . import certification as proof
 from .errors import InfeasibleNuError
@@ -98,6 +101,11 @@ class NuClassification(Formulation):
         beta = outcome.beta * _scale(outcome)
         return beta if self.fit_intercept else task.y * beta
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return rho - b and -rho - b, in units of the weights."""
+        b = outcome.intercept * _scale(outcome)
+        return [outcome.rho - b, -outcome.rho - b] if self.fit_intercept else [outcome.rho]
+
     def unit(self, outcome: Outcome) -> float:
         """Return the margin, by which the model is divided and its proof is not."""
         return _scale(outcome)
@@ -106,11 +114,14 @@ class NuClassification(Formulation):
         """Return the values in the units of the model."""
         return (values if self.fit_intercept else task.y * values) / _scale(outcome)
 
-    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+    def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation in units of the weights, the excess in the model's."""
         scale, y = _scale(outcome), task.y
         beta, raw, b = outcome.beta * scale, f0 * scale, outcome.intercept * scale
-        values = proof.nu_svc_values(y, task.weight, self.nu, beta, raw, b, outcome.rho)
+        least = self.nu * math.fsum(task.weight)
+        point = at_least(beta, y * task.weight, least, balanced=self.fit_intercept)
+        doubt = _doubt(point, beta, task, errors)
+        values = proof.nu_svc_values(y, task.weight, self.nu, beta, raw, b, outcome.rho, doubt)
         values = values._replace(norm2=values.norm2 / scale**2)
         if self.fit_intercept:
             checked = self._conditions(task, beta, raw)
@@ -175,10 +186,16 @@ class OneClass(Formulation):
         rho = float(solution.multiplier[0])
         return Outcome(solution.beta, -rho, rho=rho)
 
-    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return rho."""
+        return [outcome.rho]
+
+    def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""
-        rho = outcome.rho
-        values = proof.one_class_values(task.weight, self.nu, outcome.beta, f0, rho)
+        rho, beta = outcome.rho, outcome.beta
+        point = at_least(beta, task.weight, self.nu * math.fsum(task.weight), balanced=False)
+        doubt = _doubt(point, beta, task, errors)
+        values = proof.one_class_values(task.weight, self.nu, beta, f0, rho, doubt)
         checked = proof.conditions(task.problem, outcome.beta, f0, _ONE)
         low, high = checked.ranges[0]
         interval = (-float(high), -float(low)) if low < high else (-rho, -rho)
@@ -229,10 +246,18 @@ class NuRegression(Formulation):
     def outcome(self, task: Task, solution: Any) -> Outcome:
         """Return the model with its tube, which is not negative."""
         first, second = np.split(solution.beta, 2)
+        if np.any((first != 0.0) & (second != 0.0)):
+            # The solver's values are sums over both halves, with the rounding of what cancels.
+            solution.fresh = False
         if not self.fit_intercept:
             return Outcome(first - second, 0.0, epsilon=max(-float(solution.multiplier[0]), 0.0))
         m0, m1 = (float(m) for m in solution.multiplier)
         return Outcome(first + second, -0.5 * (m0 + m1), epsilon=max(0.5 * (m1 - m0), 0.0))
+
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return -b - eps and -b + eps."""
+        b, epsilon = outcome.intercept, outcome.epsilon
+        return [-b - epsilon, -b + epsilon] if self.fit_intercept else [-epsilon]
 
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return both halves; a sum that a tube of width 0 left open is shared by all rows."""
@@ -243,10 +268,13 @@ class NuRegression(Formulation):
         """Return the values of the first half, whose sign is +."""
         return values[: len(task.y)]
 
-    def measure(self, task: Task, outcome: Outcome, f0: Array) -> Measure:
+    def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""
         y, s, b, epsilon = task.y, task.weight, outcome.intercept, outcome.epsilon
-        values = proof.nu_svr_values(y, s, self.C, self.nu, outcome.beta, f0, b, epsilon)
+        beta, most = outcome.beta, self.C * self.nu * math.fsum(s)
+        point = at_most(beta, self.C * s, most, balanced=self.fit_intercept)
+        doubt = _doubt(point, beta, task, errors)
+        values = proof.nu_svr_values(y, s, self.C, self.nu, beta, f0, b, epsilon, doubt)
         checked, interval = self._conditions(y, self.C * s, outcome.beta, f0, b)
         excess = np.abs(y - f0 - b) - epsilon
         return Measure(values, checked.violation, excess, checked.at_bound, interval)
@@ -297,6 +325,12 @@ class NuRegression(Formulation):
             interval = (0.0, 0.0)
         at_bound = checked.at_bound[:n] | checked.at_bound[n:]
         return checked._replace(at_bound=at_bound), interval
+
+
+def _doubt(point: Array, beta: Array, task: Task, errors: ValueErrors) -> proof.Doubt:
+    """Return how far a model may be from its dual point, and its values from the exact ones."""
+    size = errors.size if task.rows is None else errors.size[task.rows]
+    return proof.Doubt(point, errors.of(beta, task.rows, _ONE), size)
 
 
 def largest_nu(y: Array, weight: Array) -> float:

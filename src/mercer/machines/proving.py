@@ -3,8 +3,12 @@
 The values of a model on its training rows are a product of the kernel matrix with the returned
 coefficients, made after the last step; solvers end with that product, so it is not made twice. A
 model trained on float32 kernel values is checked on float64 values where that is cheap beside the
-fit, or where rounding could be as large as the tolerance. One that then violates its
-tolerance is refined on float64 values, from where it stands.
+fit, or where rounding could be as large as the tolerance or keeps the gap from being small. One
+that then violates its tolerance is refined on float64 values, from where it stands.
+
+A model within its tolerance whose relative gap exceeds `GAP_LIMIT` is solved further, with smaller
+tolerances. The gap includes what rounding can contribute. Where that alone is too much in float64,
+the status is "precision_limit".
 
 A fit that the user interrupts is not kept waiting: its proof is made of the values that the solver
 had at hand.
@@ -13,8 +17,9 @@ had at hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +28,14 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.solvers import Certificate, Settings
+from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import SOLVER_VALUES
+from mercer.solvers.curvature import Curvature, look_for_negative_curvature
+from mercer.solvers.rounding import ValueErrors, estimated, value_sizes
 
 from .formulation import Formulation, Measure, Outcome, Task, feasible
 from .multiclass import Scheme
-from .rounding import ERROR, REACHED, rounding_of_values
+from .rounding import ERROR, REACHED, SEEN, rounding_of_values
 from .scale import largest_square
 from .solving import TrainingKernel, solve_tasks
 
@@ -40,6 +48,23 @@ small beside the tolerance, is rounding, and set to 0."""
 _CHEAP = 10
 """A float64 value costs about twice what a float32 one does: a tenth of the values of the fit,
 checked in float64, is a fifth of its time."""
+
+GAP_LIMIT = 5e-4
+"""The relative gap of a model that is called optimal, where the user asked for no other."""
+
+_CLOSER, _ATTEMPTS = 0.1, 6
+"""Factor of the tolerance, and how often it is applied, while the gap is too large."""
+
+_FIFTH = 0.2
+"""Part of the time of a fit that looking for negative curvature may take."""
+
+_NATIVE_VALUE = 2e-9
+"""Seconds of a kernel value that does not come from Python."""
+
+_MARGIN = 1.5
+"""What an error on a sample of the rows is multiplied by to serve for all of them."""
+
+_ONE = np.zeros(1, dtype=np.intp)
 
 _UNLIMITED = ("optimal", "stationary", "iteration_limit")
 """How a fit without a limit ends: within its tolerance, or where no step makes progress."""
@@ -60,16 +85,36 @@ class Fitting:
     tasks: list[Task]
     solutions: list[Any]
     outcomes: list[Outcome]
+    centring: Centring | None = None  # of the rows behind `gram`
+    sum_zero: bool = False  # whether the coefficients of every task do
+    stalled: set[int] = field(default_factory=set)  # tasks whose gap rounding kept from closing
+    curvature: Curvature | None = None  # of a user's kernel, once it was looked at
     signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these outcomes
+    share: float = 1.0  # of the estimated errors of float32 values that a closer look leaves
+    repetition: Any = None  # which of the user's rows were taken together
+    row_weight: Array | None = None  # the sample weights of these rows; None stands for ones
 
     @property
     def interrupted(self) -> bool:
         """Whether the user interrupted the fit, other than by a callback."""
         asked = getattr(self.settings.callback, "stopped", False)
-        return self.signalled or (
-            not asked and any(s.status == "interrupted" for s in self.solutions)
-        )
+        return self.signalled or (not asked and "interrupted" in self.statuses)
+
+    @property
+    def statuses(self) -> set[str]:
+        """How the problems ended."""
+        return {solution.status for solution in self.solutions}
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a time limit left no time for the values that a proof is made of."""
+        return any(s.status == "time_limit" and not s.fresh for s in self.solutions)
+
+    @property
+    def hurried(self) -> bool:
+        """Whether the proof must be made of the values that the solver had at hand."""
+        return self.interrupted or self.out_of_time
 
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
@@ -79,67 +124,207 @@ class Fitting:
 
     def matrix(self) -> Array:
         """Return the coefficients of all tasks in the layout of ``dual_coef_``, over all rows."""
-        matrix = self.scheme.stack([outcome.beta for outcome in self.outcomes])
-        size = np.abs(matrix)
-        rounding = (size > 0.0) & (size <= _NEGLIGIBLE * size.max())
-        if rounding.any():  # and no decision value sees it
-            rounding &= size * self.largest <= _UNSEEN * self.settings.tol
-        return np.where(rounding, 0.0, matrix) if rounding.any() else matrix
+        return self.scheme.stack([outcome.beta for outcome in self.outcomes])
 
-    @property
+    def drop_negligible(self) -> None:
+        """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
+        largest = max(float(np.abs(o.beta).max(initial=0.0)) for o in self.outcomes)
+        for t, outcome in enumerate(self.outcomes):
+            size = np.abs(outcome.beta)
+            rounding = (size > 0.0) & (size <= _NEGLIGIBLE * largest)
+            if rounding.any():  # and no decision value sees it
+                rounding &= size * self.largest <= _UNSEEN * self.settings.tol
+            if rounding.any():
+                self.outcomes[t] = outcome._replace(beta=np.where(rounding, 0.0, outcome.beta))
+                self.solutions[t].fresh = False
+
+    def errors(self, precision: str) -> ValueErrors:
+        """Return estimates of the errors of values that were computed in a precision."""
+        single = precision.startswith("float32")
+        return estimated(self.sizes, ERROR["float32"] * self.share if single else 0.0)
+
+    def look_closer(self) -> None:
+        """Measure on a sample of the rows how far the estimate of the errors can be lowered."""
+        sampled = rounding_of_values(
+            self.gram, self.tasks, self.outcomes, "float32", self.settings.n_jobs
+        )
+        shares: list[float] = []
+        for task, outcome, found in zip(self.tasks, self.outcomes, sampled, strict=True):
+            bound = estimated(self.sizes, ERROR["float32"]).of(outcome.beta, task.rows, _ONE)
+            largest = float(bound.max(initial=0.0))
+            if largest > 0.0:
+                shares.append(_MARGIN * found / largest)
+        self.share = min(1.0, max(shares, default=1.0))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Numbers r_i with |k(x_i, x_j)| <= r_i r_j."""
+        return value_sizes(self.gram)
+
+    def alpha_shares(self) -> Array:
+        """Return sum_i |beta_i| / sum_i s_i of every task."""
+        models = zip(self.tasks, self.outcomes, strict=True)
+        return np.array([float(np.abs(o.beta).sum()) / float(t.weight.sum()) for t, o in models])
+
+    @cached_property
     def largest(self) -> float:
         """The largest squared norm in feature space."""
         return largest_square(self.gram)
 
 
-def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], str]:
+Proof = tuple[Array, list[Measure], str]
+"""Coefficients, what was computed from them for every task, and in which precision."""
+
+
+def prove(fitting: Fitting, n_jobs: int | None) -> Proof:
     """Return the coefficients, the proofs of all tasks and the precision they were made in.
 
     The fitting is changed where the model had to be refined.
     """
-    precision = checking_precision(fitting)
-    proof = _checked(fitting, precision, n_jobs)
-    if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
-        _refine(fitting, precision)
-        proof = _checked(fitting, precision, n_jobs)
-    # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
-    matrix, measures, _ = proof
-    missed = [_excess(fitting.settings, measure) for measure in measures]
-    rounding = 0.0
-    if precision == "float32" and max(missed) > 0.0 and not fitting.interrupted:
-        rounding = _rounding(fitting)
-    for solution, excess in zip(fitting.solutions, missed, strict=True):
-        if excess <= rounding:
-            continue
-        unlimited = fitting.settings.max_iter < 0 and not fitting.interrupted
-        if unlimited and solution.status in _UNLIMITED:
-            refuse_asymmetry(fitting.gram, np.flatnonzero(matrix.any(axis=0)), fitting.kept)
-        if solution.status == "optimal":
-            solution.status = "iteration_limit"  # the solver was wrong about its own values
+    if not fitting.hurried:
+        fitting.drop_negligible()
+    proof = _checked(fitting, checking_precision(fitting), n_jobs)
+    proof = _decided(fitting, proof, n_jobs)
+    if fitting.curvature is None:
+        _look_at_curvature(fitting, proof[0])
+    proof = _decided(fitting, _closed(fitting, proof, n_jobs), n_jobs)
+    _judge(fitting, *proof)
     return proof
 
 
-def _refine(fitting: Fitting, precision: str) -> None:
-    """Go on from the model on kernel values of another precision."""
-    gram = fitting.gram.in_precision(precision)
-    starts: list[Array | None] = [
-        feasible(task, fitting.formulation.variables(task, outcome))
-        for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
-    ]
-    before = fitting.solutions
-    refined, outcomes = solve_tasks(
-        fitting.formulation, fitting.tasks, gram, fitting.X, fitting.settings, starts
+def _decided(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
+    """Return a proof whose gap rounding does not decide, or the one in float64."""
+    precision = proof[2]
+    if precision == "float32" and _unsure(fitting.settings, proof[1]):
+        fitting.look_closer()
+        proof = _checked(fitting, precision, n_jobs)
+        if _unsure(fitting.settings, proof[1]):
+            precision = "float64"
+            proof = _checked(fitting, precision, n_jobs)
+    double = precision == "float64" and fitting.gram.dtype == "float32"
+    if double and _refinable(fitting, proof[1]):
+        _refine(fitting, precision, fitting.settings, range(len(fitting.tasks)))
+        proof = _checked(fitting, precision, n_jobs)
+    return proof
+
+
+def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
+    """Look whether the problem of a user's kernel is convex, before it is called optimal."""
+    kernel = fitting.gram.kernel
+    if fitting.hurried or assumption(kernel) is None or kernel.definiteness.order == 2:
+        return
+    seconds = sum(solution.seconds for solution in fitting.solutions)
+    values = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
+    per_value = seconds / max(values, 1) if fitting.gram.in_python else _NATIVE_VALUE
+    fitting.curvature = look_for_negative_curvature(
+        fitting.gram,
+        np.flatnonzero(matrix.any(axis=0)),
+        sum_zero=fitting.sum_zero,
+        seconds=_FIFTH * seconds,
+        value_seconds=per_value,
     )
-    for old, new in zip(before, refined, strict=True):
-        new.after(old)
-    fitting.gram, fitting.solutions, fitting.outcomes = gram, refined, outcomes
-    fitting.rounding = None
+    if fitting.curvature.negative is not None:
+        for solution in fitting.solutions:
+            solution.negative_curvature = True
+            if solution.status == "optimal":
+                solution.status = "stationary"
+
+
+def _closed(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
+    """Go on with tasks that are within their tolerance while their gap is too large."""
+    settings, precision = fitting.settings, proof[2]
+    began = [solution.status for solution in fitting.solutions]
+    reached = [m.values.relative_gap for m in proof[1]]
+    for attempt in range(_ATTEMPTS if settings.gap_tol is None else 0):
+        wide = [
+            t
+            for t, (solution, measure) in enumerate(zip(fitting.solutions, proof[1], strict=True))
+            if solution.status == "optimal"
+            and measure.values.computed_gap > GAP_LIMIT
+            and t not in fitting.stalled
+            and (attempt == 0 or measure.values.relative_gap < 0.9 * reached[t])
+        ]
+        if not wide or fitting.hurried:
+            break
+        reached = [m.values.relative_gap for m in proof[1]]
+        settings = replace(settings, tol=_CLOSER * settings.tol)
+        _refine(fitting, precision, settings, wide)
+        proof = _checked(fitting, precision, n_jobs)
+        for t in wide:
+            solution = fitting.solutions[t]
+            if solution.status == "iteration_limit" and fitting.settings.max_iter < 0:
+                # Rounding ends what no limit does; the tolerance that was asked for is met.
+                solution.status = began[t]
+                fitting.stalled.add(t)
+    return proof
+
+
+def _judge(fitting: Fitting, matrix: Array, measures: list[Measure], precision: str) -> None:
+    """Take back the status of models that the proof does not confirm."""
+    settings = fitting.settings
+    missed = [_excess(settings, measure) for measure in measures]
+    # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
+    rounding = 0.0
+    if precision == "float32" and max(missed) > 0.0 and not fitting.hurried:
+        rounding = _rounding(fitting)
+    unlimited = settings.max_iter < 0 and not fitting.interrupted
+    for t, (solution, measure) in enumerate(zip(fitting.solutions, measures, strict=True)):
+        wide = settings.gap_tol is None and measure.values.relative_gap > REACHED * GAP_LIMIT
+        if missed[t] <= rounding and not wide:
+            continue
+        if unlimited and solution.status in _UNLIMITED:
+            refuse_asymmetry(fitting.gram, np.flatnonzero(matrix.any(axis=0)), fitting.kept)
+        ended = solution.status == "iteration_limit" and unlimited
+        if solution.status == "optimal" or ended:  # the solver was wrong about its own values
+            limited = _limited_by_rounding(fitting, t, measure)
+            solution.status = "precision_limit" if limited else "iteration_limit"
+
+
+def _limited_by_rounding(fitting: Fitting, t: int, measure: Measure) -> bool:
+    """Return whether rounding in float64 explains that a model misses what was asked for."""
+    if t in fitting.stalled:
+        return True
+    settings, values = fitting.settings, measure.values
+    limit = GAP_LIMIT if settings.gap_tol is None else settings.gap_tol
+    if values.rounding > SEEN * limit * values.terms:
+        return True
+    if settings.gap_tol is not None:
+        return False
+    task, outcome = fitting.tasks[t], fitting.outcomes[t]
+    (error,) = rounding_of_values(fitting.gram, [task], [outcome], "float64", settings.n_jobs)
+    return error * fitting.formulation.unit(outcome) > SEEN * settings.tol
+
+
+def _unsure(settings: Settings, measures: list[Measure]) -> bool:
+    """Return whether rounding alone keeps a gap from being small enough."""
+    limit = REACHED * (GAP_LIMIT if settings.gap_tol is None else settings.gap_tol)
+    return any(m.values.computed_gap <= limit < m.values.relative_gap for m in measures)
+
+
+def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequence[int]) -> None:
+    """Go on with some tasks from where they are, on kernel values of a precision."""
+    gram = fitting.gram.in_precision(precision)
+    tasks = [fitting.tasks[t] for t in chosen]
+    starts: list[Array | None] = [
+        feasible(task, fitting.formulation.variables(task, fitting.outcomes[t]))
+        for task, t in zip(tasks, chosen, strict=True)
+    ]
+    spent = sum(solution.seconds for solution in fitting.solutions)
+    steps = max(fitting.solutions[t].n_iter for t in chosen)
+    settings = settings.after(steps, spent)
+    refined, outcomes = solve_tasks(fitting.formulation, tasks, gram, fitting.X, settings, starts)
+    for t, solution, outcome in zip(chosen, refined, outcomes, strict=True):
+        fitting.solutions[t] = solution.after(fitting.solutions[t])
+        fitting.outcomes[t] = outcome
+    fitting.gram, fitting.rounding = gram, None
+    if not fitting.hurried:
+        fitting.drop_negligible()
 
 
 def _checked(
     fitting: Fitting, precision: str, n_jobs: int | None
 ) -> tuple[Array, list[Measure], str]:
-    if fitting.interrupted:
+    if fitting.hurried:
         return _as_solved(fitting)
     matrix = fitting.matrix()
     return matrix, _measures(fitting, matrix, precision, n_jobs), precision
@@ -152,14 +337,14 @@ def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
         formulation.solver_values(task, outcome, solution.values)
         for task, outcome, solution in zip(tasks, outcomes, fitting.solutions, strict=True)
     ]
-    measures = formulation.measures(tasks, outcomes, values, fitting.largest)
     lowest = min(solution.precision for solution in fitting.solutions)
+    measures = formulation.measures(tasks, outcomes, values, fitting.errors(lowest))
     return fitting.matrix(), measures, f"{lowest}, {SOLVER_VALUES}"
 
 
 def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
-    if fitting.gram.dtype == "float64" or fitting.interrupted:
+    if fitting.gram.dtype == "float64" or fitting.hurried:
         return fitting.gram.dtype
     if fitting.gram.linear:  # a weight vector, which costs next to nothing
         return "float64"
@@ -209,10 +394,16 @@ def _estimate(fitting: Fitting) -> float:
 
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
+    kernel = TrainingKernel(fitting.gram, precision, n_jobs)
     if values is None:
-        kernel = TrainingKernel(fitting.gram, precision, n_jobs)
         values = fitting.scheme.training_values(matrix, kernel)
-    return fitting.formulation.measures(fitting.tasks, fitting.outcomes, values, fitting.largest)
+    errors = replace(fitting.errors(precision), product=values_of(fitting.scheme, kernel))
+    return fitting.formulation.measures(fitting.tasks, fitting.outcomes, values, errors)
+
+
+def values_of(scheme: Scheme, kernel: TrainingKernel) -> Callable[[list[Array]], list[Array]]:
+    """Return a function from coefficients of all tasks to their values on the training rows."""
+    return lambda betas: scheme.training_values(scheme.stack(betas), kernel)
 
 
 def _fresh_values(fitting: Fitting) -> list[Array] | None:
@@ -244,7 +435,12 @@ def _excess(settings: Settings, measure: Measure) -> float:
 
 
 def certificates(
-    kernel: Kernel, measures: Sequence[Measure], counts: Sequence[Any], precision: str
+    kernel: Kernel,
+    measures: Sequence[Measure],
+    counts: Sequence[Any],
+    precision: str,
+    convexity: str = "theorem",
+    eigenvalue: float | None = None,
 ) -> list[Certificate]:
     """Return the certificates of all tasks.
 
@@ -258,16 +454,26 @@ def certificates(
         Carry ``status``, ``n_iter``, ``n_kernel_values`` and ``seconds``.
     precision : str
         Precision of the kernel values behind `measures`.
+    convexity : str
+        What is known of the kernel matrix, where `kernel` is the user's.
+    eigenvalue : float, optional
+        A negative eigenvalue of it.
     """
     indefinite = kernel.definiteness is Definiteness.INDEFINITE
     assumed = assumption(kernel)
     result = []
     for measure, count in zip(measures, counts, strict=True):
-        primal, dual, _, _ = measure.values
+        primal, dual, rounding = measure.values.primal, measure.values.dual, measure.values.rounding
         status, relative, assumes = count.status, measure.values.relative_gap, assumed
+        known = convexity
+        violation = measure.violation
+        if status == "time_limit" and math.isnan(primal - dual):
+            # The limit left no time for a proof: nothing is known of the optimum.
+            primal, dual, relative, violation = math.inf, -math.inf, math.inf, math.inf
         if indefinite or status == "stationary" or getattr(count, "negative_curvature", False):
-            primal = dual = relative = math.nan
+            primal = dual = relative = rounding = math.nan
             status, assumes = "stationary" if status == "optimal" else status, None
+            known = "refuted"
         result.append(
             Certificate(
                 status,
@@ -275,15 +481,30 @@ def certificates(
                 dual,
                 primal - dual,
                 relative,
-                measure.violation,
+                violation,
                 int(count.n_iter),
                 int(count.n_kernel_values),
                 float(count.seconds),
                 precision,
                 assumes,
+                rounding,
+                known,
+                eigenvalue,
             )
         )
     return result
+
+
+def convexity_of(fitting: Fitting) -> tuple[str, float | None]:
+    """Return what is known of the convexity of a fit's problems, and a negative eigenvalue."""
+    found = fitting.curvature
+    if assumption(fitting.gram.kernel) is None:
+        return "theorem", None
+    if found is None:
+        return "not ruled out", None
+    if found.negative is not None:
+        return "refuted", found.negative.eigenvalue
+    return ("checked" if found.complete else "not ruled out"), None
 
 
 def assumption(kernel: Kernel) -> str | None:

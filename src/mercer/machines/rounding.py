@@ -30,6 +30,9 @@ are wrong by 2e-6 of the largest one at most (`mercer.gram.precision`)."""
 REACHED = 1.01
 """A violation this many times the tolerance still counts as within it."""
 
+SEEN = 0.1
+"""Rounding errors, relative to the tolerance, that keep a solver from it."""
+
 _LARGEST, _SPREAD = 8, 24
 """Rows at which errors are estimated: those of the largest k(x, x), and others."""
 

@@ -14,10 +14,7 @@ _NEGATIVE = 1e-10
 
 
 def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
-    """Return a matrix as float64 if it is square, finite and symmetric.
-
-    `matrix` (n, n): the matrix.
-    """
+    """Return a matrix as float64 if it is square, finite and symmetric."""
     B = np.asarray(matrix, dtype=np.float64)
     if B.ndim != 2 or B.shape[0] != B.shape[1] or B.size == 0:
         raise ValueError(f"{name} must be square; got shape {B.shape}.")

@@ -1,4 +1,4 @@
-"""What kernels on sets and multisets take: collections of hashable elements.
+"""Collections of hashable elements, the objects of kernels on sets and multisets.
 
 Input is checked here and handed on as it is, so that several kernels can look at the same objects,
 each in its own way.
@@ -59,7 +59,7 @@ def counts(x: Any) -> Mapping[Hashable, int]:
 
 
 def distinct(X: Iterable[Iterable[Hashable]]) -> list[Any]:
-    """Return what occurs in some collection, sorted where it can be compared."""
+    """Return the elements of all collections, sorted where they can be compared."""
     seen: list[Any] = list(dict.fromkeys(item for x in X for item in x))
     try:
         return sorted(seen)

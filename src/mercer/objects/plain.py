@@ -52,7 +52,7 @@ def as_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Return what `as_plain` was given; a mapping comes back as a dict."""
+    """Return the value whose plain form is given; a mapping comes back as a dict."""
     if isinstance(value, list):
         return [from_plain(item) for item in value]
     if isinstance(value, dict):

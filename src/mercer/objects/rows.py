@@ -1,4 +1,4 @@
-"""What is computed of single rows, whether they are stored dense or compressed."""
+"""Norms and columns of rows, dense or compressed."""
 
 from __future__ import annotations
 

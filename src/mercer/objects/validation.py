@@ -13,29 +13,14 @@ from .rows import canonical_rows
 
 
 class Objects(NamedTuple):
-    """The kind of objects that a kernel takes.
+    """The kind of objects that a kernel takes."""
 
-    Attributes
-    ----------
-    domain : str
-        The objects in words.
-    requires_vectors : bool
-        Whether they must be rows of numbers.
-    accepts_sparse : bool
-        Whether they may be rows of a CSR matrix.
-    pairwise : bool
-        Whether the input is a kernel matrix instead of objects.
-    structured : bool
-        Whether they are no rows of numbers: strings, sets, sequences.
-    columns : bool
-        Whether the kernel chooses columns of a table itself, and needs nothing of the others.
-    """
-
-    domain: str
-    requires_vectors: bool = False
-    accepts_sparse: bool = False
-    pairwise: bool = False
-    structured: bool = False
+    domain: str  # the objects in words
+    requires_vectors: bool = False  # whether they must be rows of numbers
+    accepts_sparse: bool = False  # whether they may be rows of a CSR matrix
+    pairwise: bool = False  # whether the input is a kernel matrix instead of objects
+    structured: bool = False  # whether they are no rows of numbers: strings, sets, sequences
+    # whether the kernel chooses columns of a table itself, and needs nothing of the others
     columns: bool = False
 
     def join(self, other: Objects) -> Objects:
@@ -263,7 +248,7 @@ def refuse_other_objects(X: Any, owner: str) -> None:
             first = next((value for value in column if value is not None), None)
             if isinstance(first, date | timedelta):
                 raise _times(owner, f"the column {name!r} holds")
-            if isinstance(first, str | bytes) and not _stands_for_number(first):
+            if isinstance(first, str | bytes) and not stands_for_number(first):
                 raise ValueError(
                     f"{owner} is defined on real vectors, and the column {name!r} holds texts such "
                     f"as {_shown(first)}. Give it a kernel of its own and combine the two, as in "
@@ -300,7 +285,8 @@ def _times(owner: str, where: str) -> ValueError:
     )
 
 
-def _stands_for_number(text: str | bytes) -> bool:
+def stands_for_number(text: str | bytes) -> bool:
+    """Return whether a text is the printed form of a number."""
     try:
         float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What pictures in the plane share: a grid, shades, contours, points."""
+"""Grids, shades, contours and points of pictures in the plane."""
 
 from __future__ import annotations
 

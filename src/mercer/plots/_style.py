@@ -1,4 +1,4 @@
-"""What the pictures share: colours, axes, checks at the door."""
+"""Colours, axes and argument checks shared by all pictures."""
 
 from __future__ import annotations
 

@@ -13,9 +13,8 @@ from mercer.kernels.vectors.scale import KernelScaleWarning
 from .adapting import Adaptation, adapt, radius_margin
 from .bandwidth import Bandwidth, bandwidth
 from .categories import agreement
+from .data_kind import DataKind, data_kind
 from .grid import kernel_grid
-from .kind import DataKind
-from .kinds import data_kind
 from .power_spectrum import PowerSpectrum, estimate_power_spectrum, kernel_from_power_spectrum
 from .suggest import Suggestion, Suggestions, suggest
 

@@ -1,4 +1,4 @@
-"""How wide a kernel should be, from distances in the data.
+"""Bandwidths of kernels, from distances in the data.
 
 The width often matters more than the form of a kernel: a narrow one memorises the training
 objects one by one, a wide one sees no differences. Rules for sigma in exp(-d^2 / (2 sigma^2)):

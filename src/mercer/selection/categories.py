@@ -1,4 +1,4 @@
-"""How alike rows of categories are."""
+"""Agreement of rows of categories."""
 
 from __future__ import annotations
 

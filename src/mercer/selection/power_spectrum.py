@@ -140,19 +140,13 @@ def estimate_power_spectrum(
 
 
 class Cosines:
-    """The features sqrt(p_j) cos(w_j . x) and sqrt(p_j) sin(w_j . x).
-
-    `frequencies` (m, d): the frequencies w_j.
-    """
+    """The features sqrt(p_j) cos(w_j . x) and sqrt(p_j) sin(w_j . x)."""
 
     def __init__(self, frequencies: Array, weights: Array) -> None:
         self.frequencies, self.weights = frequencies, weights
 
     def __call__(self, X: Any) -> Array:
-        """Return the features of rows.
-
-        `X` (n, d): rows.
-        """
+        """Return the features of rows."""
         X = as_vectors(np.asarray(X), "a kernel from a power spectrum")
         if X.shape[1] != self.frequencies.shape[1]:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""How well a kernel suits a target: the score of a machine on parts of a sample."""
+"""Cross-validated score of a machine with a given kernel matrix."""
 
 from __future__ import annotations
 
@@ -21,18 +21,11 @@ _TUBE = 0.1
 
 @dataclass(frozen=True)
 class Score:
-    """A cross-validated score.
+    """A cross-validated score."""
 
-    Attributes
-    ----------
-    mean, error : float
-        Mean over the folds, and its standard error.
-    parameters : dict
-        The constants of the machine that reached it: ``C``, and in regression ``epsilon``.
-    """
-
-    mean: float
+    mean: float  # mean over the folds, and its standard error
     error: float
+    # the constants of the machine that reached it: ``C``, and in regression ``epsilon``
     parameters: dict[str, float]
 
 

@@ -19,11 +19,10 @@ from mercer.machines import SVC, SVR
 from mercer.objects.parameters import integer, positive, show
 from mercer.objects.validation import count, take
 
-from .candidate import Candidate
-from .candidates import candidates as usual_candidates
-from .kind import DataKind
-from .kinds import data_kind
+from .candidates import Candidate
+from .data_kind import DataKind, data_kind
 from .scoring import Score, cross_validated
+from .table_candidates import usual_candidates
 
 _STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
 _LEAST = 60  # objects that are used, whatever that costs

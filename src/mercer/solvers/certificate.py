@@ -15,12 +15,16 @@ from typing import Any
 STATUSES = (
     "optimal",
     "stationary",
+    "precision_limit",
     "iteration_limit",
     "time_limit",
     "interrupted",
     "infeasible",
 )
 """From best to worst; several problems together have the worst status among them."""
+
+CONVEXITY = ("theorem", "checked", "not ruled out", "refuted")
+"""What is known about the convexity of a problem, from best to worst."""
 
 SOLVER_VALUES = "by the solver"
 """Ends a `precision` whose values are those of the running solver: those of an interrupted fit."""
@@ -33,15 +37,18 @@ class Certificate:
     Attributes
     ----------
     status : str
-        One of "optimal" (the tolerance was reached), "stationary" (the same for an indefinite
-        kernel, where no gap exists), "iteration_limit", "time_limit", "interrupted" and
+        One of "optimal" (the tolerance was reached, and the relative gap is at most 5e-4 or
+        ``gap_tol``), "stationary" (the tolerance was reached, but the kernel is indefinite, where
+        no gap exists), "precision_limit" (float64 is not precise enough to reach the tolerance, or
+        to prove it: see ``rounding``), "iteration_limit", "time_limit", "interrupted" and
         "infeasible" (a hard margin that no function attains).
     primal, dual : float
-        Value of the primal problem at the model and of the dual problem at its coefficients;
-        NaN where the kernel is indefinite.
+        Value of the primal problem at the model, and of the dual problem at a point next to its
+        coefficients that satisfies the constraints exactly: dual <= optimum <= primal. What
+        rounding can contribute is added to the primal and subtracted from the dual value. NaN
+        where the kernel is indefinite.
     gap : float
-        ``primal - dual``: no function has a primal value lower than the model's by more than
-        this.
+        ``primal - dual``, an upper bound on how far the model is from the optimum.
     relative_gap : float
         The gap over the sum of the absolute terms of the primal.
     kkt_violation : float
@@ -62,6 +69,16 @@ class Certificate:
         it is conditional definiteness, which suffices for a machine with an intercept (and with
         linear functions, for order 2); None where the kernel is known to be definite enough or
         nothing is claimed.
+    rounding : float
+        The part of the gap that rounding can contribute: an estimate after ``fit``, a guaranteed
+        bound after ``certify(..., rigorous=True)``.
+    convexity : str
+        Why the gap is a bound. "theorem": the kernel is known to be definite enough; "checked": the
+        kernel matrix of the training data was found to be, up to rounding; "not ruled out": part of
+        it was; "refuted": it is not, and there is no gap.
+    eigenvalue : float or None
+        Where convexity was refuted, the smallest eigenvalue of the kernel matrix or an upper bound
+        on it. The direction is ``negative_curvature_`` of the estimator.
 
     Examples
     --------
@@ -83,6 +100,9 @@ class Certificate:
     seconds: float = 0.0
     precision: str = "float64"
     assumes: str | None = None
+    rounding: float = 0.0
+    convexity: str = "theorem"
+    eigenvalue: float | None = None
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -126,14 +146,35 @@ class Certificate:
             seconds=math.fsum(c.seconds for c in certificates),
             precision=min(c.precision for c in certificates),
             assumes=assumptions.pop() if assumptions else None,
+            rounding=math.fsum(c.rounding for c in certificates),
+            convexity=max((c.convexity for c in certificates), key=CONVEXITY.index),
+            eigenvalue=min((c.eigenvalue for c in certificates if c.eigenvalue), default=None),
         )
+
+    def _status_in_words(self) -> str:
+        """Return the status with what it rests on."""
+        if self.convexity == "refuted" and self.eigenvalue is not None:
+            return (
+                f"{self.status}: the kernel matrix is not positive semidefinite (an eigenvalue is "
+                f"at most {self.eigenvalue:.3g}), so no gap bounds the distance from the optimum"
+            )
+        if self.convexity == "not ruled out" and self.status != "stationary":
+            return (
+                f"{self.status}, provided that the kernel matrix is positive semidefinite: "
+                "negative curvature was not ruled out"
+            )
+        return self.status
 
     def __str__(self) -> str:
         rows = [
-            ("status", self.status),
+            ("status", self._status_in_words()),
             ("primal", f"{self.primal:.10g}"),
             ("dual", f"{self.dual:.10g}"),
-            ("gap", f"{self.gap:.3g}  (relative {self.relative_gap:.3g})"),
+            (
+                "gap",
+                f"{self.gap:.3g}  (relative {self.relative_gap:.3g}, "
+                f"at most {self.rounding:.1g} of it rounding)",
+            ),
             ("KKT violation", f"{self.kkt_violation:.3g}"),
             ("iterations", f"{self.n_iter:,}"),
             ("kernel values", f"{self.n_kernel_values:,} evaluated, checked in {self.precision}"),

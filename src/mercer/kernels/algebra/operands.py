@@ -1,4 +1,4 @@
-"""What the composed kernels share: checks of their operands, and products of features."""
+"""Operands of composed kernels: their checks, and products of their features."""
 
 from __future__ import annotations
 

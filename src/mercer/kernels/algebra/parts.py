@@ -21,21 +21,12 @@ OBJECTS = Objects("any objects that its function takes apart")
 
 @dataclass(frozen=True)
 class TakenApart:
-    """The function that takes objects apart, as the map of a program.
+    """The function that takes objects apart, as the map of a program."""
 
-    Attributes
-    ----------
-    parts : callable
-        Lists the decompositions of one object.
-    components : int or None
-        The number of parts in a decomposition, which then is a tuple; None: one part, itself.
-    average : bool
-        Whether the weights of an object's decompositions are made to add up to 1.
-    """
-
-    parts: Callable[[Any], Any]
+    parts: Callable[[Any], Any]  # lists the decompositions of one object
+    # the number of parts in a decomposition, which then is a tuple; None: one part, itself
     components: int | None
-    average: bool
+    average: bool  # whether the weights of an object's decompositions are made to add up to 1
     takes = OBJECTS
 
     def __call__(self, X: Any) -> Parts:
@@ -78,30 +69,17 @@ class TakenApart:
 
 @dataclass
 class _Whole:
-    """The decompositions of a set of objects: those of object i are start[i] to start[i + 1].
+    """The decompositions of a set of objects: those of object i are start[i] to start[i + 1]."""
 
-    Attributes
-    ----------
-    components : list
-        The parts of all decompositions, one collection for each component.
-    weight : ndarray
-        The weights of the decompositions.
-    start : ndarray
-        Where the objects begin.
-    prepared : list of tuple
-        For kernels on components, by component and whether rows are compressed: what they make
-        of the parts, as those that stay.
-    compared : list of tuple
-        For kernels on components and other sets, which stay: the blocks of values.
-    codes : dict
-        For components that are compared by identity: the numbers of their parts.
-    """
-
-    components: list[Any]
-    weight: np.ndarray
-    start: np.ndarray
+    components: list[Any]  # the parts of all decompositions, one collection for each component
+    weight: np.ndarray  # the weights of the decompositions
+    start: np.ndarray  # where the objects begin
+    # for kernels on components, by component and whether rows are compressed: what they make of the
+    # parts, as those that stay
     prepared: list[tuple[Kernel, int, bool, Prepared]] = field(default_factory=list)
+    # for kernels on components and other sets, which stay: the blocks of values
     compared: list[tuple[Kernel | None, int, _Whole, Blocks]] = field(default_factory=list)
+    # for components that are compared by identity: the numbers of their parts
     codes: dict[int, dict[Hashable, int]] = field(default_factory=dict)
 
 
@@ -142,7 +120,7 @@ class Parts:
         return start[self.index + 1] - start[self.index]
 
     def places(self, objects: np.ndarray) -> Any:
-        """Return where the decompositions of some of the objects are: a slice, or indices."""
+        """Return the positions of the decompositions of some objects: a slice, or indices."""
         start = self.whole.start
         first, last = start[self.index[objects]], start[self.index[objects] + 1]
         if len(objects) == 0:
@@ -222,8 +200,6 @@ def summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndar
     """Return the sums of blocks of so many rows and so many columns, none of which are 0.
 
     In both orders, of which the mean is taken, so that k(x, z) and k(z, x) have the same bits.
-
-    `values` (..., n, m): the values.
     """
     i, j = np.cumsum(rows) - rows, np.cumsum(columns) - columns
     along = np.add.reduceat(np.add.reduceat(values, j, axis=-1), i, axis=-2)

@@ -22,24 +22,12 @@ _MOST_TERMS = 100_000  # of a remainder, before it is given up
 
 
 class ClosedForm(NamedTuple):
-    """A function with non-negative Taylor coefficients.
+    """A function with non-negative Taylor coefficients."""
 
-    Attributes
-    ----------
-    coefficient : callable
-        The coefficient a_n of t^n.
-    radius : float
-        The series converges for abs(t) below it.
-    push : callable
-        Replaces the top t of a program by the value.
-    slope : callable
-        The derivative, vectorised.
-    """
-
-    coefficient: Callable[[int], float]
-    radius: float
-    push: Callable[[Builder], None]
-    slope: Callable[[np.ndarray], np.ndarray]
+    coefficient: Callable[[int], float]  # the coefficient a_n of t^n
+    radius: float  # the series converges for abs(t) below it
+    push: Callable[[Builder], None]  # replaces the top t of a program by the value
+    slope: Callable[[np.ndarray], np.ndarray]  # the derivative, vectorised
 
 
 def _push_exp(builder: Builder) -> None:
@@ -55,12 +43,12 @@ def _push_cosh(builder: Builder) -> None:
 
 
 def _push_sinh(builder: Builder) -> None:
-    builder.exp()
+    # tanh(t) cosh(t), which keeps the digits of small t
     builder.dup()
-    builder.reciprocal()
-    builder.affine(-1.0, 0.0)
-    builder.add()
-    builder.affine(0.5, 0.0)
+    builder.tanh()
+    builder.swap()
+    _push_cosh(builder)
+    builder.mul()
 
 
 def _push_geometric(builder: Builder) -> None:
@@ -69,8 +57,8 @@ def _push_geometric(builder: Builder) -> None:
 
 
 def _push_log(builder: Builder) -> None:
-    builder.affine(-1.0, 1.0)
-    builder.log()
+    builder.affine(-1.0, 0.0)
+    builder.log1p()
     builder.affine(-1.0, 0.0)
 
 

@@ -48,21 +48,11 @@ class Bags:
 
 @dataclass(frozen=True)
 class TermsOf:
-    """The analysis of documents, as the map of a program.
+    """The analysis of documents, as the map of a program."""
 
-    Attributes
-    ----------
-    analyzer : callable, vectoriser or None
-        Lists the terms of one document; see `TfIdf`.
-    stop_words : collection of str, "english" or None
-        Terms that are left out.
-    stemmer : callable or None
-        Replaces terms.
-    """
-
-    analyzer: Any
-    stop_words: Any
-    stemmer: Any
+    analyzer: Any  # lists the terms of one document; see `TfIdf`
+    stop_words: Any  # terms that are left out
+    stemmer: Any  # replaces terms
     takes = DOCUMENTS
 
     def __call__(self, X: Any) -> Any:

@@ -24,25 +24,17 @@ _BLOCK = 1 << 22  # entries of the gradients that are held at a time
 
 @dataclass(frozen=True)
 class Convergence:
-    """What can be said about a model that was trained by EM.
+    """What can be said about a model that was trained by EM."""
 
-    Attributes
-    ----------
-    status : {"stationary", "iteration_limit"}
-        Whether the last step gained less than the tolerance.
-    log_likelihood : float
-        Weighted log-likelihood of the training sequences under the returned model.
-    trace : tuple of float
-        The objective before every step and at the end: log-likelihood plus, with a pseudocount,
-        the logarithm of its prior.
-    stationarity : float
-        Largest gain per symbol that the gradient at the returned model promises for any feasible
-        direction, sum over rows of max_j g_j - sum_j theta_j g_j; 0 at a stationary point.
-    """
-
+    # {"stationary", "iteration_limit"}: whether the last step gained less than the tolerance
     status: str
+    # weighted log-likelihood of the training sequences under the returned model
     log_likelihood: float
+    # the objective before every step and at the end: log-likelihood plus, with a pseudocount, the
+    # logarithm of its prior
     trace: tuple[float, ...]
+    # largest gain per symbol that the gradient at the returned model promises for any feasible
+    # direction, sum over rows of max_j g_j - sum_j theta_j g_j; 0 at a stationary point
     stationarity: float
 
     @property
@@ -129,7 +121,7 @@ def _log_prior(tables: Tables, free: Tables, pseudocount: float) -> float:
 
 
 def _promised(theta: np.ndarray, g: np.ndarray, pseudocount: float) -> float:
-    """Return what moving every row to its best vertex would gain to first order."""
+    """Return the first-order gain of moving every row to its best vertex (the Frank-Wolfe gap)."""
     positive = theta > 0
     g = g + np.divide(pseudocount, theta, where=positive, out=np.zeros_like(theta))
     best = np.where(positive, g, -np.inf).max(axis=-1)

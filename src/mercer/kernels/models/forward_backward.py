@@ -67,9 +67,8 @@ class Encoded(NamedTuple):
 def gradients(tables: Tables, data: Encoded) -> tuple[np.ndarray, np.ndarray]:
     """Return log P(x) of every sequence and its derivatives by all entries of the tables.
 
-    Returns `log_probability`: minus infinity for an impossible sequence. Returns `gradient`:
-    initial, transition and emission entries; zero for an impossible sequence. `Tables.split` gives
-    it shape.
+    For an impossible sequence they are minus infinity and zeros. The derivatives are those by
+    initial, transition and emission entries; `Tables.split` gives them shape.
     """
     return _native.hidden_markov_gradients(data.symbols, data.start, *_native_form(tables))
 

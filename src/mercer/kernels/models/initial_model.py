@@ -1,4 +1,4 @@
-"""What the training of a hidden Markov model starts with: symbols, weights, probabilities."""
+"""Initial symbols, weights and probabilities for the training of a hidden Markov model."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def encoded(X: list, vocabulary: Vocabulary) -> Tokens:
 
 
 def offsets(X: list) -> np.ndarray:
-    """Return where each sequence begins, and where the last one ends."""
+    """Return the offsets at which sequences begin, and the end of the last one."""
     start = np.zeros(len(X) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, X), dtype=np.int64, count=len(X)), out=start[1:])
     return start

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.signal import lfilter
 
 from mercer.objects.parameters import integer
 from mercer.objects.vocabulary import Vocabulary
@@ -91,6 +90,11 @@ class Subsequence(SequenceKernel):
         check_decay(self.decay)
         check_weights(self.weights, self.n, "n")
 
+    @property
+    def recursions(self) -> int:
+        """Recursions one after the other that a value is the result of, for its error."""
+        return int(self.n)
+
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("subsequence", float(self.decay), self._all_weights(), logarithms)
@@ -123,6 +127,8 @@ def _slopes(x: np.ndarray, z: np.ndarray, decay: float, weights: np.ndarray) -> 
     The recursion of the class with its derivative. R and D are running sums along the two
     sequences, y_j = x_j + decay y_{j-1}, whose derivatives are running sums of x_j' + y_{j-1}.
     """
+    from scipy.signal import lfilter  # slow to import, and only derivatives need it
+
     if not len(x):
         return np.zeros(len(z))
     equal = (x[:, None] == z[:, None]) & (x[:, None] >= 0)

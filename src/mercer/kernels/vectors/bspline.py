@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import BSpline as Splines
 
 from mercer.gram.coordinates import Coordinates, bspline
 from mercer.numerics import fourier_transforms
@@ -99,6 +98,8 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
 
 def bspline_slope(order: int, t: np.ndarray) -> np.ndarray:
     """Return the derivative of B_n: B_(n-1) of t + 1/2 minus that of t - 1/2."""
+    from scipy.interpolate import BSpline as Splines  # slow to import, and only derivatives need it
+
     knots = np.arange(order + 1) - order / 2
     lower = Splines.basis_element(knots, extrapolate=False)
     return np.nan_to_num(lower(t + 0.5)) - np.nan_to_num(lower(t - 0.5))

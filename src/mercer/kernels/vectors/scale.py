@@ -27,8 +27,8 @@ class KernelScaleWarning(UserWarning):
 def polynomial_scale(degree: int, gamma: float, coef0: float, X: Any) -> tuple[float, str]:
     """Return the largest k(x, x) of a polynomial kernel, and what is wrong with it.
 
-    `X` (n, d): vectors. Returns `largest`: the largest k(x, x), which bounds every |k(x, z)| of a
-    positive semidefinite kernel. Returns `problem`: a sentence; empty if there is none.
+    The largest k(x, x) bounds every |k(x, z)| of a positive semidefinite kernel. The problem is a
+    sentence, empty if there is none.
     """
     with np.errstate(over="ignore"):
         base = gamma * float(squared_norms(X).max()) + coef0

@@ -1,0 +1,213 @@
+"""A search for negative curvature in the kernel matrix of a kernel of the user's own.
+
+A duality gap bounds the distance from the optimum only where the problem is convex, that is, where
+v'Kv >= 0 for all v that the constraints allow. For kernels of the library that is a theorem; for a
+matrix or a function of the user it has to be looked at:
+
+- A Cholesky factorisation of K + t I decides the question for the whole matrix up to the threshold
+  t = n u trace(K), below which an eigenvalue may be rounding. Where it breaks down at a pivot,
+  v = (-A^-1 a, 1), with A the block before it and a the column above it, has v'(K + t I)v <= 0.
+- Where that would take too long, the same is done for a part of the rows, support vectors first,
+  and a few Lanczos steps from a random direction look at the whole matrix (C. Lanczos, 1950; the
+  smallest Ritz value is the smallest quotient v'Kv / v'v over the Krylov space).
+
+Where an intercept makes the coefficients sum to 0, only such v count: K is replaced by PKP, with P
+the projection onto them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_FLOPS = 8e9
+"""Multiply-adds of a factorisation in a second, on one core."""
+
+_SECONDS = 4e-3
+"""Time that may be spent in any case."""
+
+_EXACT = 1000
+"""Rows up to which the smallest eigenvalue is computed after negative curvature was found."""
+
+_FEWEST, _STEPS = 3, 12
+"""Lanczos steps: fewer tell nothing, more are not taken."""
+
+_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
+
+_ROWS = 8
+"""Rows from which the precision of the values is told."""
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeCurvature:
+    """A direction of negative curvature of a kernel matrix K.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        v'Kv, the smallest eigenvalue or an upper bound on it.
+    rows : array of int
+        The objects that v has entries for.
+    vector : array
+        The direction v, of length 1; its entries sum to 0 where an intercept demands it.
+    """
+
+    eigenvalue: float
+    rows: Rows
+    vector: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """What a search found.
+
+    Attributes
+    ----------
+    negative : NegativeCurvature or None
+        A direction of negative curvature.
+    complete : bool
+        Whether the whole matrix was looked at, so that there is no other.
+    """
+
+    negative: NegativeCurvature | None
+    complete: bool
+
+
+def look_for_negative_curvature(
+    gram: Any, support: Rows, *, sum_zero: bool, seconds: float, value_seconds: float
+) -> Curvature:
+    """Search a kernel matrix for negative curvature, for as long as it may take.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix.
+    support : array of int
+        Rows to begin with.
+    sum_zero : bool
+        Whether only directions whose entries sum to 0 count.
+    seconds : float
+        Time that may be spent.
+    value_seconds : float
+        Time that a kernel value takes.
+    """
+    budget, n = max(seconds, _SECONDS), gram.n
+    unit = _unit_of(gram)
+    threshold = n * unit * float(np.abs(gram.diag()).sum())
+    if not np.isfinite(threshold):
+        return Curvature(None, False)
+    if _time_of(n, value_seconds) <= budget:
+        found = _by_cholesky(gram, np.arange(n), sum_zero, threshold, unit)
+        return Curvature(found, True)
+    part = _affordable(budget / 2.0, value_seconds)
+    rows = support if len(support) <= part else support[:: -(-len(support) // part)]
+    if len(rows) > 1:
+        found = _by_cholesky(gram, rows, sum_zero, threshold, unit)
+        if found is not None:
+            return Curvature(found, False)
+    steps = int(min(_STEPS, budget / 2.0 / max(n * n * value_seconds, 1e-9)))
+    if steps < _FEWEST:
+        return Curvature(None, False)
+    return Curvature(_by_lanczos(gram, sum_zero, threshold, unit, steps), False)
+
+
+def _unit_of(gram: Any) -> float:
+    """Return the unit roundoff of the values: that of float32 where they all are such numbers."""
+    values = np.asarray(gram.tile(np.arange(min(_ROWS, gram.n))), dtype=np.float64)
+    with np.errstate(over="ignore"):
+        single = np.array_equal(values, values.astype(np.float32))
+    return _UNITS["float32" if single else "float64"]
+
+
+def _time_of(n: int, value_seconds: float) -> float:
+    """Return the time of a factorisation of n rows, and of computing them."""
+    return n**3 / (3.0 * _FLOPS) + n * n * (value_seconds + 2e-9)
+
+
+def _affordable(seconds: float, value_seconds: float) -> int:
+    """Return how many rows can be factorised in a time."""
+    low, high = 2, 2
+    while _time_of(high, value_seconds) <= seconds:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _time_of(middle, value_seconds) <= seconds:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _by_cholesky(
+    gram: Any, rows: Rows, sum_zero: bool, threshold: float, unit: float
+) -> NegativeCurvature | None:
+    K = np.asarray(gram.take(rows).tile(), dtype=np.float64)
+    K = 0.5 * (K + K.T)
+    # The projection rounds as the entries do, whose sizes a conditionally definite diagonal hides.
+    threshold = max(threshold, len(K) * unit * 4.0 * float(np.abs(K).max(initial=0.0)))
+    if sum_zero:
+        K -= K.mean(axis=0)
+        K -= K.mean(axis=1)[:, None]
+        threshold = max(threshold, len(K) * unit * float(np.abs(K.diagonal()).sum()))
+    shifted = K + threshold * np.eye(len(K))
+    _, info = scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=0)
+    if info <= 0:
+        return None
+    if len(K) <= _EXACT:
+        _, vectors = scipy.linalg.eigh(K, subset_by_index=[0, 0])
+        return _witness(K, rows, vectors[:, 0], sum_zero, threshold)
+    j = int(info) - 1
+    v = np.zeros(len(K))
+    v[:j] = -scipy.linalg.solve(shifted[:j, :j], shifted[:j, j], assume_a="pos")
+    v[j] = 1.0
+    return _witness(K, rows, v, sum_zero, threshold)
+
+
+def _by_lanczos(
+    gram: Any, sum_zero: bool, threshold: float, unit: float, steps: int
+) -> NegativeCurvature | None:
+    n = gram.n
+    basis = np.zeros((steps, n))
+    v = np.random.default_rng(0).standard_normal(n)
+    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    taken = 0
+    for k in range(steps):
+        if sum_zero:
+            v = v - v.mean()
+        v = v - basis[:k].T @ (basis[:k] @ v)
+        length = float(np.linalg.norm(v))
+        if not length > 1e-10 * np.sqrt(n):
+            break
+        beside[k], basis[k] = length, v / length
+        v = gram.matmul(basis[k])
+        diagonal[k] = float(basis[k] @ v)
+        taken = k + 1
+    if taken == 0:
+        return None
+    values, vectors = scipy.linalg.eigh_tridiagonal(diagonal[:taken], beside[1:taken])
+    threshold = max(threshold, n * unit * float(np.abs(values).max()))
+    v = basis[:taken].T @ vectors[:, 0]
+    if sum_zero:
+        v = v - v.mean()
+    value = float(v @ gram.matmul(v) / (v @ v))
+    if not value < -threshold:
+        return None
+    return NegativeCurvature(value, np.arange(n), v / np.linalg.norm(v))
+
+
+def _witness(
+    K: Array, rows: Rows, v: Array, sum_zero: bool, threshold: float
+) -> NegativeCurvature | None:
+    """Return a direction with its quotient, None where that is rounding."""
+    if sum_zero:
+        v = v - v.mean()
+    v = v / np.linalg.norm(v)
+    value = float(v @ (K @ v))
+    return NegativeCurvature(value, rows, v) if value < -threshold else None

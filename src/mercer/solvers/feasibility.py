@@ -1,0 +1,241 @@
+"""Dual points whose sums are exact: the equality of a bias, repaired in floating point.
+
+The dual of a machine with an intercept asks for sum_i beta_i = 0, and weak duality holds at points
+that satisfy it. Coefficients of a solver satisfy it up to rounding, which is not enough: where the
+sum is s and the multiplier m (minus the intercept), the dual value is wrong by about s m, in either
+direction.
+
+All coefficients of a problem are rounded towards 0 to multiples of one power of two, so large that
+the sum of their absolute values is less than 2^53 of these units. Every partial sum is then an
+integer that float64 holds, so that sums are exact, in any order. What is missing to the wanted sum
+is an integer too, and is shared out among coefficients that are free to move; where there are none,
+it is taken from those for which a move costs least. Rounding towards 0 keeps coefficients within
+their bounds, since every bound interval here contains 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rounding import UNIT, segment_sizes
+
+Array = NDArray[np.float64]
+Starts = NDArray[np.intp]
+
+_DIGITS = 52
+"""The sum of the absolute coefficients has so many binary digits in units of the grid."""
+
+_SMALLEST = -1074
+"""Exponent of the smallest positive float64 number."""
+
+
+_ROUNDED = 1e-9
+"""Distance from a bound, relative to it, that may be rounding: of a model that was rescaled."""
+
+
+class Costs(NamedTuple):
+    """Cost of a unit move of each coefficient: upwards, and downwards; infinite: not possible."""
+
+    up: Array
+    down: Array
+
+
+def grid(beta: Array, starts: Starts) -> NDArray[np.intc]:
+    """Return the exponent e of the grid 2^e of each segment.
+
+    Parameters
+    ----------
+    beta : array
+        Coefficients of several problems, one after the other.
+    starts : array of int
+        Where each problem begins.
+    """
+    size = np.add.reduceat(np.abs(beta), starts)
+    # frexp: size < 2^exponent; the sum itself is rounded, by less than the factor 2 of reserve.
+    return np.maximum(np.frexp(size)[1] - _DIGITS, _SMALLEST)
+
+
+def on_grid(beta: Array, exponent: Array | NDArray[np.intc]) -> Array:
+    """Return the coefficients in units of their grid, rounded towards 0: whole numbers."""
+    return np.trunc(np.ldexp(beta, -exponent))
+
+
+def within_bounds(beta: Array, lower: Array, upper: Array) -> Array | None:
+    """Return coefficients moved into their bounds; None where that is more than rounding.
+
+    Parameters
+    ----------
+    beta : array
+        Coefficients.
+    lower, upper : array
+        Bounds.
+    """
+    point = np.clip(beta, lower, upper)
+    moved = point - beta
+    if not moved.any():
+        return beta
+    # Where a coefficient is moved, the point is the bound, and finite.
+    return point if np.all(np.abs(moved) <= _ROUNDED * np.abs(point)) else None
+
+
+def repaired(
+    beta: Array,
+    lower: Array,
+    upper: Array,
+    starts: Starts,
+    costs: Costs | None = None,
+) -> Array:
+    """Return points near `beta`, within the bounds, of which every segment sums to exactly 0.
+
+    Parameters
+    ----------
+    beta : array
+        Coefficients of several problems, one after the other.
+    lower, upper : array
+        Bounds, with lower <= 0 <= upper, possibly infinite.
+    starts : array of int
+        Where each problem begins.
+    costs : Costs, optional
+        What a move costs to first order; used where no coefficient is free.
+    """
+    sizes = segment_sizes(starts, len(beta))
+    exponent = np.repeat(grid(beta, starts), sizes)
+    units = on_grid(beta, exponent)
+    missing = -np.add.reduceat(units, starts)
+    if missing.any():
+        ends = _in_units(lower, exponent), _in_units(upper, exponent)
+        units = with_sums(units, *ends, starts, missing, costs)
+    return np.ldexp(units, exponent)
+
+
+def _in_units(bound: Array, exponent: Array | NDArray[np.intc]) -> Array:
+    """Return bounds in units of the grid, rounded towards 0."""
+    return np.trunc(np.ldexp(bound, -exponent))
+
+
+def with_sums(
+    units: Array,
+    lower: Array,
+    upper: Array,
+    starts: Starts,
+    missing: Array,
+    costs: Costs | None = None,
+) -> Array:
+    """Return whole numbers within their bounds whose sums are larger by `missing`.
+
+    Parameters
+    ----------
+    units : array
+        Whole numbers within the bounds; moved as little as possible.
+    lower, upper : array
+        Bounds, whole numbers or infinite.
+    starts : array of int
+        Where each segment begins.
+    missing : array
+        Whole numbers, one for each segment. Where a segment has not as much room, its numbers end
+        at their bounds.
+    costs : Costs, optional
+        What a move costs; used where no number is strictly between 0 and its outer bound.
+    """
+    sizes = segment_sizes(starts, len(units))
+    amount = np.repeat(np.abs(missing), sizes)
+    # A free number has room for the whole correction, in both directions, on its side of 0.
+    free = (units != 0.0) & (np.abs(units) > amount)
+    free &= (upper - units > amount) & (units - lower > amount)
+    number = np.add.reduceat(free.astype(np.float64), starts)
+    shared = (number > 0.0) & (missing != 0.0)
+    if shared.any():
+        each = np.trunc(missing / np.where(shared, number, 1.0)) * shared
+        rest = np.where(shared, missing - each * number, 0.0)
+        rank = np.cumsum(free) - free
+        rank = rank - np.repeat(rank[starts], sizes)
+        one = np.sign(np.repeat(rest, sizes)) * (rank < np.repeat(np.abs(rest), sizes))
+        units = np.where(free, units + np.repeat(each, sizes) + one, units)
+    for k in np.flatnonzero(~shared & (missing != 0.0)):
+        part = slice(starts[k], starts[k] + sizes[k])
+        cost = None if costs is None else Costs(costs.up[part], costs.down[part])
+        units[part] = _cheapest(units[part], lower[part], upper[part], float(missing[k]), cost)
+    return units
+
+
+def _cheapest(
+    units: Array, lower: Array, upper: Array, missing: float, costs: Costs | None
+) -> Array:
+    """Return numbers that sum to `missing` more, moved in the order of what a move costs."""
+    rising = missing > 0.0
+    room = upper - units if rising else units - lower
+    if costs is None:
+        cost = (units == 0.0).astype(np.float64)
+    else:
+        cost = costs.up if rising else costs.down
+    order = np.argsort(cost, kind="stable")
+    left, moved = abs(missing), units.copy()
+    for i in order:
+        step = min(room[i], left)
+        moved[i] += step if rising else -step
+        left -= step
+        if left == 0.0:
+            break
+    return moved
+
+
+def at_least(beta: Array, bound: Array, total: float, *, balanced: bool) -> Array:
+    """Return a point near `beta` whose absolute sum is at least `total`, as nu machines need it.
+
+    Where the bounds leave no room for that, it is as large as they allow.
+
+    Parameters
+    ----------
+    beta : array
+        Coefficients.
+    bound : array
+        Signed outer bounds: coefficients lie between 0 and these.
+    total : float
+        The sum of the absolute coefficients that is asked for.
+    balanced : bool
+        Whether positive and negative coefficients sum to the same, exactly.
+    """
+    return _with_total(beta, np.abs(bound), np.sign(bound), total, balanced, rounding=np.ceil)
+
+
+def at_most(beta: Array, bound: Array, total: float, *, balanced: bool) -> Array:
+    """Return a point near `beta` whose absolute sum is at most `total`.
+
+    Parameters
+    ----------
+    beta : array
+        Coefficients.
+    bound : array
+        Bounds on their absolute values.
+    total : float
+        The largest sum of the absolute coefficients.
+    balanced : bool
+        Whether positive and negative coefficients sum to the same, exactly.
+    """
+    return _with_total(beta, bound, np.sign(beta), total, balanced, rounding=np.floor)
+
+
+def _with_total(
+    beta: Array, bound: Array, sign: Array, total: float, balanced: bool, rounding: np.ufunc
+) -> Array:
+    exponent = int(max(np.frexp(max(float(np.abs(beta).sum()), total))[1] - _DIGITS, _SMALLEST))
+    limit = np.trunc(np.ldexp(bound, -exponent))
+    units = np.clip(np.trunc(np.ldexp(sign * beta, -exponent)), 0.0, limit)
+    sides = [sign > 0.0, sign < 0.0] if balanced else [np.ones(len(beta), dtype=bool)]
+    # A few roundings of the total, and its half for each of two sides.
+    outward = 1.0 + (8.0 if rounding is np.ceil else -8.0) * UNIT
+    target = float(rounding(np.ldexp(total * outward / len(sides), -exponent)))
+    if rounding is np.ceil:
+        target = min([target, *(float(limit[side].sum()) for side in sides)])
+    else:
+        target = min([target, *(float(units[side].sum()) for side in sides)])
+    start = np.zeros(1, dtype=np.intp)
+    for side in sides:
+        missing = np.array([target - float(units[side].sum())])
+        if missing[0] != 0.0:
+            zero = np.zeros(np.count_nonzero(side))
+            units[side] = with_sums(units[side], zero, limit[side], start, missing)
+    return sign * np.ldexp(units, exponent)

@@ -1,0 +1,162 @@
+"""How wrong the values K beta of a model may be, and the sums that a certificate is made of.
+
+With r_i = sqrt(k(x_i, x_i)), a positive semidefinite kernel has |k(x_i, x_j)| <= r_i r_j, so that
+
+    |(K beta)_i|  <=  r_i sum_j |beta_j| r_j,
+
+and an error of e r_i r_j in each kernel value, or roundings of the sum, contribute to (K beta)_i at
+most a multiple of the same bound. No product with the kernel matrix is needed.
+
+Two measures of the error are on offer. The *estimate* takes the errors of kernel values for
+independent, as they are to a good approximation: they add up like the root of the sum of squares,
+e r_i (sum_j beta_j^2 r_j^2)^1/2; those of double precision are treated alike, with a small
+systematic part for long sums. The *guarantee* assumes that every rounding error is as large as it
+can be and that all of them add up: (m + d + c) roundings for sums over m coefficients and d columns
+(N. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, 2002, section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Starts = NDArray[np.intp]
+
+UNIT = 2.0**-53
+"""Unit roundoff of float64."""
+
+_FEW = 8.0
+"""Roundings of a short expression, such as a loss or its conjugate."""
+
+_INDEPENDENT, _SYSTEMATIC = 8.0, 0.5
+"""Roundings of double precision in the estimate: of kernel values, and of sums. Measured for
+linear, polynomial and Gaussian kernels of 2 to 200 columns and models of 8 to 1,000 rows: K beta
+was wrong by at most 6.0 roundings of the root of the sum of squares."""
+
+
+def segment_sizes(starts: Starts, end: int) -> NDArray[np.intp]:
+    """Return the lengths of segments that begin at `starts`, the last one ending at `end`."""
+    ends = np.empty_like(starts)
+    ends[:-1], ends[-1] = starts[1:], end
+    return ends - starts
+
+
+@dataclass(frozen=True)
+class ValueErrors:
+    """Errors of the values K beta on the objects of a kernel matrix.
+
+    Attributes
+    ----------
+    size : array of shape (n,)
+        Numbers r_i with |k(x_i, x_j)| <= r_i r_j.
+    independent : float
+        Error of a kernel value, relative to r_i r_j, which adds up like a random one.
+    systematic : float
+        Error of a kernel value that adds up with its absolute value.
+    per_term : float
+        Further systematic error for each coefficient that is not 0: that of long sums.
+    product : callable, optional
+        Takes coefficients, an array for each model, and returns the values K beta of each.
+    """
+
+    size: Array
+    independent: float = 0.0
+    systematic: float = _SYSTEMATIC * UNIT
+    per_term: float = 0.0
+    product: Callable[[list[Array]], list[Array]] | None = None
+
+    def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:
+        """Return bounds on the errors of K beta, for several models one after the other.
+
+        Parameters
+        ----------
+        beta : array
+            Coefficients.
+        rows : array of int or None
+            The object that each coefficient belongs to; None: the objects in their order.
+        starts : array of int
+            Where each model begins.
+        """
+        size = self.size if rows is None else self.size[rows]
+        terms = np.abs(beta) * size
+        factor = self.systematic * np.add.reduceat(terms, starts)
+        if self.per_term > 0.0:
+            count = np.add.reduceat((beta != 0.0).astype(np.float64), starts)
+            factor *= 1.0 + self.per_term * count / self.systematic
+        if self.independent > 0.0:
+            factor += self.independent * np.sqrt(np.add.reduceat(terms * terms, starts))
+        return size * np.repeat(factor, segment_sizes(starts, len(beta)))
+
+
+def estimated(size: Array, single: float = 0.0) -> ValueErrors:
+    """Return the estimate of the errors.
+
+    Parameters
+    ----------
+    size : array of shape (n,)
+        See :class:`ValueErrors`.
+    single : float, default=0
+        Error of kernel values in single precision; 0 for those in double precision.
+    """
+    return ValueErrors(size, independent=single + _INDEPENDENT * UNIT)
+
+
+def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:
+    """Return a bound on the errors of values in double precision.
+
+    Parameters
+    ----------
+    size : array of shape (n,)
+        See :class:`ValueErrors`.
+    columns : int
+        Terms of the sums behind a kernel value that products share: those of a weight vector.
+    kernel_error : float
+        Error of a kernel value, relative to r_i r_j.
+    """
+    roundings = columns + _FEW
+    return ValueErrors(
+        size, 0.0, kernel_error + roundings * UNIT * (1.0 + 1e-6), UNIT * (1.0 + 1e-6)
+    )
+
+
+def of_sum(terms: Array, starts: Starts) -> Array:
+    """Return bounds on the rounding errors of sums and of their terms.
+
+    Parameters
+    ----------
+    terms : array
+        Absolute values of the terms, each wrong by a few roundings.
+    starts : array of int
+        Where each sum begins.
+    """
+    sizes = segment_sizes(starts, len(terms))
+    totals: Array = np.add.reduceat(terms, starts)
+    return (sizes.astype(np.float64) + _FEW) * UNIT * totals
+
+
+def value_sizes(gram: Any) -> Array:
+    """Return numbers r_i with |k(x_i, x_j)| <= r_i r_j, one for each training object.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix.
+
+    Returns
+    -------
+    array of shape (n,)
+        The roots of k(x_i, x_i). A conditionally positive definite kernel k has a positive
+        semidefinite q(x, z) = k(x, z) - k(x, p) - k(p, z) + k(p, p) for the first object p; for it
+        one number that serves all pairs, from the largest q(x, x) and the largest |k(x, p)|.
+    """
+    squares = np.asarray(gram.diag(), dtype=np.float64)
+    if gram.kernel.definiteness.order and gram.n:
+        first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
+        largest = float(np.abs(squares - 2.0 * first + squares[0]).max())
+        squares = np.full(gram.n, largest + 3.0 * float(np.abs(first).max()))
+    return np.sqrt(np.abs(squares))
