@@ -263,3 +263,19 @@ def test_several_outputs_repeat_the_spectrum():
     flat = MultiOutputClass.interleave(W)
     assert np.linalg.norm(flat) == pytest.approx(np.linalg.norm(W))
     np.testing.assert_array_equal(flat[:4], [W[0, 0], W[1, 0], W[2, 0], W[0, 1]])
+
+
+@pytest.mark.spec("SM-8.18")
+@pytest.mark.parametrize("eps", [0.2, 0.05])
+def test_covers_on_two_points_are_nearly_the_best_possible(eps):
+    # Values of functions of norm 1 at two points fill the ellipse {v : v' K^-1 v <= 1}; points of a
+    # grid of spacing above 2 eps need a ball each.
+    X = np.array([[-1.0], [1.0]])
+    K = GAUSSIAN(X)
+    axis = 2 * eps * (1 + 1e-9) * np.arange(-20, 21)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    inside = np.einsum("ij,jk,ik->i", grid, np.linalg.inv(K), grid) <= 1.0
+    lower = math.log(inside.sum())
+    upper = SVClass(SPECTRUM).log_covering(eps, n_samples=2).value
+    assert lower <= upper <= 1.2 * lower
+    assert volume_lower_bound(K, eps) <= upper
