@@ -539,6 +539,7 @@ def _merged(data: TrainingData, repetition: Repetition) -> TrainingData:
         weight=repetition.total(data.weight),
         kept=first if kept is None else kept[first],
         extra=None if data.extra is None else data.extra[first],
+        gram=None if data.gram is None else data.gram.take(first),
     )
 
 

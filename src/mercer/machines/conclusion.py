@@ -141,7 +141,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
     """Return an error that says what was too large and what to do about it."""
-    shape = getattr(X, "shape", None)
+    shape = getattr(getattr(X, "X", X), "shape", None)  # of the objects of a Gram
     size = f"data of shape {shape}" if shape else f"{len(X)} objects"
     return MemoryError(
         f"{type(machine).__name__}.fit ran out of memory on {size} with "

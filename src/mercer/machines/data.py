@@ -37,7 +37,7 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     if are_vectors(takes, X):
         return _check_rows(machine, X, reset=True, sparse=takes.accepts_sparse)
     X = kernel.validate(X)
-    _forget_columns(machine)
+    forget_columns(machine)
     if takes.columns:
         validate_data(machine, X, reset=True, skip_check_array=True)
     elif getattr(X, "ndim", 0) == 2:
@@ -104,7 +104,7 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     """
     if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in _FLOATS and _finite(X):
         if reset:
-            _forget_columns(machine)
+            forget_columns(machine)
             machine.n_features_in_ = X.shape[1]
             return X
         if X.shape[1] == machine.n_features_in_ and not hasattr(machine, "feature_names_in_"):
@@ -130,7 +130,8 @@ def _finite(X: NDArray[Any]) -> bool:
         return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
 
 
-def _forget_columns(machine: Any) -> None:
+def forget_columns(machine: Any) -> None:
+    """Remove what an earlier fit noted of the columns."""
     for name in ("feature_names_in_", "n_features_in_"):
         if hasattr(machine, name):
             delattr(machine, name)

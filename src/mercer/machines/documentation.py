@@ -117,7 +117,8 @@ poly_columns_ : array of int of shape (n_poly_columns,)
 X : array-like or sparse matrix of shape (n_samples, n_features), or objects
     Objects, of the kind that the machine was trained on.
 X_train : array-like or sparse matrix of shape (n_samples, n_features), or objects
-    Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+    Training objects; for ``kernel="precomputed"`` their square kernel matrix; or their `Gram`,
+    whose kernel is then used.
 sample_weight : array-like of shape (n_samples,), default=None
     Weights of the samples: weight k is the same as k copies, a weight of 0 or less the same as
     leaving the sample out.

@@ -12,6 +12,7 @@ the door. Objects to predict come through `_objects`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,11 +26,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.mapped_objects import Views, sharing
+from mercer.gram.mapped_objects import Views, sharing, views_of
 from mercer.kernels import Kernel, resolve
 from mercer.objects.validation import count, take, taken_by
 
-from .data import check_objects, check_training_objects
+from .data import check_objects, check_training_objects, forget_columns
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
 
@@ -55,6 +56,8 @@ class TrainingData:
         Number of samples that the user passed.
     extra : array or None
         One more number or row of numbers for each sample, such as the tube of a regression.
+    gram : Gram or None
+        The kernel matrix of the samples, where the user has it.
     """
 
     views: Views
@@ -63,6 +66,7 @@ class TrainingData:
     kept: Rows | None
     n_total: int
     extra: NDArray[Any] | None = None
+    gram: Gram | None = None
 
     @property
     def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
@@ -79,7 +83,8 @@ class TrainingData:
         y, weight, extra = (
             None if a is None else a[rows] for a in (self.y, self.weight, self.extra)
         )
-        return TrainingData(self.views.take(rows), y, weight, None, len(rows), extra)
+        gram = None if self.gram is None else self.gram.take(rows)
+        return TrainingData(self.views.take(rows), y, weight, None, len(rows), extra, gram)
 
 
 class KernelEstimator(CallbackSupport, BaseEstimator):
@@ -114,13 +119,16 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
 
         Parameters
         ----------
-        X : objects
-            Training objects, or the square matrix of a precomputed kernel.
+        X : objects or Gram
+            Training objects, the square matrix of a precomputed kernel, or the Gram matrix of bound
+            kernel and objects, which is the entrance for those who fit on one matrix many times.
         y, sample_weight : array-like, optional
             Targets and weights.
         extra : array, optional
             Checked numbers that belong to the samples.
         """
+        if isinstance(X, Gram):
+            return self._enter_with_gram(X, y, sample_weight, extra), X.kernel
         kernel = self._resolved_kernel()
         X = check_training_objects(self, X, kernel)
         self._trained_on_sparse = sp.issparse(X)
@@ -137,6 +145,32 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
             kernel = kernel._bound_to_valid(X, weight, names)
         return TrainingData(views, y, weight, kept, n_total, extra), kernel
 
+    def _enter_with_gram(self, gram: Gram, y: Any, sample_weight: Any, extra: Any) -> TrainingData:
+        """Return the samples of a kernel matrix, whose objects have been checked before."""
+        own = inspect.signature(type(self).__init__).parameters
+        given = [
+            name
+            for name in ("kernel", "gamma", "degree", "coef0")
+            if name in own and getattr(self, name) != own[name].default
+        ]
+        if given:
+            raise ValueError(
+                f"{', '.join(given)} would have no effect, because X is a Gram matrix of "
+                f"{gram.kernel!r}; leave the default, or pass the objects."
+            )
+        X = gram.X
+        self._trained_on_sparse = sp.issparse(X)
+        forget_columns(self)
+        if getattr(X, "ndim", 0) == 2:
+            self.n_features_in_ = X.shape[1]
+        y = self._check_target(y, gram.n)
+        weight = check_sample_weight(sample_weight, gram.n)
+        kept, n_total = positive_rows(weight), gram.n
+        if kept is not None:
+            gram = gram.take(kept)
+            y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
+        return TrainingData(views_of(gram.X), y, weight, kept, n_total, extra, gram)
+
     def _gram(
         self, data: TrainingData, kernel: Kernel, dtype: str = "float64", objects: Any = None
     ) -> Gram:
@@ -144,6 +178,8 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
 
         An asymmetric matrix is refused.
         """
+        if objects is None and data.gram is not None:
+            return data.gram if dtype == "auto" else data.gram.in_precision(dtype)
         gram = Gram(kernel, data.views if objects is None else objects, dtype=dtype)
         refuse_asymmetric_sample(gram, data.kept)
         return gram
