@@ -23,6 +23,8 @@ constexpr Index patience = 20000;
 constexpr double next_to_bound = 1e-13;
 /// Error of a kernel value in units of the rounding of float64.
 constexpr double kernel_error = 16;
+/// A gap this many times the limit still counts as within it.
+constexpr double reached = 1.01;
 
 using Clock = std::chrono::steady_clock;
 
@@ -77,7 +79,7 @@ class PairSolver {
     t.tol = settings_.tol;
     t.stop = &stop_;
     sol_.status = Status::optimal;
-    const double gap = settings_.gap_tol > 0 ? settings_.gap_tol : p_.largest_gap;
+    const double gap = gap_limit();
     const Index limit = settings_.max_iter < 0 ? patience : std::min(settings_.max_iter, patience);
     for (int round = 0; round < rounds; ++round) {
       if (stop_.load(std::memory_order_relaxed)) {
@@ -91,7 +93,9 @@ class PairSolver {
       t.max_steps = limit - sol_.n_iter;
       ops<double>().inner(t);
       sol_.n_iter += t.steps;
-      for (Index r = 0; r < m_; ++r) sol_.beta[r] = settled(r, t.beta[r]);
+      double largest = 0;
+      for (Index r = 0; r < m_; ++r) largest = std::max(largest, std::fabs(t.beta[r]));
+      for (Index r = 0; r < m_; ++r) sol_.beta[r] = settled(r, t.beta[r], largest);
       repair();
       rebuild();
       summarise(problem_, sol_);
@@ -99,8 +103,7 @@ class PairSolver {
       if (met && sol_.relative_gap <= gap) return;
       if (stop_.load(std::memory_order_relaxed)) continue;
       if (sol_.n_iter >= limit || t.steps == 0) {
-        const bool by_user = settings_.max_iter >= 0 && sol_.n_iter >= settings_.max_iter;
-        if (!met) sol_.status = by_user ? Status::iteration_limit : Status::stalled;
+        if (!met) sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
         return;
       }
       t.tol *= met ? 0.1 : 0.5;
@@ -123,7 +126,6 @@ class PairSolver {
     out.lowest[k] = tight ? std::min(-sol_.range[0][1], -m) : -m;
     out.highest[k] = tight ? std::max(-sol_.range[0][0], -m) : -m;
     out.n_iter[k] = static_cast<int>(sol_.n_iter);
-    out.status[k] = static_cast<signed char>(sol_.status);
     double quad = 0, cost = 0, conjugates = 0, size = 0, sum = 0, total = 0, slope = 0, steep = 0;
     for (Index r = 0; r < m_; ++r) {
       const double at = m - sol_.values[r], b = sol_.beta[r], root = root_diagonal(r);
@@ -147,7 +149,12 @@ class PairSolver {
                     std::fabs(conjugates));
     if (p_.equality)
       error += std::fabs(m) * (std::fabs(sum) + unit * static_cast<double>(m_) * total);
-    out.rounding[k] = error;
+    // A gap that is too large, or whose rounding is, proves nothing.
+    const bool proved = primal - dual + 2 * error <= reached * gap_limit() * (primal > 0 ? primal : 1);
+    if (sol_.status == Status::optimal && !proved)
+      sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
+    out.status[k] = static_cast<signed char>(sol_.status);
+    out.rounding[k] = 2 * error;
     out.primal[k] = primal + error;
     out.dual[k] = dual - error;
     out.terms[k] = primal;
@@ -171,6 +178,12 @@ class PairSolver {
 
  private:
   static constexpr int rounds = 8;
+
+  /// The relative gap of a problem that is solved.
+  double gap_limit() const { return settings_.gap_tol > 0 ? settings_.gap_tol : p_.largest_gap; }
+
+  /// Whether the user's limit on steps is reached.
+  bool by_user() const { return settings_.max_iter >= 0 && sol_.n_iter >= settings_.max_iter; }
 
   /// Room for m_ variables; inert slots after them.
   void place() {
@@ -201,13 +214,15 @@ class PairSolver {
 
   double root_diagonal(Index r) const { return std::sqrt(std::fabs(slots_.task.diag[r])); }
 
-  /// A coefficient that rounding left next to a bound is put onto it.
-  double settled(Index r, double b) const {
-    const double lower = problem_.lower[r], upper = problem_.upper[r];
-    const double size = std::max(std::fabs(lower), std::fabs(upper));
-    const double room = next_to_bound * (std::isfinite(size) ? size : std::fabs(b));
-    if (upper - b <= room) return upper;
-    return b - lower <= room ? lower : b;
+  /// A coefficient that rounding left next to a bound is put onto it. Next to 0 that is relative to
+  /// the largest coefficient: small ones beside a large price are no rounding.
+  double settled(Index r, double b, double largest) const {
+    const auto at = [&](double bound) {
+      return std::isfinite(bound) &&
+             std::fabs(bound - b) <= next_to_bound * std::max(std::fabs(bound), largest);
+    };
+    if (at(problem_.upper[r])) return problem_.upper[r];
+    return at(problem_.lower[r]) ? problem_.lower[r] : b;
   }
 
   /// Makes the coefficients sum to 0 by moving the one with the most room.

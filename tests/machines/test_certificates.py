@@ -251,3 +251,15 @@ def test_a_proof_on_other_targets_does_not_call_the_model_optimal():
     assert model.certify(X, y, sample_weight=weight).status == "optimal"
     with pytest.raises(ValueError, match="not the samples, labels and weights"):
         model.certify(X, y)
+
+
+def test_certify_calls_no_wide_gap_optimal():
+    # With other weights than those of the fit, the violation stays within a large tolerance.
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 2)), random.choice([-1, 1], 60)
+    model = SVC(C=1.0, tol=10.0).fit(X, y)
+    assert model.certify(X, y).status == "optimal"
+    proof = model.certify(X, y, sample_weight=np.full(60, 3.0))
+    assert proof.relative_gap > 5e-4
+    assert proof.kkt_violation < 10.0
+    assert proof.status == "iteration_limit"

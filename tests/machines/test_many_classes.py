@@ -6,6 +6,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
@@ -172,3 +173,43 @@ def test_votes_and_scores_pair_by_pair():
     tied = np.where(decision == 0.0, 1e-9, decision)  # a value of 0 is a vote for the first here
     expected = votes(tied, k) + confidence / (3 * (np.abs(confidence) + 1))
     np.testing.assert_allclose(one_score_per_class(decision, k), expected)
+
+
+def test_no_pair_is_optimal_beside_a_wide_gap():
+    # Coefficients far smaller than 1e-13 of their bounds count, at prices of up to 1e9.
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(80, 2)), np.repeat(np.arange(20), 4)
+    weight = 10.0 ** random.uniform(-6, 6, size=80)
+    model = SVC(C=1000).fit(X, y, sample_weight=weight)
+    for proof in model.certificates_:
+        assert proof.status == "optimal"
+        assert proof.relative_gap <= 1.01 * 5e-4
+        assert 0.0 < proof.rounding <= proof.gap * (1 + 1e-9)
+    whole = model.certificate_
+    assert whole.rounding == pytest.approx(sum(c.rounding for c in model.certificates_))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_gap_below_rounding_is_not_proved_for_pairs_either():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(80, 2)), np.repeat(np.arange(20), 4)
+    model = SVC(C=10, gap_tol=1e-15).fit(X, y)
+    assert model.certificate_.status == "precision_limit"
+    assert all(c.relative_gap <= 1.01e-15 for c in model.certificates_ if c.status == "optimal")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_linear_pairs_do_not_see_a_translation(sparse):
+    # Small integers: the rows as given and the rows at the origin differ by an exact translation.
+    random = np.random.default_rng(3)
+    X, y = random.integers(1, 60, size=(80, 2)) * 1.0, np.repeat(np.arange(20), 4)
+    form = csr_array if sparse else np.asarray
+    far = SVC(kernel="linear", C=0.1).fit(form(X + 2.0**24), y)
+    near = SVC(kernel="linear", C=0.1).fit(form(X), y)
+    assert far.certificate_.status == "optimal"
+    assert far.certificate_.rounding <= 1e-9 * far.certificate_.primal
+    assert far.certificate_.dual <= near.certificate_.primal
+    assert near.certificate_.dual <= far.certificate_.primal
+    assert np.mean(far.predict(form(X + 2.0**24)) == near.predict(form(X))) > 0.95
+    again = far.certify(form(X + 2.0**24), y)
+    assert again.primal == pytest.approx(far.certificate_.primal, rel=1e-3)

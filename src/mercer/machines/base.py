@@ -109,9 +109,11 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
+        moved = centring(kernel, X, self._sums_to_zero)
+        objects = None if moved is None else moved.rows
         if class_pairs.suits(scheme, formulation, kernel):
-            gram = self._gram(data, kernel)
-            pairs = self._train_pairs(X, gram, scheme, formulation, s, kept, n_total, begin)
+            gram = self._gram(data, kernel, objects=objects)
+            pairs = self._train_pairs(X, gram, scheme, formulation, s, kept, n_total, moved, begin)
             if pairs is not None:
                 self._keep_pairs(pairs, kernel, y, weight)
                 self._share_out(repetition, whole, pairs)
@@ -121,8 +123,6 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         starts = None
         if repetition is None:
             starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
-        moved = centring(kernel, X, self._sums_to_zero)
-        objects = None if moved is None else moved.rows
         gram = self._gram(data, kernel, self._kernel_dtype(formulation), objects)
         with watched(self, len(tasks)) as callback:
             settings = self._settings(begin, callback, formulation.objective_floor(y, gram))
@@ -206,6 +206,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         s: Array,
         kept: NDArray[np.intp] | None,
         n_total: int,
+        moved: Centring | None,
         begin: float,
     ) -> class_pairs.PairFitting | None:
         """Solve the problems of many pairs of classes as arrays; None where they are too large."""
@@ -213,7 +214,9 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         assert isinstance(formulation, LossFormulation)
         with watched(self, len(scheme.classes) * (len(scheme.classes) - 1) // 2) as callback:
             settings = self._settings(begin, callback)
-            return class_pairs.fit_pairs(X, gram, scheme, formulation, settings, s, kept, n_total)
+            return class_pairs.fit_pairs(
+                X, gram, scheme, formulation, settings, s, kept, n_total, moved
+            )
 
     def _time_for_fit(self) -> float | None:
         """Return the seconds that the fit of the machine may take, None without a limit."""
@@ -272,7 +275,8 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         rows = pairs.order[support]
         begins = np.concatenate([[0], pairs.ends[:-1]])
         self.n_support_ = np.add.reduceat(support, begins, dtype=np.int32)
-        self.intercept_, self._linear, self._precision = pairs.intercept, None, "float64"
+        shifts = fitting.shifts()
+        self.intercept_, self._linear, self._precision = pairs.intercept - shifts, None, "float64"
         coef = pairs.coef if support.all() else pairs.coef[:, support]
         self._keep_model(fitting, kernel, rows, coef)
         self._support_weight = None if sample_weight is None else sample_weight[rows]
@@ -280,7 +284,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         self.certificates_ = class_pairs.PairCertificates(pairs)
         self.negative_curvature_: NegativeCurvature | None = None
         self._squared_norms = pairs.norm2
-        self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1)
+        self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1) - shifts[:, None]
         self.fit_status_ = 0 if self.certificates_.converged else 1
         self.n_iter_: Any = pairs.n_iter
         self._record = TrainingRecord(

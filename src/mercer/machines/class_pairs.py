@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
+from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings
+from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
 from mercer.solvers.decomposition import native_settings
 
-from .formulation import Formulation, LossFormulation, Outcome, Task
-from .multiclass import OneVsOne, Scheme, pair_position
-from .proving import Fitting, assumption
+from .formulation import Formulation, LossFormulation, Outcome, Task, feasible
+from .multiclass import OneVsOne, Scheme, Single, pair_position
+from .proving import Fitting, assumption, prove
 from .solving import solve_tasks
 
 Array = NDArray[np.float64]
@@ -171,6 +173,12 @@ class PairSolutions:
         counts = np.bincount(self.status, minlength=len(self.statuses))
         return {name for name, count in zip(self.statuses, counts, strict=True) if count}
 
+    def set_status(self, p: int, name: str) -> None:
+        """Say how a problem ended."""
+        if name not in self.statuses:
+            self.statuses.append(name)
+        self.status[p] = self.statuses.index(name)
+
     def rename(self, old: str, new: str) -> None:
         """Give all problems of one status another one."""
         self.status[self.status == self.statuses.index(old)] = self.statuses.index(new)
@@ -297,6 +305,17 @@ class PairFitting(Fitting):
         matrix[:, self.pairs.order] = self.pairs.coef
         return matrix
 
+    def shifts(self) -> Array:
+        """Return by how much the intercepts on centred rows exceed those on the rows as given."""
+        pairs, moved = self.pairs, self.centring
+        if moved is None:
+            return np.zeros(len(pairs))
+        place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()[pairs.order]
+        parts = np.split(np.arange(len(place)), pairs.ends[:-1])
+        sums = np.stack([pairs.coef[:, part] @ place[part] for part in parts], axis=1)
+        i, j = np.triu_indices(len(pairs.ends), 1)
+        return np.asarray(sums[j - 1, i] + sums[i, j])
+
     def alpha_shares(self) -> Array:
         """Return sum_i |beta_i| / sum_i s_i of every problem."""
         pairs = self.pairs
@@ -327,6 +346,7 @@ def fit_pairs(
     weight: Array,
     kept: Rows | None,
     n_total: int,
+    centring: Centring | None = None,
 ) -> PairFitting | None:
     """Return a fit of all pairs; None where some of them are too large for this way.
 
@@ -348,6 +368,8 @@ def fit_pairs(
         Positions of the rows in the user's data.
     n_total : int
         Rows of the user's data.
+    centring : Centring, optional
+        Of the rows behind `gram`.
     """
     begin = perf_counter()
     gram = gram.in_precision("float64")
@@ -358,43 +380,65 @@ def fit_pairs(
     fitting = PairFitting(
         X, gram, scheme, formulation, settings, weight, kept, n_total, empty, empty, empty
     )
-    fitting.pairs = pairs
+    fitting.pairs, fitting.centring = pairs, centring
+    fitting.sum_zero = formulation.fit_intercept
     fitting.tasks, fitting.outcomes = _Tasks(fitting), _Outcomes(fitting)  # type: ignore[assignment]
     _finish_stalled(fitting, settings.after(0, perf_counter() - begin))
     return fitting
 
 
 def _finish_stalled(fitting: PairFitting, settings: Settings) -> None:
-    """Solve again, one by one, the problems on which pair steps made no more progress."""
-    pairs, formulation = fitting.pairs, fitting.formulation
+    """Solve and prove again, one by one, the problems that the native call did not finish."""
+    pairs = fitting.pairs
     table = PairTable(pairs.coef, pairs.ends)
     begin = perf_counter()
     for p in pairs.with_status("stalled").tolist():
-        task = fitting.tasks[p]
-        left = settings.after(0, perf_counter() - begin)
-        solutions, outcomes = solve_tasks(
-            formulation, [task], fitting.gram, fitting.X, left, [table[p]]
-        )
-        solution = solutions[0]
-        values = formulation.solver_values(task, outcomes[0], solution.values)
-        errors = fitting.errors(fitting.gram.dtype)
-        measure = formulation.measures([task], outcomes, [values], errors)[0]
-        marks = (outcomes[0].beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8)
+        alone = _alone(fitting, p, table[p], settings.after(0, perf_counter() - begin))
+        (measure,) = prove(alone, settings.n_jobs)[1]
+        (solution,), (outcome,) = alone.solutions, alone.outcomes
+        marks = (outcome.beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8)
         i, j = pair_position(p, len(pairs.ends))
-        parts = {"coef": outcomes[0].beta, "excess": measure.excess, "mark": marks}
+        parts = {"coef": outcome.beta, "excess": measure.excess, "mark": marks}
         for name, part in parts.items():
             _put(getattr(pairs, name), pairs.ends, i, j, part)
-        pairs.intercept[p] = outcomes[0].intercept
+        pairs.intercept[p] = outcome.intercept
         pairs.lowest[p], pairs.highest[p] = measure.intercept_range
         pairs.primal[p], pairs.dual[p] = measure.values.primal, measure.values.dual
         pairs.terms[p], pairs.norm2[p] = measure.values.terms, measure.values.norm2
-        pairs.violation[p], pairs.n_iter[p] = measure.violation, solution.n_iter
+        pairs.rounding[p], pairs.violation[p] = measure.values.rounding, measure.violation
+        pairs.n_iter[p] += solution.n_iter
         pairs.n_kernel_values += solution.n_kernel_values
-        pairs.status[p] = pairs.statuses.index(solution.status)
+        pairs.set_status(p, solution.status)
         if solution.status == "interrupted":
             pairs.rename("stalled", "interrupted")
             break
     pairs.seconds += perf_counter() - begin
+
+
+def _alone(fitting: PairFitting, p: int, start: Array, settings: Settings) -> Fitting:
+    """Return the fit of one pair by the general solver, from where the native call left it."""
+    task = fitting.tasks[p]
+    rows = task.rows
+    assert rows is not None
+    task = fitting.formulation.task(task.y, task.weight, name=task.name)
+    X, gram = take(fitting.X, rows), fitting.gram.take(rows)
+    solutions, outcomes = solve_tasks(
+        fitting.formulation, [task], gram, X, settings, [feasible(task, start)]
+    )
+    return Fitting(
+        X,
+        gram,
+        Single(task.y),
+        fitting.formulation,
+        settings,
+        task.weight,
+        None,
+        len(rows),
+        [task],
+        solutions,
+        outcomes,
+        sum_zero=fitting.sum_zero,
+    )
 
 
 def _put(table: NDArray[Any], ends: Rows, i: int, j: int, values: NDArray[Any]) -> None:
@@ -415,7 +459,7 @@ class PairCertificates(Sequence[Certificate]):
     """
 
     def __init__(self, pairs: PairSolutions) -> None:
-        names = ("primal", "dual", "terms", "violation", "n_iter", "status")
+        names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "status")
         self._columns = {name: getattr(pairs, name) for name in names}
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
@@ -445,6 +489,7 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=self._n_kernel_values // len(self),
             seconds=self._seconds / len(self),
             precision="float64",
+            rounding=row["rounding"],
         )
 
     @property
@@ -470,4 +515,5 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=int(self._n_kernel_values),
             seconds=float(self._seconds),
             precision="float64",
+            rounding=float(c["rounding"].sum()),
         )

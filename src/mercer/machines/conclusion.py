@@ -17,7 +17,7 @@ from mercer.solvers import Certificate
 from mercer.solvers import certification as proof
 
 from .errors import ConvexCombination, NotSeparableError
-from .rounding import REACHED, SEEN, rounding_of_values
+from .rounding import GAP_LIMIT, REACHED, SEEN, rounding_of_values
 
 if TYPE_CHECKING:
     from .base import KernelMachine
@@ -128,8 +128,18 @@ def checked_again(
             reached, tol, error = now.relative_gap, float(machine.gap_tol), of_gap
         missed = reached > REACHED * tol + 2.0 * min(error, tol)
         status = "iteration_limit" if now.status == "optimal" and missed else now.status
+        if status == "optimal" and machine.gap_tol is None:
+            status = _status_of_gap(now)
         checked.append(replace(now, status=status))
     return checked
+
+
+def _status_of_gap(found: Certificate) -> str:
+    """Return "optimal" where the gap is as small as that of a fit has to be."""
+    if not found.relative_gap > REACHED * GAP_LIMIT:
+        return "optimal"
+    without = found.relative_gap * (1.0 - found.rounding / found.gap)
+    return "precision_limit" if without <= REACHED * GAP_LIMIT else "iteration_limit"
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -35,7 +35,7 @@ from mercer.solvers.rounding import ValueErrors, estimated, value_sizes
 
 from .formulation import Formulation, Measure, Outcome, Task
 from .multiclass import Scheme
-from .rounding import ERROR, REACHED, SEEN, rounding_of_values
+from .rounding import ERROR, GAP_LIMIT, REACHED, SEEN, rounding_of_values
 from .scale import largest_square
 from .solving import TrainingKernel, solve_tasks
 
@@ -48,9 +48,6 @@ small beside the tolerance, is rounding, and set to 0."""
 _CHEAP = 10
 """A float64 value costs about twice what a float32 one does: a tenth of the values of the fit,
 checked in float64, is a fifth of its time."""
-
-GAP_LIMIT = 5e-4
-"""The relative gap of a model that is called optimal, where the user asked for no other."""
 
 _CLOSER, _ATTEMPTS = 0.1, 6
 """Factor of the tolerance, and how often it is applied, while the gap is too large."""

@@ -30,6 +30,9 @@ are wrong by 2e-6 of the largest one at most (`mercer.gram.precision`)."""
 REACHED = 1.01
 """A violation this many times the tolerance still counts as within it."""
 
+GAP_LIMIT = 5e-4
+"""The relative gap of a model that is called optimal, where the user asked for no other."""
+
 SEEN = 0.1
 """Rounding errors, relative to the tolerance, that keep a solver from it."""
 
