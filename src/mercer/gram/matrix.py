@@ -13,6 +13,7 @@ from .layout import Layout, choose_layout
 from .mapped_objects import Views, views_of
 from .pairs import Pairs, as_index
 from .program import Leaf
+from .shifted import Factorised, Iterative, shifted
 
 
 def native_jobs(n_jobs: int | None) -> int:
@@ -251,6 +252,41 @@ class Gram:
         )
         block = self._layout.evaluator(a, b, self._all, self._all, self._statistics)
         return _product(block, V, int(b.n), n_jobs)
+
+    def shifted(
+        self, noise: Any, basis: Any = None, solver: str = "auto", **settings: Any
+    ) -> Factorised | Iterative:
+        """Return the system (K + N) a + B m = y, B'a = 0, ready to be solved.
+
+        Parameters
+        ----------
+        noise : float or array of shape (n,)
+            The diagonal matrix N.
+        basis : array of shape (n, p), optional
+            The values B of functions whose coefficients m are not penalised.
+        solver : {"auto", "cholesky", "cg"}, default="auto"
+            A Cholesky factor of the whole matrix, or conjugate gradients on tiles; "auto" chooses
+            by the number of rows and the free memory.
+        **settings : dict
+            ``tol``, the duality gap relative to the optimum at which iterations (default 1e-12) and
+            refinements (1e-18) stop; ``max_iter`` and ``rank`` (of the preconditioner) for "cg";
+            ``refined=False`` factorises in float64 at once.
+
+        Returns
+        -------
+        Factorised or Iterative
+            With the method ``solve`` and the attribute ``solver``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import Linear
+        >>> system = Gram(Linear(), np.array([[0.0], [1.0], [2.0]])).shifted(1.0)
+        >>> system.solve(np.array([1.0, 2.0, 4.0]))[0].round(6)
+        array([1.      , 0.333333, 0.666667])
+        """
+        return shifted(self, noise, basis, solver, **settings)
 
 
 class Prepared:

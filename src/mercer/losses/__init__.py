@@ -3,6 +3,7 @@
 from .base import DualTerms, Loss
 from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
+from .squared import Squared
 
 __all__ = [
     "CombinedHinge",
@@ -10,6 +11,7 @@ __all__ = [
     "EpsilonInsensitive",
     "Hinge",
     "Loss",
+    "Squared",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "ZeroOne",
