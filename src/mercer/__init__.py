@@ -25,12 +25,17 @@ if TYPE_CHECKING:
         OneClassSVM,
         virtual_support_vectors,
     )
+    from mercer.machines.ridge import LSSVC, LSSVR, KernelRidge, KernelRidgeClassifier
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "KernelRidge": "mercer.machines.ridge",
+    "KernelRidgeClassifier": "mercer.machines.ridge",
+    "LSSVC": "mercer.machines.ridge",
+    "LSSVR": "mercer.machines.ridge",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
@@ -42,10 +47,14 @@ _DOOR = {
 }
 
 __all__ = [
+    "LSSVC",
+    "LSSVR",
     "SVC",
     "SVR",
     "Certificate",
     "Expansion",
+    "KernelRidge",
+    "KernelRidgeClassifier",
     "NotSeparableError",
     "NuSVC",
     "NuSVR",

@@ -1,10 +1,10 @@
 """A shifted kernel matrix by its Cholesky factor, in float32 with refinement or in float64.
 
-Where the float32 values of the kernel are accurate enough, the factor is computed from them, at half
-the time and memory, and serves as the preconditioner of conjugate gradients on float64 tiles: two to
-four steps restore double precision (iterative refinement in the form that also converges where the
-factor is poor). A factorisation that breaks down, or a refinement that does not reach its tolerance
-within a few steps, is repeated in float64.
+Where the float32 values of the kernel are accurate enough the factor is computed from them, in half
+the time and memory. It is then the preconditioner of conjugate gradients on float64 tiles: two to
+four steps restore double precision. This is iterative refinement in a form that also converges
+where the factor is poor. A factorisation that breaks down, or a refinement that does not reach its
+tolerance within a few steps, is repeated in float64.
 """
 
 from __future__ import annotations

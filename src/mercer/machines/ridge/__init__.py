@@ -1,0 +1,6 @@
+"""Kernel ridge regression and its relatives: squared loss, one linear system."""
+
+from .classification import LSSVC, KernelRidgeClassifier
+from .regression import LSSVR, KernelRidge
+
+__all__ = ["LSSVC", "LSSVR", "KernelRidge", "KernelRidgeClassifier"]
