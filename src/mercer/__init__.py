@@ -25,7 +25,13 @@ if TYPE_CHECKING:
         OneClassSVM,
         virtual_support_vectors,
     )
-    from mercer.machines.ridge import LSSVC, LSSVR, KernelRidge, KernelRidgeClassifier
+    from mercer.machines.ridge import (
+        LSSVC,
+        LSSVR,
+        KernelRidge,
+        KernelRidgeClassifier,
+        KernelRidgeCV,
+    )
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
@@ -33,6 +39,7 @@ _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
     "KernelRidge": "mercer.machines.ridge",
+    "KernelRidgeCV": "mercer.machines.ridge",
     "KernelRidgeClassifier": "mercer.machines.ridge",
     "LSSVC": "mercer.machines.ridge",
     "LSSVR": "mercer.machines.ridge",
@@ -54,6 +61,7 @@ __all__ = [
     "Certificate",
     "Expansion",
     "KernelRidge",
+    "KernelRidgeCV",
     "KernelRidgeClassifier",
     "NotSeparableError",
     "NuSVC",

@@ -21,6 +21,7 @@ MACHINES = [
     mercer.NuSVR,
     mercer.OneClassSVM,
     mercer.KernelRidge,
+    mercer.KernelRidgeCV,
     mercer.KernelRidgeClassifier,
     mercer.LSSVC,
     mercer.LSSVR,

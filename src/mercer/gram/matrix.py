@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.objects import validation as kernel_objects
 
+from .contraction import contract
 from .layout import Layout, choose_layout
 from .mapped_objects import Views, views_of
 from .pairs import Pairs, as_index
@@ -287,6 +288,31 @@ class Gram:
         array([1.      , 0.333333, 0.666667])
         """
         return shifted(self, noise, basis, solver, **settings)
+
+    def contract(self, W: np.ndarray) -> dict[str, np.ndarray]:
+        """Return sum_ij W_ij dK_ij / dtheta for every continuous parameter of the kernel.
+
+        Parameters
+        ----------
+        W : array of shape (n, n)
+            Weights of the entries.
+
+        Returns
+        -------
+        dict of str to array
+            A number for the name of each parameter that :meth:`Kernel.gradient` lists, an array
+            for a sequence of numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import RBF
+        >>> gram = Gram(RBF(0.5), np.array([[0.0], [1.0]]))
+        >>> gram.contract(np.ones((2, 2)))["gamma"].round(6)
+        np.float64(-1.213061)
+        """
+        return contract(self, W)
 
 
 class Prepared:

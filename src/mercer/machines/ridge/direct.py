@@ -11,6 +11,8 @@ smallest norm among those of least squared error.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
@@ -103,16 +105,14 @@ class Spectrum:
     def _definite(self) -> bool:
         return bool(self.values[0] >= -10.0 * self.rounding)
 
-    def solution(self, alpha: float) -> RidgeSolution:
-        """Return the coefficients for one alpha."""
-        scaled = self.complement.project(
-            self.vectors @ (self.filtered(alpha)[:, None] * self.target)
-        )
-        coef = self.root[:, None] * scaled
+    def solution(self, alpha: float, targets: Any = slice(None)) -> RidgeSolution:
+        """Return the coefficients for one alpha, of some of the targets."""
+        filtered = self.filtered(alpha)[:, None] * self.target[:, targets]
+        coef = self.root[:, None] * self.complement.project(self.vectors @ filtered)
         basis_coef = np.zeros((0, coef.shape[1]))
         if self.complement.size:
             p = self.problem
-            remainder = p.Y - p.gram.matmul(coef) - (alpha / p.weight)[:, None] * coef
+            remainder = p.Y[:, targets] - p.gram.matmul(coef) - (alpha / p.weight)[:, None] * coef
             basis_coef = self.complement.coefficients(self.root[:, None] * remainder)
         definite = alpha > 0.0 and self.values[0] > -alpha
         return RidgeSolution(coef, basis_coef, "eigh", definite=definite or self._definite)
@@ -121,8 +121,3 @@ class Spectrum:
         """Return the values that the solution of alpha = 0 takes, without its basis part."""
         kept = (self.values > self.rounding)[:, None]
         return (self.vectors @ np.where(kept, self.target, 0.0)) / self.root[:, None]
-
-
-def by_eigh(problem: RidgeProblem) -> RidgeSolution:
-    """Solve by the eigendecomposition."""
-    return Spectrum(problem).solution(problem.alpha)

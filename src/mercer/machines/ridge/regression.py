@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from mercer.gram import Gram, Prepared
+
 from ..data import check_several_targets
 from ..estimator import TrainingData
-from ..parameters import check_positive
+from ..parameters import check_fraction, check_positive
 from .base import RidgeMachine
+from .intervals import LeaveOneOut, jackknife_plus
 from .penalties import penalties
 
 Array = NDArray[np.float64]
@@ -34,6 +37,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
         weight = np.ones(data.n) if data.weight is None else data.weight
         alphas = self._penalties(Y.shape[1])
         if fitting:
+            self._weight, self._lazy = weight, {}
             # A unit of weight has noise of this variance in the view of a Gaussian process.
             self.noise_variance_ = float(alphas[0]) if (alphas == alphas[0]).all() else alphas
         return Y, weight, alphas, flat
@@ -52,6 +56,62 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
             Values.
         """
         return self._values(X)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Return jackknife+ prediction intervals for new targets.
+
+        They cover a new target with probability at least 2 level - 1, and with about ``level`` in
+        practice, if the samples are exchangeable, of equal weight, and alpha and the kernel with
+        its parameters were fixed beforehand. The first call costs a factorisation of the kernel
+        matrix, which is kept.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was fitted on.
+        level : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (n_samples,) or (n_samples, n_targets)
+            The ends; infinite where there are too few training samples for the level.
+        """
+        X = self._objects(X)
+        level = check_fraction("level", level)
+        if self.kernel_.pairwise:
+            raise ValueError(
+                "intervals need the kernel matrix of the training objects, which a model with "
+                'kernel="precomputed" does not keep. Use a kernel on the objects.'
+            )
+        expansion = self.expansion_
+        if "leave_one_out" not in self._lazy:
+            self._lazy["leave_one_out"] = self._left_out()
+        parts = self._lazy["leave_one_out"]
+        prepared = Prepared(self.kernel_, expansion.vectors)
+        ends = [jackknife_plus(model, prepared, X, level, self.fit_intercept) for model in parts]
+        low, high = (np.concatenate([pair[k] for pair in ends], axis=1) for k in (0, 1))
+        return (low[:, 0], high[:, 0]) if expansion.coef.ndim == 1 else (low, high)
+
+    def _left_out(self) -> list[LeaveOneOut]:
+        """Return the leave-one-out functions, in one group where all targets have one alpha."""
+        expansion = self.expansion_
+        coef = expansion.coef.reshape(expansion.n_terms, -1)
+        alphas = np.broadcast_to(self.noise_variance_, (coef.shape[1],))
+        if not (alphas > 0.0).all():
+            raise ValueError("alpha=0 interpolates: its leave-one-out errors have no closed form.")
+        gram = Gram(self.kernel_, expansion.vectors, dtype="float64")
+        basis = np.ones((gram.n, 1)) if self.fit_intercept else None
+        same = (alphas == alphas[0]).all()
+        groups = [slice(None)] if same else [slice(t, t + 1) for t in range(len(alphas))]
+        found = []
+        for group in groups:
+            noise = alphas[group][0] / self._weight
+            # The targets are what the equation (K + N) a + b = y says.
+            Y = gram.matmul(coef[:, group]) + noise[:, None] * coef[:, group]
+            Y += np.reshape(self.intercept_, (1, -1))[:, group] if self.fit_intercept else 0.0
+            found.append(LeaveOneOut(gram, noise, basis, Y))
+        return found
 
 
 class KernelRidge(RidgeRegressor):
