@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         OneClassSVM,
         virtual_support_vectors,
     )
+    from mercer.machines.gaussian_process import GaussianProcessRegressor
     from mercer.machines.ridge import (
         LSSVC,
         LSSVR,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "GaussianProcessRegressor": "mercer.machines.gaussian_process",
     "KernelRidge": "mercer.machines.ridge",
     "KernelRidgeCV": "mercer.machines.ridge",
     "KernelRidgeClassifier": "mercer.machines.ridge",
@@ -60,6 +62,7 @@ __all__ = [
     "SVR",
     "Certificate",
     "Expansion",
+    "GaussianProcessRegressor",
     "KernelRidge",
     "KernelRidgeCV",
     "KernelRidgeClassifier",

@@ -184,3 +184,9 @@ class Factorised:
         return scipy.linalg.solve_triangular(
             self._factor, self.shift.complement.project(V), lower=True, check_finite=False
         )
+
+    @property
+    def factor(self) -> Array:
+        """The lower Cholesky factor in float64, with zeros above the diagonal."""
+        self._refactorise()
+        return np.tril(self._factor)

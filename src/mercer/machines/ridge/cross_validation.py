@@ -84,7 +84,7 @@ class KernelRidgeCV(RidgeRegressor):
     >>> from mercer import KernelRidgeCV
     >>> X = np.linspace(0, 6, 40)[:, None]
     >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
-    >>> model = KernelRidgeCV([1e-3, 1e-1, 1e1], kernel="rbf", gamma=1.0).fit(X, y)
+    >>> model = KernelRidgeCV([0.1, 1.0, 10.0], kernel="rbf", gamma=1.0).fit(X, y)
     >>> model.alpha_
     0.1
     """

@@ -8,7 +8,7 @@ weights w(x) with f(x) = w(x)'y, the function without sample i is
 because replacing y_i by f_-i(x_i) leaves it as it is. The interval of level 1 - a reaches from the
 floor(a (n + 1))-th smallest f_-i(x) - |e_i| to the ceil((1 - a)(n + 1))-th smallest
 f_-i(x) + |e_i|: R. Barber, E. Candes, A. Ramdas, R. Tibshirani, "Predictive inference with the
-jackknife+", Annals of Statistics 49, 2021. It covers a new target with probability at least 1 - 2 a.
+jackknife+", Annals of Statistics 49, 2021. It covers a new target with probability >= 1 - 2 a.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
     """Base class of the regressors: one or several real targets."""
 
+    _lazy: dict[str, Any]
+
     def _check_target(self, y: Any, n_samples: int) -> Array:
         return check_several_targets(self, y, n_samples)
 
