@@ -103,6 +103,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         The noise variance found, 0 without ``noise``.
     theta_, bounds_ : array of shape (p,) and (p, 2)
         Logarithms of the hyper-parameters and their bounds.
+    parameter_names_ : list of str
+        Names of the entries of ``theta_``.
     fixed_parameters_ : list of str
         Continuous parameters of the kernel that were not optimised because the kernel states no
         derivative or they are not positive.
@@ -400,6 +402,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         self.kernel_ = covariance.kernel
         self._covariance = covariance
         self.theta_, self.bounds_ = covariance.theta, covariance.bounds
+        self.parameter_names_ = [
+            name if i is None else f"{name}[{i}]" for name, i in covariance.labels
+        ]
         self.noise_ = float(covariance.noise or 0.0)
         self.jitter_ = at.jitter
         self._keep(Posterior.of(at))
@@ -546,7 +551,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             return mean, np.sqrt(_by_target(covariance.diagonal(X, noise), ones))
         return mean
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, include_noise: bool = True
+    ) -> Array:
         """Draw functions from the posterior, or from the prior before a fit.
 
         Parameters
@@ -557,6 +564,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             Number of functions.
         random_state : int, RandomState or None, default=0
             Draws the functions.
+        include_noise : bool, default=True
+            Whether to draw observations, with ``noise`` and a WhiteKernel, or latent functions.
 
         Returns
         -------
@@ -564,7 +573,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             Values.
         """
         rng = check_random_state(random_state)
-        mean, cov = self.predict(X, return_cov=True)
+        mean, cov = self.predict(X, return_cov=True, include_noise=include_noise)
         if mean.ndim == 1:
             return _draws(rng, mean, cov, n_samples)
         parts = [
