@@ -156,8 +156,8 @@ class Factorised:
         G, info = potri(self._factor, lower=1)
         if info:
             raise NotDefiniteError("the shifted kernel matrix is singular.")
-        upper = np.triu_indices(len(G), 1)
-        G[upper] = G.T[upper]
+        G = np.tril(G)
+        G += np.tril(G, -1).T
         Q = self.shift.complement.Q
         if self.shift.complement.size:
             G -= Q @ Q.T / self._mu
