@@ -3,9 +3,13 @@
 # rebuild only what changed.
 #
 #   make demo         train on real data, print a report, write a picture
-#   make test         lint, types, C++ tests, pytest (what continuous integration runs)
+#   make test         lint, types, C++ tests on every instruction set, pytest on the widest, and on
+#                     the others the tests of values (what continuous integration runs)
+#   make test-paths   the rest of pytest on the other instruction sets too
+#   make portability  C++ tests on 64-bit ARM (cross-compiled, emulated) and compiled by clang
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
-#   make sanitize     C++ tests and fuzzed fits under address and undefined-behaviour sanitizers
+#   make sanitize     C++ tests and Python fits on every instruction set under address and
+#                     undefined-behaviour sanitizers
 #   make fuzz         certificates of random fits, checked against optima in 60 digits (MINUTES=5)
 #   make literature   write docs/literature.md from the spec markers of the tests
 #   make gallery      write docs/kernels.md and its pictures from the kernel classes
@@ -21,7 +25,8 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench fuzz sanitize literature gallery lint format types cpp-test py-test clean distclean
+.PHONY: help demo test test-paths bench fuzz sanitize portability literature gallery lint format types \
+    cpp-test py-test isa-test clean distclean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -74,7 +79,7 @@ $(VENV)/.bench: $(VENV)/.build-tools pyproject.toml | $(VENV)/.native
 demo: $(VENV)/.native
 	@$(BIN)/python examples/demo.py
 
-test: lint types cpp-test py-test
+test: lint types cpp-test py-test isa-test
 
 lint: $(VENV)/.dev
 	@echo "== ruff"
@@ -92,11 +97,30 @@ cpp-test: $(VENV)/.dev $(VENV)/.native
 	@$(BIN)/cmake --build build/native --target mercer_tests -j $(JOBS) > build/mercer_tests.log 2>&1 \
 	    || { cat build/mercer_tests.log; exit 1; }
 	@sh tools/check_isa.sh build/native
-	@build/native/mercer_tests
+	@sh tools/on_every_isa.sh build/native/mercer_tests
+
+# Without MERCER_ISA the widest path is taken; it is the last one that is named.
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+OTHER_ISAS = $$($(BIN)/python -c 'from mercer import _native; print(*_native.available_isas()[:-1])')
+# tests/gram/test_instruction_sets.py runs every path itself, in processes of their own.
+VALUE_TESTS := tests/gram/test_bits.py tests/gram/test_precision.py
 
 py-test: $(VENV)/.dev $(VENV)/.native
 	@echo "== pytest"
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+	@MERCER_ISA= $(PYTEST)
+
+isa-test: $(VENV)/.dev $(VENV)/.native
+	@isas=$(OTHER_ISAS) && for isa in $$isas; do \
+	    echo "== tests of values, MERCER_ISA=$$isa"; \
+	    MERCER_ISA=$$isa $(PYTEST) $(VALUE_TESTS) || exit 1; \
+	done
+
+test-paths: $(VENV)/.dev $(VENV)/.native
+	@isas=$(OTHER_ISAS) && for isa in $$isas; do \
+	    echo "== pytest, MERCER_ISA=$$isa"; \
+	    MERCER_ISA=$$isa $(PYTEST) $(VALUE_TESTS:%=--deselect %) \
+	        --deselect tests/gram/test_instruction_sets.py || exit 1; \
+	done
 
 bench: $(VENV)/.bench $(VENV)/.native
 	@$(BIN)/python -m benchmarks $(BENCH)
@@ -105,16 +129,31 @@ MINUTES ?= 5
 fuzz: $(VENV)/.native
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first $$(date +%s)
 
-# Fuzzed fits are C++ tests like any other, named fuzz_*.
-sanitize: $(VENV)/.build-tools
-	@echo "== building the C++ tests with sanitizers"
+# Fuzzed fits are C++ tests like any other, named fuzz_*. Python itself is not built with the
+# sanitizers: their library and that of C++ are loaded before it, and what Python keeps until the
+# end of the process does not count as a leak.
+SANITIZED_PYTHON = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) \
+    $$($(CXX) -print-file-name=libstdc++.so)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python
+
+sanitize: $(VENV)/.build-tools $(VENV)/.native
+	@echo "== building the C++ tests and the module with sanitizers"
 	@$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1' \
-	    -DMERCER_BUILD_PYTHON=OFF -DMERCER_BUILD_TESTS=ON \
+	    -DMERCER_BUILD_TESTS=ON -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	    -DMERCER_SANITIZE=ON > /dev/null
-	@$(BIN)/cmake --build build/sanitize --target mercer_tests -j $(JOBS)
+	@$(BIN)/cmake --build build/sanitize --target mercer_tests _native -j $(JOBS)
 	@echo "== C++ tests and fuzzed fits under sanitizers"
-	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 build/sanitize/mercer_tests
+	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
+	    sh tools/on_every_isa.sh build/sanitize/mercer_tests
+	@echo "== Python fits under sanitizers"
+	@isas=$$(build/sanitize/mercer_tests --isas) && for isa in $$isas; do \
+	    MERCER_ISA=$$isa $(SANITIZED_PYTHON) -m tools.sanitized_fits build/sanitize/_native*.so \
+	        || exit 1; \
+	done
+
+portability: $(VENV)/.build-tools
+	@sh tools/portability.sh $(BIN)/cmake $(abspath $(BIN)/ninja) $(JOBS)
 
 literature: $(VENV)/.created
 	@$(BIN)/python tools/literature.py

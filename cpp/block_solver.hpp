@@ -16,6 +16,7 @@ namespace mercer {
 
 /// Columns one task of a gradient update owns.
 inline constexpr Index task_columns = 1024;
+static_assert(task_columns % largest_panel == 0);
 /// Rows computed together, whatever a kernel would take in one call.
 inline constexpr Index rows_at_once = 128;
 
@@ -38,7 +39,12 @@ class BlockSolver {
     sol_.values.assign(static_cast<std::size_t>(n), 0.0);
     sort_by_group();
     full_diag_.resize(static_cast<std::size_t>(n));
-    full_kernel_.diag(full_diag_.data());
+    Leaving leaving([this] { return limits_.leave(0); });
+    if (!full_kernel_.diag(full_diag_.data(), threads_, leaving)) {
+      Solution none = untouched(full_, start);
+      limits_.reached(0, &none.status);
+      return none;
+    }
     require_finite(full_diag_);
     sol_.fresh = start.empty() || rebuild();
     activate_all();
@@ -47,8 +53,9 @@ class BlockSolver {
     sol_.status = Status::optimal;
     int since_shrink = 0, idle = 0;
     double checked = infinite;
+    began_ = step_began_ = limits_.seconds();
     for (;;) {
-      if (limits_.reached(sol_.n_iter, &sol_.status)) break;
+      if (limits_.reached(sol_.n_iter, &sol_.status, time_to_finish())) break;
       if (objective_ < settings_.objective_floor) {
         sol_.status = Status::infeasible;
         break;
@@ -72,7 +79,7 @@ class BlockSolver {
       }
       if (sol_.outer > 0 && sol_.outer % grow_every == 0) grow_set();
       select(violation);
-      if (limits_.interrupted()) continue;
+      if (limits_.left() || limits_.interrupted()) continue;
       const Index steps = solve_block(violation);
       sol_.n_iter += steps;
       ++sol_.outer;
@@ -95,6 +102,7 @@ class BlockSolver {
       }
     }
     write_back();
+    limits_.finish();
     if (!sol_.fresh) rebuild();
     summarise(full_, sol_);
     sol_.n_kernel_values = kernel_values_;
@@ -111,6 +119,7 @@ class BlockSolver {
   static constexpr double cheap = 64;
   /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
   static constexpr Index step_columns = 256;
+  static_assert(step_columns % largest_panel == 0);
   static constexpr double narrow_cost = 64;
   /// Multiply-adds of a step that lasts a few tenths of a second.
   static constexpr double dear_step = 4e9;
@@ -121,6 +130,16 @@ class BlockSolver {
     std::vector<const T*> row;
     std::vector<Index> id;
   };
+
+  /// Prepared rows number k of a thread; they stay from step to step.
+  Query<T>& query_of(int worker, Index k) {
+    auto& all = scratch_[worker].query;
+    while (static_cast<Index>(all.size()) <= k) {
+      all.emplace_back();
+      all.back().pair.leave = [this, worker] { return limits_.leave(worker); };
+    }
+    return all[static_cast<std::size_t>(k)];
+  }
 
   /// A cheap kernel value is computed again in the time that storing and fetching it would take;
   /// dot products need no rows.
@@ -143,6 +162,7 @@ class BlockSolver {
 
   void activate_all() {
     active_ = order_;
+    idle_support_ = 0;
     cache_.reset(active());
     load();
   }
@@ -238,7 +258,12 @@ class BlockSolver {
       const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
       const auto weights = kernel->weights(all, threads_);
       complete = kernel->product(
-          all, fresh.data(), 1, threads_, [&] { return limits_.impatient(); }, weights.get());
+          all, fresh.data(), 1, threads_,
+          [&] {
+            return (limits_.finishing() ? limits_.impatient() : limits_.leave(0)) ||
+                   limits_.overdue();
+          },
+          weights.get());
     }
     if (!full_kernel_.linear()) kernel_values_ += count * m;
     for (Index k = 0; k < count; ++k) {
@@ -247,6 +272,20 @@ class BlockSolver {
     }
     sol_.fresh = complete && !hasty;
     return complete;
+  }
+
+  /// Seconds that another step and the values of the returned point will take, by the speed so far.
+  double time_to_finish() {
+    if (settings_.time_limit <= 0) return 0;
+    const double now = limits_.seconds(), step = now - step_began_;
+    step_began_ = now;
+    if (sol_.outer == 0 || kernel_values_ == 0) return 0;
+    Index support = idle_support_;
+    for (const double b : beta_) support += b != 0;
+    const double values = sol_.fresh || full_kernel_.linear()
+                              ? 0
+                              : static_cast<double>(support) * static_cast<double>(full_.size());
+    return step + values * (now - began_) / static_cast<double>(kernel_values_);
   }
 
   // ---- shrinking
@@ -266,6 +305,9 @@ class BlockSolver {
     std::vector<Index> next(kept.size());
     for (std::size_t k = 0; k < kept.size(); ++k) next[k] = active_[kept[k]];
     cache_.compact(kept);
+    idle_support_ =
+        std::count_if(sol_.beta.begin(), sol_.beta.end(), [](double b) { return b != 0; });
+    for (const Index i : next) idle_support_ -= sol_.beta[i] != 0;
     active_ = std::move(next);
     load();
     extremes();
@@ -393,10 +435,9 @@ class BlockSolver {
     const Index fresh = static_cast<Index>(fresh_slots_.size());
     const Index block = std::min<Index>(kernel->block(), rows_at_once);
     const Index blocks = (fresh + block - 1) / block;
-    parallel_for(threads_, blocks, [&](Index b, int worker) {
-      if (worker == 0 && limits_.interrupted()) return;
-      if (scratch_[worker].query.empty()) scratch_[worker].query.resize(1);
-      Query<T>& q = scratch_[worker].query[0];
+    const auto body = [&](Index b, int worker) {
+      if (limits_.leave(worker)) return;
+      Query<T>& q = query_of(worker, 0);
       const Index from = b * block, count = std::min(block, fresh - from);
       Buffer<T>& tile = scratch_[worker].tile;
       tile.require(block * local_stride_);
@@ -405,7 +446,8 @@ class BlockSolver {
       for (Index r = 0; r < count; ++r)
         std::copy_n(tile.data() + r * local_stride_, size,
                     local_.data() + fresh_slots_[from + r] * local_stride_);
-    });
+    };
+    parallel_for(threads_, blocks, body, [&] { limits_.leave(0); });
     kernel_values_ += fresh * size;
     if (fresh == size) return;
     std::vector<char> is_fresh(static_cast<std::size_t>(size), 0);
@@ -519,7 +561,6 @@ class BlockSolver {
   /// With rows from the cache or computed on the way.
   bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
-    std::atomic<bool> left{false};
     const std::uint64_t fence = cache_.now();
     row_.assign(static_cast<std::size_t>(m), nullptr);
     missing_.clear();
@@ -531,19 +572,20 @@ class BlockSolver {
     sol_.cache_misses += static_cast<Index>(missing_.size());
     for (Index c : missing_) row_[c] = cache_.insert(changed_[c], fence);
     const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
-    parallel_for(threads_, (n + width - 1) / width, [&](Index task, int worker) {
+    const auto body = [&](Index task, int worker) {
       const Index from = task * width;
-      apply_columns(scratch_[worker], from, std::min(width, n - from), worker == 0, left);
-    });
-    if (left.load()) return false;
+      apply_columns(worker, from, std::min(width, n - from));
+    };
+    parallel_for(threads_, (n + width - 1) / width, body, [&] { limits_.leave(0); });
+    if (limits_.left()) return false;  // the end: nobody looks into the cache any more
     kernel_values_ += static_cast<Index>(missing_.size()) * n;
     return true;
   }
 
   /// The part of apply_rows for the columns [from, from + count). Rows are added in the order of
   /// changed_, whether they come from the cache or not, so the cache leaves no trace in the sums.
-  /// The thread that listens tells the others to leave when the user interrupts.
-  void apply_columns(Scratch& w, Index from, Index count, bool listens, std::atomic<bool>& left) {
+  void apply_columns(int worker, Index from, Index count) {
+    Scratch& w = scratch_[worker];
     const Index m = static_cast<Index>(changed_.size());
     const Index missing = static_cast<Index>(missing_.size());
     const Index block = std::min<Index>(kernel_->block(), rows_at_once);
@@ -552,8 +594,6 @@ class BlockSolver {
     const bool narrow = kernel_->threads_allowed() && kernel_->cost() < narrow_cost;
     const Index step = narrow ? step_columns : count;
     const Index blocks = (missing + block - 1) / block;
-    if (static_cast<Index>(w.query.size()) < (narrow ? blocks : 1))
-      w.query.resize(static_cast<std::size_t>(narrow ? blocks : 1));
     const Index stride = round_up(step, kernel_->panel());
     w.tile.require(block * stride);
     w.row.resize(static_cast<std::size_t>(m));
@@ -563,10 +603,9 @@ class BlockSolver {
       for (Index c = 0; c < m; ++c) w.row[c] = row_[c] ? row_[c] + from + at : nullptr;
       Index done = 0;
       for (Index b = 0; b < blocks; ++b) {
-        if (listens && limits_.interrupted()) left.store(true);
-        if (left.load(std::memory_order_relaxed)) return;
+        if (limits_.leave(worker)) return;
         const Index first = b * block, rows = std::min(block, missing - first);
-        Query<T>& query = w.query[narrow ? b : 0];
+        Query<T>& query = query_of(worker, narrow ? b : 0);
         if (!narrow || at == 0) {
           w.id.resize(static_cast<std::size_t>(rows));
           for (Index r = 0; r < rows; ++r) w.id[r] = changed_[missing_[first + r]];
@@ -636,6 +675,8 @@ class BlockSolver {
   Slots<T> slots_;
   Buffer<T> local_;
   Index local_stride_ = 0;
+  double began_ = 0, step_began_ = 0;  ///< seconds, of the first and of the last step
+  Index idle_support_ = 0;             ///< inactive variables that are not 0
   bool fresh_set_ = true;
   Index grown_ = 0;
   Index now_ = 0;

@@ -92,7 +92,8 @@ void sparse_coordinates(const CoordinateLeaf<T>& leaf, const Scattered<T>& query
 }
 
 template <class T>
-void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, T* out) {
+void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, Index begin,
+                         Index end, T* out) {
   const Ops<T>& o = ops<T>();
   const auto f = o.coordinates[static_cast<int>(leaf.shape.function)];
   std::vector<T> query;
@@ -102,23 +103,24 @@ void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, T*
     panel.require(std::max<Index>(d, 1) * o.panel);
     std::fill_n(panel.data(), d * o.panel, T(0));
     for (Index k = 0; k < d; ++k) query[k * query_block] = panel[k * o.panel] = entry(k);
-    alignas(64) T row[64];
+    alignas(64) T row[largest_panel];
     f(query.data(), 1, panel.data(), 1, d, c, row, o.panel);
     return row[0];
   };
   if (auto* s = std::get_if<DenseStore<T>>(&rows)) {
     const Coordinates<T> c = leaf.view(s->d);
-    for (Index i = 0; i < s->n; ++i) out[i] = one(s->d, c, [&](Index k) { return s->at(i, k); });
+    for (Index i = begin; i < end; ++i)
+      out[i - begin] = one(s->d, c, [&](Index k) { return s->at(i, k); });
     return;
   }
   const auto& s = std::get<SparseStore<T>>(rows);
   const Coordinates<T> c = leaf.view(s.d);
   const std::vector<std::int32_t> none;
   std::vector<std::int32_t> columns;
-  for (Index i = 0; i < s.n; ++i) {
+  for (Index i = begin; i < end; ++i) {
     columns_of(s, i, i + 1, none, !leaf.skips_zeros(), columns);
     Index e = s.start[i];
-    out[i] = one(static_cast<Index>(columns.size()), c, [&](Index k) {
+    out[i - begin] = one(static_cast<Index>(columns.size()), c, [&](Index k) {
       const bool here = e < s.start[i + 1] && s.column[e] == columns[k];
       return here ? s.value[e++] : T(0);
     });
@@ -129,7 +131,7 @@ void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, T*
   template struct CoordinateLeaf<T>;                                                   \
   template void sparse_coordinates<T>(const CoordinateLeaf<T>&, const Scattered<T>&,   \
                                       const SparseStore<T>&, Index, Index, T*, Index); \
-  template void coordinate_diagonal<T>(const CoordinateLeaf<T>&, const Store<T>&, T*);
+  template void coordinate_diagonal<T>(const CoordinateLeaf<T>&, const Store<T>&, Index, Index, T*);
 MERCER_COORDINATES(float)
 MERCER_COORDINATES(double)
 #undef MERCER_COORDINATES

@@ -39,8 +39,9 @@ template <class T>
 void sparse_coordinates(const CoordinateLeaf<T>& leaf, const Scattered<T>& query,
                         const SparseStore<T>& rows, Index begin, Index count, T* out, Index stride);
 
-/// f(x, x) for every row.
+/// f(x, x) for the rows [begin, end).
 template <class T>
-void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, T* out);
+void coordinate_diagonal(const CoordinateLeaf<T>& leaf, const Store<T>& rows, Index begin,
+                         Index end, T* out);
 
 }  // namespace mercer

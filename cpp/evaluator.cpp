@@ -14,6 +14,8 @@ namespace {
 constexpr int callback_block = 1024;
 /// Multiply-adds of a value from which on a row of them is a task by itself.
 constexpr double costly = 1e5;
+/// Values of a diagonal that a task computes.
+constexpr Index diagonal_part = 1024;
 
 /// Rows of a tile.
 template <class T>
@@ -207,6 +209,13 @@ void Evaluator<T>::transform(const Instruction& i, const T* in, T* out, Index n)
       return o.exp_affine(in, out, n, static_cast<T>(i.a), static_cast<T>(i.b));
     case Op::log:
       return o.log(in, out, n);
+    case Op::log1p:
+      return o.log1p(in, out, n);
+    case Op::at_least: {
+      const T low = static_cast<T>(i.a);
+      for (Index k = 0; k < n; ++k) out[k] = in[k] < low ? low : in[k];  // NaN stays what it is
+      return;
+    }
     case Op::sqrt:
       return o.sqrt(in, out, n);
     case Op::cos:
@@ -314,9 +323,21 @@ void Evaluator<T>::tile(Query<T>& q, Index begin, Index count, T* out, Index str
 }
 
 template <class T>
-void Evaluator<T>::diag(T* out) const {
+bool Evaluator<T>::diag(T* out, int threads, Leaving& leaving) const {
+  // A caller's function is asked for everything at once.
+  const Index n = cols(), part = !native_ ? std::max<Index>(n, 1) : block_ == 1 ? 1 : diagonal_part;
+  if (!native_ || static_cast<double>(n) * cost() < 1e6) threads = 1;
+  std::vector<PairScratch> scratch = scratch_of_threads(threads, leaving);
+  return parallel_for(threads, (n + part - 1) / part, leaving, [&](Index task, int worker) {
+    const Index begin = task * part;
+    diag_part(begin, std::min(n, begin + part), out + begin, scratch[worker]);
+  });
+}
+
+template <class T>
+void Evaluator<T>::diag_part(Index begin, Index end, T* out, PairScratch& scratch) const {
   const Ops<T>& o = ops<T>();
-  const Index n = b_->n;
+  const Index n = end - begin;
   std::vector<Buffer<T>> stack(static_cast<std::size_t>(depth_));
   for (auto& s : stack) s.reset(std::max<Index>(n, 1));
   int top = -1;
@@ -327,35 +348,34 @@ void Evaluator<T>::diag(T* out) const {
         const LeafSource<T>& source = sources_[i.index];
         const Store<T>& store = *b_->stores[i.index];
         if (source.coordinates) {
-          coordinate_diagonal(*source.coordinates, store, x);
+          coordinate_diagonal(*source.coordinates, store, begin, end, x);
         } else if (auto* s = std::get_if<DenseStore<T>>(&store)) {
-          for (Index r = 0; r < n; ++r) {
+          for (Index r = begin; r < end; ++r) {
             T sum = 0;
             if (source.stat == Stat::dot)
-              for (Index k = 0; k < s->d; ++k) sum = std::fma(s->at(r, k), s->at(r, k), sum);
+              sum = o.square(s->panel_of(r) + r % s->panel, s->d, s->panel);
             if (source.stat == Stat::minimum || source.stat == Stat::harmonic)
               for (Index k = 0; k < s->d; ++k) sum += s->at(r, k);
-            x[r] = source.stat == Stat::harmonic ? sum / 2 : sum;
+            x[r - begin] = source.stat == Stat::harmonic ? sum / 2 : sum;
           }
         } else if (auto* p = std::get_if<SparseStore<T>>(&store)) {
-          for (Index r = 0; r < n; ++r) {
+          for (Index r = begin; r < end; ++r) {
             const double sum = source.stat == Stat::dot        ? p->square[r]
                                : source.stat == Stat::minimum  ? p->mass[r]
                                : source.stat == Stat::harmonic ? p->mass[r] / 2
                                                                : 0.0;
-            x[r] = static_cast<T>(sum);
+            x[r - begin] = static_cast<T>(sum);
           }
         } else if (auto* q = std::get_if<SequenceStore>(&store)) {
-          PairScratch scratch;
           double value = 0;
-          for (Index r = 0; r < n; ++r) {
+          for (Index r = begin; r < end; ++r) {
             pair_values(*source.pair, *q, r, *q, r, 1, &value, scratch);
-            x[r] = static_cast<T>(value);
+            x[r - begin] = static_cast<T>(value);
           }
         } else {
-          const auto& id = std::get<IndexStore>(store).id;
+          const Index* id = std::get<IndexStore>(store).id.data() + begin;
           if (source.call) {
-            source.call_diag(id.data(), n, x);
+            source.call_diag(id, n, x);
           } else {
             for (Index r = 0; r < n; ++r) {
               const Index k = id[r] * (source.row_stride + source.col_stride);
@@ -387,11 +407,12 @@ void Evaluator<T>::diag(T* out) const {
         break;
       case Op::aux:
         for (Index r = 0; r < n; ++r)
-          stack[top][r] = (stack[top][r] * b_->aux[i.index][r]) * b_->aux[i.index][r];
+          stack[top][r] =
+              (stack[top][r] * b_->aux[i.index][begin + r]) * b_->aux[i.index][begin + r];
         break;
       case Op::aux_add:
         for (Index r = 0; r < n; ++r) {
-          const T u = b_->aux[i.index][r];
+          const T u = b_->aux[i.index][begin + r];
           o.add_pair(&stack[top][r], 1, u, &u);
         }
         break;

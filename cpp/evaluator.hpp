@@ -96,8 +96,8 @@ class Evaluator {
   /// out + r * stride, where up to round_up(count, panel()) values are written.
   void tile(Query<T>& q, Index begin, Index count, T* out, Index stride) const;
 
-  /// k(b_j, b_j) for all columns.
-  void diag(T* out) const;
+  /// k(b_j, b_j) for all columns; false when the work was left.
+  bool diag(T* out, int threads, Leaving& leaving) const;
 
   /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. Leaves off as
   /// soon as `interrupted` (asked now and then from the calling thread) is true; rows that were
@@ -116,11 +116,14 @@ class Evaluator {
   static constexpr Index chunk = 256;
   /// The same where leaves go through lists and tables of their own, which have a start to pay for.
   static constexpr Index long_chunk = 1024;
+  static_assert(chunk % largest_panel == 0 && long_chunk % largest_panel == 0);
 
   std::vector<LinearTerm> find_terms() const;
   bool product_by_values(const std::vector<Segment>& segments, double* out, Index out_cols,
                          int threads, const std::function<bool()>& interrupted) const;
   bool by_postings(std::size_t leaf) const;
+  /// The part of diag for the columns [begin, end).
+  void diag_part(Index begin, Index end, T* out, PairScratch& scratch) const;
   void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;
   /// A leaf's tile, computed or remembered; true when the instruction after it (null: none) is done
   /// as well.

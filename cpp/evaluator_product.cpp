@@ -4,7 +4,7 @@
 
 #include "evaluator.hpp"
 #include "isa/dispatch.hpp"
-#include "thread_pool.hpp"
+#include "leaving.hpp"
 
 namespace mercer {
 
@@ -15,6 +15,7 @@ constexpr Index panel_bytes = Index(1) << 18;
 constexpr int queries = 4;
 /// Rows of a task of a product with weight vectors; a multiple of every panel.
 constexpr Index weighted_rows = 512;
+static_assert(weighted_rows % largest_panel == 0);
 /// Objects that a weight vector must stand for to be worth its making, and numbers that all may
 /// hold.
 constexpr Index objects_per_weight = 4;
@@ -28,7 +29,8 @@ struct ProductScratch {
 };
 
 /// Coefficients of a segment in the layout of the loops. A single column is laid out over whole
-/// panels and summed lane by lane; several columns are padded to a multiple of eight.
+/// panels and summed lane by lane; several columns are padded to a multiple of
+/// column_block.
 struct Coefficients {
   Index begin, end;  ///< columns of b
   Index first;       ///< single column: where its panels begin
@@ -52,7 +54,7 @@ std::vector<Coefficients> lay_out(const std::vector<Segment>& segments, Index pa
       std::fill_n(c.v.data(), length, 0.0);
       std::copy_n(g.v, count, c.v.data() + (g.begin - c.first));
     } else {
-      c.width = round_up(g.cols, 8);
+      c.width = round_up(g.cols, column_block);
       c.v.reset(std::max<Index>(count * c.width, 1));
       for (Index k = 0; k < count; ++k)
         for (Index j = 0; j < c.width; ++j)
@@ -129,15 +131,13 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
   const Weights<T>* w = given ? given : made.get();
   if (!w) return product_by_values(segments, out, out_cols, threads, interrupted);
   std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
-  std::atomic<bool> stopped{false};
-  parallel_for(threads, (n + weighted_rows - 1) / weighted_rows, [&](Index task, int worker) {
-    if (worker == 0 && interrupted && interrupted()) stopped.store(true);
-    if (stopped.load(std::memory_order_relaxed)) return;
-    const Index begin = task * weighted_rows, end = std::min(n, begin + weighted_rows);
-    std::fill_n(out + begin * out_cols, (end - begin) * out_cols, 0.0);
-    w->add_values(*a_, begin, end, out + begin * out_cols, out_cols);
-  });
-  return !stopped.load();
+  Leaving leaving(interrupted);
+  return parallel_for(
+      threads, (n + weighted_rows - 1) / weighted_rows, leaving, [&](Index task, int) {
+        const Index begin = task * weighted_rows, end = std::min(n, begin + weighted_rows);
+        std::fill_n(out + begin * out_cols, (end - begin) * out_cols, 0.0);
+        w->add_values(*a_, begin, end, out + begin * out_cols, out_cols);
+      });
 }
 
 template <class T>
@@ -163,16 +163,11 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
     per_task = std::min<Index>(queries * block_, round_up((n + threads - 1) / threads, block_));
   const Index tasks = (n + per_task - 1) / per_task;
   std::vector<ProductScratch<T>> scratch(static_cast<std::size_t>(std::max(threads, 1)));
-  std::atomic<bool> stopped{false};
-  const auto leave = [&](int worker) {
-    if (worker == 0 && interrupted && interrupted()) stopped.store(true);
-    return stopped.load(std::memory_order_relaxed);
-  };
+  Leaving leave(interrupted);
   for (std::size_t w = 0; w < scratch.size(); ++w)
     for (Query<T>& q : scratch[w].query)
       q.pair.leave = [&, w] { return leave(static_cast<int>(w)); };
-  parallel_for(threads, tasks, [&](Index task, int worker) {
-    if (leave(worker)) return;
+  return parallel_for(threads, tasks, leave, [&](Index task, int worker) {
     ProductScratch<T>& w = scratch[worker];
     const Index first = task * per_task, last = std::min(n, first + per_task);
     w.tile.require(std::min<Index>(block_, last - first) * width);
@@ -195,7 +190,7 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
                         w.acc.data() + b * block_ * acc_cols, acc_cols);
       }
     }
-    if (stopped.load(std::memory_order_relaxed)) return;
+    if (leave.left()) return;
     for (Index r = first; r < last; ++r)
       for (std::size_t s = 0; s < segments.size(); ++s) {
         const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;
@@ -208,7 +203,6 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
         }
       }
   });
-  return !stopped.load();
 }
 
 template std::vector<LinearTerm> Evaluator<float>::find_terms() const;

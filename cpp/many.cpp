@@ -1,6 +1,7 @@
 #include "many.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "thread_pool.hpp"
@@ -35,8 +36,13 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
       objects_of.push_back(problems[k].rows.empty() ? &everything : &problems[k].rows);
     shared = std::make_unique<SharedRows<T>>(objects_of, kernel.cols(), settings.cache_bytes);
   }
-  const auto one = [&](Index k, const Settings& s, int worker) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto one = [&](Index k, Settings s, int worker) {
     const SubProblem& p = problems[k];
+    if (s.time_limit > 0) {  // one limit for all of them
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      s.time_limit = std::max(s.time_limit - spent.count(), 1e-9);
+    }
     workspace[worker].segments.clear();
     workspace[worker].shared = shared.get();
     if (shared && p.problem.size() <= limit)

@@ -1,10 +1,16 @@
 // Aligned storage without initialisation; large blocks ask the system for huge pages, because
 // first-touch faults of small pages cost as much as computing the kernel values they hold.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -13,6 +19,31 @@
 #include "isa/ops.hpp"
 
 namespace mercer {
+
+/// Says what there was no memory for.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  /// `shape` in words, such as "20000 x 20000".
+  OutOfMemory(const std::string& shape, double values, std::size_t bytes)
+      : text_("cannot allocate " + shape + " values of " + std::to_string(bytes) + " bytes (" +
+              std::to_string(static_cast<long long>(
+                  std::min(std::ceil(values * static_cast<double>(bytes) / 1e6), 1e18))) +
+              " MB)") {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// A vector of n equal values.
+template <class V>
+std::vector<V> vector_of(Index n, V value = V()) try {
+  return std::vector<V>(static_cast<std::size_t>(n), value);
+} catch (const std::bad_alloc&) {
+  throw OutOfMemory(std::to_string(n), static_cast<double>(n), sizeof(V));
+} catch (const std::length_error&) {
+  throw OutOfMemory(std::to_string(n), static_cast<double>(n), sizeof(V));
+}
 
 struct FreeDeleter {
   void operator()(void* p) const { std::free(p); }
@@ -30,13 +61,17 @@ class Buffer {
     size_ = 0;
     if (n <= 0) return;
     constexpr std::size_t huge = std::size_t(1) << 21;
+    const auto refuse = [n] {
+      throw OutOfMemory(std::to_string(n), static_cast<double>(n), sizeof(T));
+    };
+    if (n > std::numeric_limits<Index>::max() / static_cast<Index>(2 * sizeof(T))) refuse();
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
     const std::size_t align = bytes >= 2 * huge ? huge : 64;
-    const std::size_t rounded = (bytes + align - 1) / align * align;
-    void* p = std::aligned_alloc(align, rounded);
-    if (!p) throw std::bad_alloc();
+    // Not aligned_alloc, which wants the size rounded up: the sanitizers see the exact end.
+    void* p = nullptr;
+    if (posix_memalign(&p, align, bytes)) refuse();
 #ifdef __linux__
-    if (align == huge) madvise(p, rounded, MADV_HUGEPAGE);
+    if (align == huge) madvise(p, bytes, MADV_HUGEPAGE);
 #endif
     data_.reset(static_cast<T*>(p));
     size_ = n;

@@ -73,20 +73,26 @@ template <class T>
 void fill_norms(SparseStore<T>& s) {
   s.square.reset(std::max<Index>(s.n, 1));
   s.mass.reset(std::max<Index>(s.n, 1));
+  const Ops<T>& o = ops<T>();
   for (Index i = 0; i < s.n; ++i) {
-    double square = 0, mass = 0;
+    double square = 0, mass = 0, partial_sums = 0;
     for (Index r = s.first[i]; r < s.first[i + 1]; ++r) {
-      // The same fused chains as the tile loops: a row is at distance exactly zero from itself.
-      T part = 0, part_mass = 0;
+      // The chains of the tile loops: a row is at distance exactly zero from itself.
+      T part_mass = 0;
+      double partial = 0;
       for (Index e = s.run[r]; e < s.run[r + 1]; ++e) {
-        part = std::fma(s.value[e], s.value[e], part);
+        const double v = static_cast<double>(s.value[e]);
         part_mass += std::fabs(s.value[e]);
+        partial += v * v;
+        partial_sums += partial * partial;
       }
-      square += static_cast<double>(part);
+      square +=
+          static_cast<double>(o.square(s.value.data() + s.run[r], s.run[r + 1] - s.run[r], 1));
       mass += static_cast<double>(part_mass);
     }
     s.square[i] = square;
     s.radius = std::max(s.radius, std::sqrt(square));
+    if (!s.exact) s.partial_sums = std::max(s.partial_sums, std::sqrt(partial_sums));
     s.mass[i] = mass;
   }
 }
@@ -251,6 +257,7 @@ Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
     out.mass[i] = s.mass[index[i]];
   }
   out.radius = s.radius;
+  out.partial_sums = s.partial_sums;
   out.run_columns = s.run_columns;
   out.first.assign(1, 0);
   for (Index i = 0; i < count; ++i) {

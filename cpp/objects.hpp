@@ -40,7 +40,10 @@ struct SparseStore {
   Buffer<T> value;
   Buffer<double> square;  ///< sum of squares of a row
   Buffer<double> mass;    ///< sum of absolute values of a row
-  double radius = 0;
+  double radius = 0;      ///< largest norm of a row
+  /// Root of the sum of squares of all partial sums of the squares of a row, the largest of all
+  /// rows; each of them is rounded. 0 for integers, whose sums are exact.
+  double partial_sums = 0;
   /// Inverted index of exact rows that share few columns; otherwise empty.
   std::vector<Index> post_start;  ///< postings of a column: [post_start[c], post_start[c + 1])
   Buffer<std::int32_t> post_row;  ///< ascending within a column

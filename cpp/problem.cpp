@@ -9,14 +9,18 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 }
 
-double Problem::conjugate(Index i, double s) const {
-  // The maximiser b solves phi'(b) = s on the piece where that happens, clipped to the box.
+double Problem::maximiser(Index i, double s) const {
+  // It solves phi'(b) = s on the piece where that happens, clipped to the box.
   double b = kink[i];
   if (s < slope_left[i])
     b = curv_left[i] > 0 ? kink[i] + (s - slope_left[i]) / curv_left[i] : -inf;
   else if (s > slope_right[i])
     b = curv_right[i] > 0 ? kink[i] + (s - slope_right[i]) / curv_right[i] : inf;
-  b = std::clamp(b, lower[i], upper[i]);
+  return std::clamp(b, lower[i], upper[i]);
+}
+
+double Problem::conjugate(Index i, double s) const {
+  const double b = maximiser(i, s);
   if (std::isinf(b)) return inf;
   return s * b - phi(i, b);
 }

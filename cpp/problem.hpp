@@ -44,6 +44,8 @@ struct Problem {
     return b <= kink[i] ? slope_left[i] + curv_left[i] * (b - kink[i])
                         : slope_right[i] + curv_right[i] * (b - kink[i]);
   }
+  /// The b in [lower, upper] that maximises s b - phi_i(b).
+  double maximiser(Index i, double s) const;
   /// phi_i*(s) = max over lower <= b <= upper of s b - phi_i(b); infinite when unbounded.
   double conjugate(Index i, double s) const;
 };

@@ -19,6 +19,8 @@ enum class Op {
   affine,
   exp,
   log,
+  log1p,
+  at_least,  ///< max(x, a)
   sqrt,
   cos,
   tanh,
@@ -42,7 +44,7 @@ struct Table {
 struct Instruction {
   Op op;
   int index = 0;        ///< leaf, aux, polynomial, table: which one; powi: the power
-  double a = 0, b = 0;  ///< constant, power: a; affine: a x + b; exp: exp(a x + b)
+  double a = 0, b = 0;  ///< constant, power, at_least: a; affine: a x + b; exp: exp(a x + b)
 };
 
 struct Program {

@@ -14,8 +14,6 @@
 namespace mercer {
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Slots of a group start at a multiple of this (the widest vector of all paths).
-inline constexpr Index slot_align = 32;
 
 /// An objective that falls by less than this part of itself over many steps no longer falls.
 inline constexpr double stagnation = 1e-12;
@@ -29,6 +27,9 @@ void require_finite(const std::vector<T>& diag) {
           "kernel values are not finite on these objects: k(x, x) overflows. Scale the data, or "
           "use a smaller degree or gamma");
 }
+
+/// Thrown out of work that the solver gave up before its end; see Limits::leave.
+struct Left {};
 
 /// Time, iteration and interrupt limits, asked at every outer step.
 class Limits {
@@ -46,16 +47,44 @@ class Limits {
   }
   /// The same, for work that makes the result whole: a moment after an interrupt is left for it.
   bool impatient() { return interrupted() && seconds() > *noticed_ + grace; }
+  bool out_of_time(double reserve = 0) const {
+    return s_.time_limit > 0 && seconds() + reserve > s_.time_limit;
+  }
+
+  /// Asked by all threads inside long computations of kernel values: whether to give them up.
+  bool leave(int worker) {
+    bool leaves = false;
+    if (finishing_)
+      leaves = worker == 0 && impatient();
+    else
+      leaves =
+          (worker == 0 ? interrupted() : stop_->load(std::memory_order_relaxed)) || out_of_time();
+    if (leaves) left_.store(true, std::memory_order_relaxed);
+    return left();
+  }
+  /// Whether a computation was given up, so that its values are of no use.
+  bool left() const { return left_.load(std::memory_order_relaxed); }
+  /// From now on work makes the result whole.
+  void finish() {
+    finishing_ = true;
+    left_.store(false);
+  }
+  bool finishing() const { return finishing_; }
 
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// True when the solver must stop; says why.
-  bool reached(Index n_iter, Status* why) {
+  /// True when the solver must stop; says why. `reserve` seconds of the limit are for what follows.
+  bool reached(Index n_iter, Status* why, double reserve = 0) {
     if (interrupted()) return *why = Status::interrupted, true;
     if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
-    if (s_.time_limit > 0 && seconds() > s_.time_limit) return *why = Status::time_limit, true;
+    if (out_of_time(reserve)) return *why = Status::time_limit, true;
     return false;
+  }
+  /// Whether the time limit is over by more than a moment, so that even what makes the result whole
+  /// must be left.
+  bool overdue() const {
+    return s_.time_limit > 0 && seconds() > (1 + moment) * s_.time_limit + moment;
   }
   Index steps_left(Index n_iter, Index wish) const {
     return s_.max_iter < 0 ? wish : std::min(wish, s_.max_iter - n_iter);
@@ -63,11 +92,13 @@ class Limits {
   const std::atomic<bool>* flag() const { return stop_; }
 
  private:
-  static constexpr double grace = 0.2;
+  static constexpr double grace = 0.2, moment = 0.05;
 
   const Settings& s_;
   std::atomic<bool>* stop_;
   std::optional<double> noticed_;  ///< seconds() of the interrupt
+  std::atomic<bool> left_{false};
+  bool finishing_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -75,13 +106,13 @@ class Limits {
 template <class T>
 class Slots {
  public:
-  /// Room for `count[g]` variables of each group.
-  void layout(int groups, const Index* count) {
+  /// Room for `count[g]` variables of each group, which starts at a multiple of `align`.
+  void layout(int groups, const Index* count, Index align = slot_align) {
     task.groups = groups;
     Index at = 0;
     for (int g = 0; g < std::max(groups, 1); ++g) {
       task.group_begin[g] = at;
-      at += round_up(std::max<Index>(count[g], 1), slot_align);
+      at += round_up(std::max<Index>(count[g], 1), align);
       task.group_end[g] = at;
     }
     task.size = at;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -34,7 +36,6 @@ struct Job {
   const std::function<void(Index, int)>* body = nullptr;
   Index tasks = 0;
   std::atomic<Index> next{0};
-  std::atomic<int> seats{0};    ///< workers that may still join
   std::atomic<int> running{0};  ///< workers inside the job
   std::exception_ptr error;
   std::mutex error_lock;
@@ -56,40 +57,76 @@ struct Job {
 
 thread_local bool inside_pool = false;
 
-class Pool {
+/// A thread of the pool. It sleeps through jobs that are not for it.
+class Worker {
  public:
-  ~Pool() {
-    {
-      std::lock_guard guard(lock_);
-      quit_ = true;
-      epoch_.fetch_add(1);
-    }
-    wake_.notify_all();
-    for (std::thread& t : threads_) t.join();
+  /// `number` is what bodies know the thread by. Throws std::system_error where the system starts
+  /// no more threads.
+  explicit Worker(int number) {
+    std::thread([this, number] { loop(number); }).detach();  // lives until the process ends
   }
 
+  void offer(Job* job) {
+    bool asleep;
+    {
+      std::lock_guard guard(lock_);
+      job_ = job;
+      offers_.fetch_add(1, std::memory_order_release);
+      asleep = asleep_;
+    }
+    if (asleep) wake_.notify_one();
+  }
+
+  /// From now on the worker does not begin the job.
+  void withdraw() {
+    std::lock_guard guard(lock_);
+    job_ = nullptr;
+  }
+
+ private:
+  void loop(int number) {
+    inside_pool = true;
+    for (unsigned seen = 0;;) {
+      // About twenty microseconds of spinning bridges the serial parts of a solver.
+      for (int spin = 0; spin < 4000 && offers_.load(std::memory_order_acquire) == seen; ++spin)
+        relax();
+      std::unique_lock guard(lock_);
+      asleep_ = true;
+      wake_.wait(guard, [&] { return offers_.load(std::memory_order_relaxed) != seen; });
+      asleep_ = false;
+      seen = offers_.load(std::memory_order_relaxed);
+      Job* job = job_;
+      if (job) job->running.fetch_add(1);
+      guard.unlock();
+      if (job) {
+        job->work(number);
+        job->running.fetch_sub(1, std::memory_order_release);
+      }
+    }
+  }
+
+  std::mutex lock_;
+  std::condition_variable wake_;
+  std::atomic<unsigned> offers_{0};
+  bool asleep_ = false;
+  Job* job_ = nullptr;
+};
+
+class Pool {
+ public:
   void run(int threads, Index tasks, const std::function<void(Index, int)>& body,
            const std::function<void()>& idle) {
     std::unique_lock one_at_a_time(run_lock_);
-    grow(threads - 1);
+    const std::size_t helpers = grow(threads - 1);
     Job job;
     job.body = &body;
     job.tasks = tasks;
-    job.seats.store(threads - 1);
-    {
-      std::lock_guard guard(lock_);
-      job_ = &job;
-      epoch_.fetch_add(1, std::memory_order_release);
-    }
-    if (sleepers_.load() > 0) wake_.notify_all();
+    for (std::size_t w = 0; w < helpers; ++w) workers_[w]->offer(&job);
     inside_pool = true;
     job.work(0);
     inside_pool = false;
     // Nobody may join any more; then wait for those inside.
-    {
-      std::lock_guard guard(lock_);
-      job_ = nullptr;
-    }
+    for (std::size_t w = 0; w < helpers; ++w) workers_[w]->withdraw();
     for (unsigned spins = 0; job.running.load(std::memory_order_acquire) > 0; ++spins) {
       relax();
       if (idle && spins % 4096 == 4095) idle();
@@ -98,49 +135,23 @@ class Pool {
   }
 
  private:
-  void grow(int workers) {
-    while (static_cast<int>(threads_.size()) < workers) {
-      const unsigned seen = epoch_.load();
-      threads_.emplace_back([this, seen] { loop(seen); });
-    }
-  }
-
-  void loop(unsigned seen) {
-    inside_pool = true;
-    for (;;) {
-      // About twenty microseconds of spinning bridges the serial parts of a solver.
-      for (int spin = 0; spin < 4000 && epoch_.load(std::memory_order_acquire) == seen; ++spin)
-        relax();
-      std::unique_lock guard(lock_);
-      while (epoch_.load() == seen) {
-        sleepers_.fetch_add(1);
-        wake_.wait(guard);
-        sleepers_.fetch_sub(1);
+  /// Starts workers until there are so many; returns how many of them there are. Fewer, where the
+  /// process has reached a limit: it is asked again a second later.
+  std::size_t grow(int workers) {
+    const auto wanted = static_cast<std::size_t>(workers);
+    if (workers_.size() < wanted && std::chrono::steady_clock::now() >= retry_) try {
+        workers_.reserve(wanted);  // a worker that runs must find its place
+        while (workers_.size() < wanted)
+          workers_.push_back(std::make_unique<Worker>(static_cast<int>(workers_.size()) + 1));
+      } catch (const std::system_error&) {
+        retry_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       }
-      seen = epoch_.load();
-      if (quit_) return;
-      Job* job = job_;
-      int worker = 0;
-      if (job) {
-        worker = job->seats.fetch_sub(1);
-        if (worker > 0) job->running.fetch_add(1);
-      }
-      guard.unlock();
-      if (job && worker > 0) {
-        job->work(worker);
-        job->running.fetch_sub(1, std::memory_order_release);
-      }
-    }
+    return std::min(wanted, workers_.size());
   }
 
   std::mutex run_lock_;
-  std::mutex lock_;
-  std::condition_variable wake_;
-  std::vector<std::thread> threads_;
-  std::atomic<unsigned> epoch_{0};
-  std::atomic<int> sleepers_{0};
-  Job* job_ = nullptr;
-  bool quit_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::chrono::steady_clock::time_point retry_;  ///< no threads are started before
 };
 
 std::atomic<Pool*> the_pool{nullptr};
@@ -201,13 +212,15 @@ std::atomic<int>& limit() {
 }  // namespace
 
 int usable_cpus() {
-  int n = static_cast<int>(std::thread::hardware_concurrency());
+  static const int all = static_cast<int>(std::thread::hardware_concurrency());
+  int n = all;
 #ifdef __linux__
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) n = CPU_COUNT(&set);
 #endif
-  return std::max(1, std::min(n, cgroup_quota()));
+  static const int quota = cgroup_quota();
+  return std::max(1, std::min(n, quota));
 }
 
 int num_threads() {
@@ -218,10 +231,10 @@ void set_num_threads(int n) {
 }
 
 int resolve_jobs(int n_jobs) {
-  const int all = num_threads();
+  const int cpus = usable_cpus(), all = std::min(num_threads(), cpus);
   if (n_jobs == 0) return all;
-  if (n_jobs < 0) return std::max(1, std::min(all, usable_cpus() + 1 + n_jobs));
-  return n_jobs;
+  if (n_jobs < 0) return std::max(1, std::min(all, cpus + 1 + n_jobs));
+  return std::min(n_jobs, cpus);
 }
 
 void parallel_for(int threads, Index tasks, const std::function<void(Index, int)>& body,

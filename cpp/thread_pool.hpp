@@ -21,11 +21,13 @@ void set_num_threads(int n);
 /// Runs body(task, worker) for task in [0, tasks) on up to `threads` threads (the caller is one
 /// of them); worker < threads names the thread for per-thread scratch. The first exception is
 /// rethrown in the caller. Nested calls run serially. While the caller waits for the others it
-/// calls `idle`, if given.
+/// calls `idle`, if given. Where the system starts no more threads there are fewer, down to the
+/// caller alone.
 void parallel_for(int threads, Index tasks, const std::function<void(Index, int)>& body,
                   const std::function<void()>& idle = nullptr);
 
-/// scikit-learn's convention for n_jobs; 0 means the default number of threads.
+/// scikit-learn's convention for n_jobs; 0 means the default number of threads. Never more than
+/// usable_cpus(): threads that share a core wait for each other.
 int resolve_jobs(int n_jobs);
 
 }  // namespace mercer

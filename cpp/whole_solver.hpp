@@ -27,19 +27,63 @@ class WholeSolver {
         matrix_(workspace.matrix),
         gathered_(workspace.gathered),
         shared_(workspace.shared),
-        segments_(workspace.segments) {}
+        segments_(workspace.segments) {
+    query_.pair.leave = [this] { return limits_.leave(0); };
+  }
 
   Solution run(const std::vector<double>& start) {
     const Index n = p_.size();
     place();
-    slot_kernel_->diag(slot_diag_.data());
+    Leaving leaving([this] { return limits_.leave(0); });
+    if (!slot_kernel_->diag(slot_diag_.data(), settings_.threads, leaving)) {
+      Solution none = untouched(p_, start);
+      limits_.reached(0, &none.status);
+      return none;
+    }
     require_finite(slot_diag_);
     Solution sol;
     sol.beta = start.empty() ? std::vector<double>(static_cast<std::size_t>(n), 0.0) : start;
     sol.values.assign(static_cast<std::size_t>(n), 0.0);
     for (Index i = 0; i < n; ++i)
       slots_.set(slot_[i], p_, i, sol.beta[i], 0.0, static_cast<double>(slot_diag_[slot_[i]]));
-    if (!start.empty()) rebuild(sol);
+    sol.status = Status::optimal;
+    try {
+      iterate(sol, start.empty());
+    } catch (const Left&) {  // in the middle of a kernel row: the last whole step stands
+      sol.n_iter += slots_.task.steps;
+      sol.fresh = false;
+      limits_.reached(sol.n_iter, &sol.status);
+    }
+    limits_.finish();
+    if (!sol.fresh) {
+      collect(sol);
+      rebuild(sol);
+    }
+    summarise(p_, sol);
+    if (polishes(sol) && (sol.status == Status::optimal || sol.status == Status::stalled)) {
+      polish(sol);
+      if (sol.violation <= settings_.tol) sol.status = Status::optimal;
+    }
+    if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
+        !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
+      sol.status = Status::stalled;
+    sol.n_kernel_values = kernel_values_;
+    sol.cache_misses = misses_;
+    return sol;
+  }
+
+ private:
+  static constexpr Index burst = 50000;
+  static constexpr double polished = 1e-12;
+  static constexpr Index worth_shrinking = 256;
+  /// Multiply-adds that take a few milliseconds.
+  static constexpr double dear_rows = 2e7;
+
+  /// Steps until a limit or the optimum is reached.
+  void iterate(Solution& sol, bool from_zero) {
+    const Index n = p_.size();
+    slots_.task.steps = 0;
+    if (!from_zero) rebuild(sol);
     InnerTask<T>& t = slots_.task;
     // In single precision the values drift a little: stop with room to spare.
     t.tol = std::is_same_v<T, float> ? 0.6 * settings_.tol : settings_.tol;
@@ -48,7 +92,6 @@ class WholeSolver {
       return static_cast<WholeSolver*>(owner)->fetch(slot);
     };
     t.owner = this;
-    sol.status = Status::optimal;
     const bool unbounded = settings_.objective_floor > -infinite;
     const bool shrinking = settings_.shrinking && n >= worth_shrinking && !unbounded &&
                            settings_.gap_tol <= 0 && !settings_.callback;
@@ -62,7 +105,8 @@ class WholeSolver {
                                                                : burst);
       if (settings_.gap_tol > 0) t.max_steps = std::min(t.max_steps, std::max<Index>(n, 64));
       ops<T>().inner(t);
-      sol.n_iter += t.steps;
+      const Index steps = std::exchange(t.steps, 0);
+      sol.n_iter += steps;
       sol.fresh = false;
       ++sol.outer;
       sol.negative_curvature |= t.negative_curvature;
@@ -101,7 +145,7 @@ class WholeSolver {
         restart_from(sol);
         if (sol.violation <= settings_.tol) break;
       }
-      if (t.steps == 0 || (long_run && (t.violation <= noise() || !progress(sol)))) {
+      if (steps == 0 || (long_run && (t.violation <= noise() || !progress(sol)))) {
         sol.status = settings_.max_iter >= 0 && sol.n_iter >= settings_.max_iter
                          ? Status::iteration_limit
                          : Status::stalled;
@@ -114,29 +158,7 @@ class WholeSolver {
       }
       if (shrinking) shrunk_pass(sol);
     }
-    if (!sol.fresh) {
-      collect(sol);
-      rebuild(sol);
-    }
-    summarise(p_, sol);
-    if (polishes(sol) && (sol.status == Status::optimal || sol.status == Status::stalled)) {
-      polish(sol);
-      if (sol.violation <= settings_.tol) sol.status = Status::optimal;
-    }
-    if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
-        !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
-      sol.status = Status::stalled;
-    sol.n_kernel_values = kernel_values_;
-    sol.cache_misses = misses_;
-    return sol;
   }
-
- private:
-  static constexpr Index burst = 50000;
-  static constexpr double polished = 1e-12;
-  static constexpr Index worth_shrinking = 256;
-  /// Multiply-adds that take a few milliseconds.
-  static constexpr double dear_rows = 2e7;
 
   void place() {
     const Index n = p_.size();
@@ -219,6 +241,7 @@ class WholeSolver {
       const Index begin = from / slot_kernel_->panel() * slot_kernel_->panel();
       if (from >= to) return;
       slot_kernel_->tile(query_, begin, to - begin, rows + begin, stride_);
+      if (limits_.left()) throw Left();
       kernel_values_ += count * (to - from);
     };
     slot_kernel_->prepare(query_, slots, static_cast<int>(count));
@@ -242,6 +265,7 @@ class WholeSolver {
     own_tile_.require(static_cast<Index>(fresh_.size()) * wide);
     slot_kernel_->prepare(query_, fresh_slots_.data(), static_cast<int>(fresh_.size()));
     slot_kernel_->tile(query_, begin, width, own_tile_.data(), wide);
+    if (limits_.left()) throw Left();
     kernel_values_ += static_cast<Index>(fresh_.size()) * own->count;
     for (std::size_t k = 0; k < fresh_.size(); ++k) {
       const T* row = own_tile_.data() + static_cast<Index>(k) * wide + (own->begin - begin);
@@ -253,14 +277,21 @@ class WholeSolver {
   /// The rows of wanted_, which take milliseconds each.
   void compute_by_all_threads(T* rows) {
     const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    const Index width = round_up(std::max<Index>(size / (4 * settings_.threads), 64), 64);
+    constexpr Index least = 64;
+    static_assert(least % largest_panel == 0);
+    const Index width = round_up(std::max(size / (4 * settings_.threads), least), least);
     std::vector<Query<T>> queries(static_cast<std::size_t>(std::max(settings_.threads, 1)));
-    parallel_for(settings_.threads, (size + width - 1) / width, [&](Index task, int worker) {
+    for (std::size_t w = 0; w < queries.size(); ++w)
+      queries[w].pair.leave = [this, w] { return limits_.leave(static_cast<int>(w)); };
+    const auto body = [&](Index task, int worker) {
+      if (limits_.leave(worker)) return;
       Query<T>& q = queries[worker];
       slot_kernel_->prepare(q, wanted_.data(), static_cast<int>(count));
       slot_kernel_->tile(q, task * width, std::min(width, size - task * width), rows + task * width,
                          stride_);
-    });
+    };
+    parallel_for(settings_.threads, (size + width - 1) / width, body, [&] { limits_.leave(0); });
+    if (limits_.left()) throw Left();
     kernel_values_ += count * size;
   }
 
@@ -327,7 +358,13 @@ class WholeSolver {
       return static_cast<WholeSolver*>(owner)->gather(slot);
     };
     small.max_steps = limits_.steps_left(sol.n_iter, burst);
-    ops<T>().inner(small);
+    small.steps = 0;
+    bool left = false;
+    try {
+      ops<T>().inner(small);
+    } catch (const Left&) {
+      left = true;
+    }
     sol.n_iter += small.steps;
     sol.negative_curvature |= small.negative_curvature;
     for (std::size_t k = 0, c = 0; k < kept_.size(); ++k, ++c) {
@@ -336,6 +373,7 @@ class WholeSolver {
         c = static_cast<std::size_t>(small.group_begin[1]);
       t.beta[kept_[k]] = small.beta[c];
     }
+    if (left) throw Left();
     collect(sol);
     rebuild(sol);
   }
@@ -417,7 +455,12 @@ class WholeSolver {
       if (sol.beta[i] != 0 && !slots_.task.rows[slot_[i]]) wanted_.push_back(slot_[i]);
       if (wanted_.size() == most || (i + 1 == p_.size() && !wanted_.empty())) {
         if (limits_.impatient()) return false;
-        fetch_wanted();
+        try {
+          fetch_wanted();
+        } catch (const Left&) {
+          if (limits_.finishing()) return false;
+          throw;
+        }
         wanted_.clear();
       }
     }
@@ -444,29 +487,33 @@ class WholeSolver {
     };
     Solution best = sol;
     constexpr int rounds = 12;
-    for (int round = 0; round < rounds && best.violation > polished; ++round) {
-      const double part = polish_step(p_, kernel, sol);
-      if (part == 0) break;
-      rebuild(sol);
-      summarise(p_, sol);
-      if (part == 1) {
-        if (sol.violation < best.violation)
-          best = sol;
-        else if (round > rounds / 2)
-          break;
-        for (Index i = 0; i < p_.size(); ++i) t.beta[slot_[i]] = sol.beta[i];
-        t.tol = std::max(polished, 1e-3 * sol.violation);
-        t.max_steps = limits_.steps_left(sol.n_iter, 4 * p_.size());
-        ops<T>().inner(t);
-        sol.n_iter += t.steps;
-        best.n_iter = sol.n_iter;
-        if (t.steps > 0) {
-          collect(sol);
-          rebuild(sol);
-          summarise(p_, sol);
-          if (sol.violation < best.violation) best = sol;
+    try {
+      for (int round = 0; round < rounds && best.violation > polished; ++round) {
+        const double part = polish_step(p_, kernel, sol);
+        if (part == 0) break;
+        rebuild(sol);
+        summarise(p_, sol);
+        if (part == 1) {
+          if (sol.violation < best.violation)
+            best = sol;
+          else if (round > rounds / 2)
+            break;
+          for (Index i = 0; i < p_.size(); ++i) t.beta[slot_[i]] = sol.beta[i];
+          t.tol = std::max(polished, 1e-3 * sol.violation);
+          t.max_steps = limits_.steps_left(sol.n_iter, 4 * p_.size());
+          ops<T>().inner(t);
+          const Index steps = std::exchange(t.steps, 0);
+          sol.n_iter += steps;
+          best.n_iter = sol.n_iter;
+          if (steps > 0) {
+            collect(sol);
+            rebuild(sol);
+            summarise(p_, sol);
+            if (sol.violation < best.violation) best = sol;
+          }
         }
       }
+    } catch (const Left&) {  // the best point so far is what counts
     }
     sol = std::move(best);
     t.tol = tol;

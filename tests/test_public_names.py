@@ -10,16 +10,17 @@ from pathlib import Path
 import mercer
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
+SUBMODULES = ["mercer.geometry.hyperplanes"]  # public, but not part of the package above them
 
 
 def public_names():
     """Return the names in ``__all__`` of mercer and its packages, a line for each."""
     names = {f"mercer.{name}" for name in mercer.__all__}
-    for info in pkgutil.iter_modules(mercer.__path__, "mercer."):
-        if info.name.rpartition(".")[2].startswith("_"):
-            continue
-        module = importlib.import_module(info.name)
-        names |= {f"{info.name}.{name}" for name in getattr(module, "__all__", ())}
+    packages = [info.name for info in pkgutil.iter_modules(mercer.__path__, "mercer.")]
+    for package in packages + SUBMODULES:
+        if not package.startswith("mercer._"):
+            module = importlib.import_module(package)
+            names |= {f"{package}.{name}" for name in getattr(module, "__all__", ())}
     return sorted(names)
 
 

@@ -11,8 +11,10 @@
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "memory.hpp"
 
 namespace mercer {
@@ -28,9 +30,19 @@ using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 /// A new NumPy array that owns its memory.
 template <class T>
 nb::ndarray<nb::numpy, T> fresh(std::initializer_list<size_t> shape, T** data) {
-  size_t n = 1;
-  for (size_t s : shape) n *= s;
-  auto buffer = std::make_unique<Buffer<T>>(static_cast<Index>(std::max<size_t>(n, 1)));
+  double values = 1;
+  std::string words;
+  for (size_t s : shape) {
+    values *= static_cast<double>(s);
+    words += (words.empty() ? "" : " x ") + std::to_string(s);
+  }
+  if (values > 1e18) throw OutOfMemory(words, values, sizeof(T));
+  auto buffer = std::make_unique<Buffer<T>>();
+  try {
+    buffer->reset(static_cast<Index>(std::max(values, 1.0)));
+  } catch (const OutOfMemory&) {
+    throw OutOfMemory(words, values, sizeof(T));
+  }
   *data = buffer->data();
   nb::capsule owner(buffer.release(), [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
   return nb::ndarray<nb::numpy, T>(*data, shape, owner);
@@ -52,7 +64,7 @@ nb::object array_of(const std::vector<T>& v) {
 /// A Python object that C++ threads may copy and drop without holding the interpreter lock.
 inline std::shared_ptr<nb::object> shared(nb::object o) {
   return std::shared_ptr<nb::object>(new nb::object(std::move(o)), [](nb::object* p) {
-    nb::gil_scoped_acquire gil;
+    const HoldLock gil;
     delete p;
   });
 }

@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/programs.hpp"
+#include "bindings/signals.hpp"
 #include "objects.hpp"
 #include "thread_pool.hpp"
 
@@ -65,7 +66,7 @@ class ObjectsBuilder {
     const double* c = centre ? centre->data() : nullptr;
     std::optional<DenseStore<T>> store;
     {
-      nb::gil_scoped_release release;
+      const ReleaseLock release;
       store = pack_dense<T, U>(s, c);
     }
     add(std::move(*store), s.n);
@@ -76,7 +77,7 @@ class ObjectsBuilder {
     const Strided<U> s = strided<T>(x);
     std::optional<SparseStore<T>> store;
     {
-      nb::gil_scoped_release release;
+      const ReleaseLock release;
       store = compress_dense<T, U>(s);
     }
     add(std::move(*store), s.n);
@@ -97,8 +98,8 @@ class ObjectsBuilder {
     SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, norm);
     if (kernel) {
       const auto pair = parse_pair(*kernel);
-      nb::gil_scoped_release release;
-      prepare_sequences(*pair, s, resolve_jobs(0));
+      interruptible(
+          [&](Leaving& leaving) { prepare_sequences(*pair, s, resolve_jobs(0), leaving); });
     }
     add(std::move(s), static_cast<Index>(start.shape(0)) - 1);
   }
@@ -140,6 +141,13 @@ std::pair<double, double> describe(const ObjectsBuilder<T>& b, int leaf) {
   if (auto* p = std::get_if<SparseStore<T>>(&s))
     return {p->radius, p->radius * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2};
   return {0.0, 0.0};
+}
+
+/// See SparseStore::partial_sums; 0 for other stores.
+template <class T>
+double partial_sums_of(const ObjectsBuilder<T>& b, int leaf) {
+  auto* p = std::get_if<SparseStore<T>>(b.objects->stores.at(static_cast<size_t>(leaf)).get());
+  return p ? p->partial_sums : 0.0;
 }
 
 /// Columns of the rows in the store of a leaf.

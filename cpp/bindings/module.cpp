@@ -18,7 +18,17 @@ NB_MODULE(_native, m) {
   using namespace mercer;
   // A module-level Gram of a Python kernel is a reference cycle at exit, not a leak.
   nb::set_leak_warnings(false);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const OutOfMemory& e) {
+      PyErr_SetString(PyExc_MemoryError, e.what());
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(PyExc_MemoryError, "cannot allocate the working arrays of a native call");
+    }
+  });
   m.def("isa", [] { return std::string(current_isa().name); });
+  m.def("isa_reason", &isa_reason);
   m.def("available_isas", &available_isas);
   m.def("set_isa", &set_isa);
   m.def("get_num_threads", &num_threads);

@@ -59,6 +59,10 @@ inline Program parse_program(nb::list code, int n_leaves, int n_aux) {
       i = {Op::swap, 0, 0, 0};
     else if (name == "log")
       i = {Op::log, 0, 0, 0};
+    else if (name == "log1p")
+      i = {Op::log1p, 0, 0, 0};
+    else if (name == "at_least")
+      i = {Op::at_least, 0, nb::cast<double>(t[1]), 0};
     else if (name == "sqrt")
       i = {Op::sqrt, 0, 0, 0};
     else if (name == "cos")
@@ -85,7 +89,7 @@ inline Program parse_program(nb::list code, int n_leaves, int n_aux) {
 template <class T>
 void call_python(const nb::object& f, const Index* a, Index na, const Index* b, Index nb_, T* out,
                  Index stride) {
-  nb::gil_scoped_acquire gil;
+  const HoldLock gil;
   Index *ia, *ib;
   auto ids_a = fresh<Index>({static_cast<size_t>(na)}, &ia);
   auto ids_b = fresh<Index>({static_cast<size_t>(nb_)}, &ib);
@@ -93,12 +97,12 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
   std::copy_n(b, nb_, ib);
   nb::object result;
   try {
-    result = f(ids_a, ids_b);
+    with_python([&] { result = f(ids_a, ids_b); });
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_KeyboardInterrupt)) throw;
     // The tile is finished all the same, and the signal raised again for the solver to hear:
     // it then stops with the model it has.
-    result = f(ids_a, ids_b);
+    with_python([&] { result = f(ids_a, ids_b); });
     PyErr_SetInterrupt();
   }
   Array2<double> tile;
@@ -240,11 +244,13 @@ LeafSource<T> parse_source(nb::handle h) {
       call_python<T>(*f, a, na, b, n, out, stride);
     };
     s.call_diag = [g](const Index* a, Index na, T* out) {
-      nb::gil_scoped_acquire gil;
+      const HoldLock gil;
       Index* ia;
       auto ids = fresh<Index>({static_cast<size_t>(na)}, &ia);
       std::copy_n(a, na, ia);
-      const auto d = nb::cast<Array1<double>>((*g)(ids));
+      nb::object values;
+      with_python([&] { values = (*g)(ids); });
+      const auto d = nb::cast<Array1<double>>(values);
       if (static_cast<Index>(d.shape(0)) != na)
         throw nb::value_error("the kernel returned a diagonal of the wrong length");
       for (Index i = 0; i < na; ++i) out[i] = static_cast<T>(d.data()[i]);

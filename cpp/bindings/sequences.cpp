@@ -19,14 +19,11 @@ nb::object diagonal_of(nb::tuple kernel, const U* data, size_t total, const Arra
   if (pair->takes_points() != (width > 0))
     throw nb::value_error("sequences do not fit their kernel");
   std::vector<double> d;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    prepare_sequences(*pair, s, resolve_jobs(n_jobs));
-    d = pair_diagonal(*pair, s, resolve_jobs(n_jobs), [&] { return signals(); });
-  }
-  signals.rethrow();
-  if (static_cast<Index>(d.size()) != s.n) raise_interrupt();
+  interruptible([&](Leaving& leaving) {
+    const int threads = resolve_jobs(n_jobs);
+    if (prepare_sequences(*pair, s, threads, leaving))
+      d = pair_diagonal(*pair, s, threads, leaving);
+  });
   return array_of(d);
 }
 
@@ -59,11 +56,10 @@ nb::tuple hidden_markov_gradients_of(Array1<std::int32_t> x, Array1<Index> start
   auto first = fresh<double>({n}, &log_probability);
   auto second = fresh<double>(
       {n, static_cast<size_t>(m.states + m.states * m.states + m.states * m.symbols)}, &gradient);
-  {
-    nb::gil_scoped_release release;
+  interruptible([&](Leaving& leaving) {
     hidden_markov_gradients(m, x.data(), start.data(), static_cast<Index>(n), resolve_jobs(n_jobs),
-                            log_probability, gradient);
-  }
+                            leaving, log_probability, gradient);
+  });
   return nb::make_tuple(first, second);
 }
 
@@ -72,7 +68,11 @@ nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial
   const HiddenMarkovModel m = hidden_markov(initial, transition, emission, x);
   const size_t length = x.shape(0), k = initial.shape(0);
   ForwardBackward pass;
-  const double log_probability = pass.run(m, x.data(), static_cast<Index>(length));
+  double log_probability = 0;
+  interruptible([&](Leaving& leaving) {
+    log_probability =
+        pass.run(m, x.data(), static_cast<Index>(length), [&leaving] { return leaving(); });
+  });
   double *forward, *backward, *scale;
   auto f = fresh<double>({length, k}, &forward);
   auto b = fresh<double>({length, k}, &backward);
@@ -86,8 +86,7 @@ nb::tuple hidden_markov_passes_of(Array1<std::int32_t> x, Array1<double> initial
 SequenceStore prepared_tokens(const PairKernel& kernel, const Array1<std::int32_t>& token,
                               const Array1<Index>& start, int threads) {
   SequenceStore s = sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
-  nb::gil_scoped_release release;
-  prepare_sequences(kernel, s, threads);
+  interruptible([&](Leaving& leaving) { prepare_sequences(kernel, s, threads, leaving); });
   return s;
 }
 
@@ -100,14 +99,7 @@ nb::object grammar_slopes_of(nb::tuple kernel, Array1<std::int32_t> a, Array1<In
   const SequenceStore z = prepared_tokens(*pair, b, start_b, threads);
   double* out;
   auto result = fresh<double>({2, static_cast<size_t>(x.n), static_cast<size_t>(z.n)}, &out);
-  Signals signals;
-  bool complete = false;
-  {
-    nb::gil_scoped_release release;
-    complete = grammar_slopes(*pair, x, z, threads, [&] { return signals(); }, out);
-  }
-  signals.rethrow();
-  if (!complete) raise_interrupt();
+  interruptible([&](Leaving& leaving) { grammar_slopes(*pair, x, z, threads, leaving, out); });
   return nb::cast(result);
 }
 
@@ -149,10 +141,10 @@ void bind_sequences(nb::module_& m) {
             const SequenceStore s =
                 sequence_store(token.data(), token.shape(0), start, 0, std::nullopt);
             GramCounts counts;
-            {
-              nb::gil_scoped_release release;
-              counts = table.count(s.token.data(), s.start.data(), s.n);
-            }
+            interruptible([&](Leaving& leaving) {
+              counts = table.count(s.token.data(), s.start.data(), s.n,
+                                   [&leaving] { return leaving(); });
+            });
             return nb::make_tuple(array_of(counts.value), array_of(counts.column),
                                   array_of(counts.start));
           },

@@ -7,23 +7,34 @@
 #include <utility>
 
 #include "bindings/arrays.hpp"
+#include "leaving.hpp"
 
 namespace mercer {
 
 /// Asks Python about signals at most every 50 ms. A KeyboardInterrupt ends the native work in good
 /// order; any other exception of a handler is kept for `rethrow`.
+///
+/// Python runs handlers in its main thread only. Other threads never ask, so that they do not wait
+/// for the interpreter lock in the middle of their work.
 class Signals {
  public:
+  /// Needs the interpreter lock.
+  Signals()
+      : main_(nb::cast<unsigned long>(
+                  nb::module_::import_("threading").attr("main_thread")().attr("ident")) ==
+              PyThread_get_thread_ident()) {}
+
   bool operator()() {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return raised_;
+    if (!main_ || now - last_ < std::chrono::milliseconds(50)) return raised_;
     last_ = now;
     return ask();
   }
 
   /// Asks at once: what nobody hears now is raised by Python somewhere after the native call.
   bool ask() {
-    nb::gil_scoped_acquire gil;
+    if (!main_) return false;
+    const HoldLock gil;
     if (!raised_ && PyErr_CheckSignals() != 0) {
       raised_ = true;
       if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
@@ -40,6 +51,7 @@ class Signals {
   }
 
  private:
+  bool main_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   bool raised_ = false;
   std::unique_ptr<nb::python_error> other_;
@@ -49,6 +61,20 @@ class Signals {
 [[noreturn]] inline void raise_interrupt() {
   PyErr_SetNone(PyExc_KeyboardInterrupt);
   throw nb::python_error();
+}
+
+/// Runs work(leaving) without the interpreter lock. When it is interrupted it returns early, and
+/// the caller of the binding gets a KeyboardInterrupt or what a handler of the user raised.
+template <class Work>
+void interruptible(Work work) {
+  Signals signals;
+  Leaving leaving([&] { return signals(); });
+  {
+    const ReleaseLock release;
+    work(leaving);
+  }
+  signals.rethrow();
+  if (leaving.left()) raise_interrupt();
 }
 
 }  // namespace mercer

@@ -124,15 +124,18 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
   s.interrupted = [&] { return signals(); };
   if (!callback.is_none()) {
     s.callback = [&](const Progress& p) {
-      nb::gil_scoped_acquire gil;
-      nb::object stop = callback(p.iteration, p.violation, p.objective, p.gap, p.active,
-                                 p.cache_hits, p.cache_misses);
+      const HoldLock gil;
+      nb::object stop;
+      with_python([&] {
+        stop = callback(p.iteration, p.violation, p.objective, p.gap, p.active, p.cache_hits,
+                        p.cache_misses);
+      });
       return !stop.is_none() && nb::cast<bool>(stop);
     };
   }
   std::vector<Solution> solutions;
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     solutions = solve_many<T>(parsed, objects, kernel, s);
   }
   if (signals.ask()) note_interrupt(solutions);

@@ -1,5 +1,6 @@
 // The classes that exist in single and in double precision.
 #include "bindings/builder.hpp"
+#include "bindings/pair_solving.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/programs.hpp"
 #include "bindings/solving.hpp"
@@ -56,6 +57,9 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def(
           "rounding", [](const Builder& b, int leaf) { return describe(b, leaf).second; }, "leaf"_a)
       .def(
+          "partial_sums", [](const Builder& b, int leaf) { return partial_sums_of(b, leaf); },
+          "leaf"_a)
+      .def(
           "columns", [](const Builder& b, int leaf) { return columns_of(b, leaf); }, "leaf"_a)
       .def(
           "is_sparse",
@@ -66,7 +70,8 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
           "leaf"_a)
       .def_prop_ro("n", [](const Builder& b) { return b.objects->n; });
 
-  nb::class_<Evaluator<T>>(m, evaluator_name)
+  auto evaluator = nb::class_<Evaluator<T>>(m, evaluator_name);
+  evaluator
       .def(
           "__init__",
           [](Evaluator<T>* self, nb::list code, nb::list sources, int n_aux, const Builder& a,
@@ -86,12 +91,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def("product", &product_of<T>, "segments"_a, "n_jobs"_a = 0, "weights"_a = nb::none())
       .def_prop_ro("linear", &Evaluator<T>::linear)
       .def("weights", &weights_of<T>, "segments"_a, "n_jobs"_a = 0)
-      .def("diag",
-           [](const Evaluator<T>& e) {
-             std::vector<T> d(static_cast<size_t>(e.cols()));
-             e.diag(d.data());
-             return array_of(std::vector<double>(d.begin(), d.end()));
-           })
+      .def("diag", &diagonal_of<T>, "n_jobs"_a = 0)
       .def(
           "solve",
           [](const Evaluator<T>& e, const Builder& objects, nb::list problems,
@@ -99,6 +99,15 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
             return solve_python<T>(e, objects.objects, problems, settings, callback);
           },
           "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
+  if constexpr (std::is_same_v<T, double>) {
+    evaluator.def(
+        "solve_class_pairs",
+        [](const Evaluator<T>& e, const Builder& objects, const nb::dict& problems,
+           const nb::dict& settings, nb::object callback) {
+          return class_pairs_python(e, objects.objects, problems, settings, callback);
+        },
+        "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
+  }
 }
 
 }  // namespace

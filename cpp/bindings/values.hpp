@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 
 #include "bindings/arrays.hpp"
@@ -38,13 +37,12 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
   const Index* ids = rows ? rows->data() : nullptr;
   const bool symmetric = !rows && e.symmetric();
-  Signals signals;
-  std::atomic<bool> interrupted{false};
-  {
-    nb::gil_scoped_release release;
+  interruptible([&](Leaving& leaving) {
     const Index block = e.block();
+    constexpr Index widest = 1024;
+    static_assert(widest % largest_panel == 0);
     const Index width = e.threads_allowed()
-                            ? std::min<Index>(round_up(std::max<Index>(m, 1), e.panel()), 1024)
+                            ? std::min(round_up(std::max<Index>(m, 1), e.panel()), widest)
                             : round_up(std::max<Index>(m, 1), e.panel());
     const Index blocks = (n + block - 1) / block;
     int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;
@@ -55,12 +53,9 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
     };
     std::vector<Scratch> scratch(static_cast<size_t>(threads));
     for (size_t w = 0; w < scratch.size(); ++w)
-      scratch[w].query.pair.leave = [&, w] {
-        if (w == 0 && signals()) interrupted = true;
-        return interrupted.load(std::memory_order_relaxed);
-      };
+      scratch[w].query.pair.leave = [&leaving, w] { return leaving(static_cast<int>(w)); };
     if (m > 0)
-      parallel_for(threads, blocks, [&](Index b, int worker) {
+      parallel_for(threads, blocks, leaving, [&](Index b, int worker) {
         Scratch& w = scratch[worker];
         w.tile.require(std::min(block, n) * width);
         // The longest blocks of a symmetric matrix first, so that the threads end together.
@@ -70,8 +65,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
         e.prepare(w.query, q.data(), static_cast<int>(nq));
         const Index end = symmetric ? from + nq : m;
         for (Index c = 0; c < end; c += width) {
-          if (worker == 0 && signals()) interrupted = true;
-          if (interrupted) return;
+          if (leaving(worker)) return;
           const Index count = std::min(width, end - c);
           e.tile(w.query, c, count, w.tile.data(), width);
           for (Index r = 0; r < nq; ++r)
@@ -80,10 +74,16 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
             mirror(w.tile.data(), width, nq, std::min(count, from - c), out + c * m + from, m);
         }
       });
-  }
-  signals.rethrow();
-  if (interrupted) raise_interrupt();
+  });
   return result;
+}
+
+/// k(b_j, b_j) of all columns, in float64.
+template <class T>
+nb::object diagonal_of(const Evaluator<T>& e, int n_jobs) {
+  std::vector<T> d(static_cast<size_t>(e.cols()));
+  interruptible([&](Leaving& leaving) { e.diag(d.data(), resolve_jobs(n_jobs), leaving); });
+  return array_of(std::vector<double>(d.begin(), d.end()));
 }
 
 /// Blocks of columns of a product, from a list of (first object, coefficients).
@@ -119,7 +119,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const We
   Signals signals;
   bool complete = false;
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     int threads = resolve_jobs(n_jobs);
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
     complete =
@@ -133,7 +133,7 @@ nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const We
 template <class T>
 std::unique_ptr<Weights<T>> weights_of(const Evaluator<T>& e, nb::list list, int n_jobs) {
   const Segments segments(list, e.cols());
-  nb::gil_scoped_release release;
+  const ReleaseLock release;
   return e.weights(segments.all, resolve_jobs(n_jobs));
 }
 

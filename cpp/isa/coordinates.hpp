@@ -193,7 +193,8 @@ struct Function<Coordinate::wrapped, V, N> {
 
 /// Columns whose values wait in the cache, and vectors of rows at a time.
 constexpr int columns_at_once = 16;
-constexpr int rows_at_once = 2 * panel_vectors;
+constexpr int panels_at_once = 2;
+constexpr int rows_at_once = panels_at_once * panel_vectors;
 
 template <class V>
 using Values = V[columns_at_once][rows_at_once];
@@ -292,7 +293,7 @@ inline void for_each_block(const T* query, int n_query, const T* panels, Index n
                            T* out, Index stride, F block) {
   using V = Vec<T>;
   alignas(64) T spare[V::width];  // receives what lies behind the last panel
-  for (Index p = 0; p < n_panels; p += 2)
+  for (Index p = 0; p < n_panels; p += panels_at_once)
     for (int r = 0; r < n_query; ++r) {
       const T* rows[rows_at_once];
       T* to[rows_at_once];

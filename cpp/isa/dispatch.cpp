@@ -6,23 +6,29 @@
 
 namespace mercer {
 
+Isa isa_wide();
 Isa isa_plain();
-#ifdef MERCER_X86
+#if defined(MERCER_X86)
 Isa isa_avx2();
 Isa isa_avx512();
+#elif defined(MERCER_ARM64)
+Isa isa_neon();
 #endif
 
 namespace {
 
+/// The paths of this processor, slowest first; the last is taken unless somebody asks for another.
 std::vector<Isa> make_table() {
-  std::vector<Isa> table{isa_plain()};
-#ifdef MERCER_X86
+  std::vector<Isa> table{isa_wide(), isa_plain()};
+#if defined(MERCER_X86)
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (avx2) table.push_back(isa_avx2());
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     table.push_back(isa_avx512());
+#elif defined(MERCER_ARM64)
+  table.push_back(isa_neon());  // every 64-bit ARM processor has it
 #endif
   return table;
 }
@@ -43,19 +49,31 @@ const Isa* find(const std::string& asked, const std::string& name) {
                               ": no such instruction set on this processor, which has " + paths);
 }
 
-std::atomic<const Isa*>& chosen() {
-  static std::atomic<const Isa*> c = [] {
-    const char* wish = std::getenv("MERCER_ISA");
-    if (!wish || !*wish) return &table().back();
-    return find("MERCER_ISA=", wish);
-  }();
+const char* wish() {
+  const char* name = std::getenv("MERCER_ISA");
+  return name && *name ? name : nullptr;
+}
+
+/// A path and why it was taken.
+struct Choice {
+  std::atomic<const Isa*> isa;
+  std::atomic<const char*> reason;
+};
+
+Choice& chosen() {
+  static Choice c{wish() ? find("MERCER_ISA=", wish()) : &table().back(),
+                  wish() ? "set by MERCER_ISA" : "the widest this processor has"};
   return c;
 }
 
 }  // namespace
 
 const Isa& current_isa() {
-  return *chosen().load(std::memory_order_acquire);
+  return *chosen().isa.load(std::memory_order_acquire);
+}
+
+std::string isa_reason() {
+  return chosen().reason.load(std::memory_order_acquire);
 }
 
 std::vector<std::string> available_isas() {
@@ -65,7 +83,9 @@ std::vector<std::string> available_isas() {
 }
 
 void set_isa(const std::string& name) {
-  chosen().store(find("", name), std::memory_order_release);
+  const Isa* isa = find("", name);
+  chosen().isa.store(isa, std::memory_order_release);
+  chosen().reason.store("set by a call", std::memory_order_release);
 }
 
 }  // namespace mercer

@@ -1,4 +1,4 @@
-// Which instruction set runs: the best the processor has, or the one MERCER_ISA names.
+// Which instruction set runs: the widest the processor has, or the one MERCER_ISA names.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,11 @@ namespace mercer {
 /// The path in use. Chosen at first use from the processor and MERCER_ISA.
 const Isa& current_isa();
 
-/// Names of the paths this processor can run, slowest first.
+/// Why that path is in use, in a few words.
+std::string isa_reason();
+
+/// Names of the paths this processor can run, slowest first. The first, `wide`, is for tests: it
+/// runs only where it is asked for.
 std::vector<std::string> available_isas();
 
 /// Switches to a path by name; throws std::invalid_argument for one that cannot run here.

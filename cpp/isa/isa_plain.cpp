@@ -1,4 +1,4 @@
-// The plain path; compiled with its own flags (see CMakeLists.txt).
+// The plain path: the baseline of the architecture.
 // clang-format off
 #include "vec_plain.hpp"
 #include "table.hpp"

@@ -13,6 +13,7 @@ namespace {
 using mercer::Index;
 using mercer::InnerTask;
 using mercer::InvertedTask;
+using mercer::largest_panel;
 using mercer::query_block;
 using mercer::sparse_block;
 using mercer::SparseRows;
@@ -22,6 +23,17 @@ using mercer::Stat;
 constexpr int panel_vectors = 2;
 template <class T>
 constexpr int panel_width = panel_vectors * Vec<T>::width;
+
+// Where a block of the core meets the width of a path. The core is compiled once for all paths, so
+// that a block must be a whole number of vectors of every one of them.
+template <class T>
+constexpr bool blocks_fit =
+    largest_panel % panel_width<T> == 0 &&    // tiles and tasks begin at a multiple of a panel
+    panel_width<T> % VecD::width == 0 &&      // lanes of dot_lanes
+    Vec<T>::width % VecD::width == 0 &&       // widen and narrow
+    sparse_block % Vec<T>::width == 0 &&      // queries of a sparse tile, and their norms
+    mercer::column_block % VecD::width == 0;  // columns of gemm_cols
+static_assert(blocks_fit<float> && blocks_fit<double>);
 
 // ---------------------------------------------------------------- pair statistics
 
@@ -98,6 +110,7 @@ inline void stat_profile(const T* query, int n_query, const T* panels, Index n_p
         profile(Vec<T>::zero()).store(out + r * stride + k);
     return;
   }
+  static_assert(query_block == 6, "a case for every number of query rows");
   switch (n_query) {
     case 1:
       return stat_rows<S, T, 1>(query, panels, n_panels, d, out, stride, profile);
@@ -230,10 +243,9 @@ inline void sparse_profile(const T* slots, const std::int32_t* slot_of, const do
                            int n_query, const SparseRows<T>& rows, T* out, const F& profile) {
   // Eight chains hide the latency of an addition; few queries make do with four. A block of queries
   // never holds more vectors than fit in it: wide registers get by with fewer chains.
-  constexpr int w = Vec<T>::width;
-  static_assert(sparse_block % w == 0, "a block of sparse queries is a whole number of vectors");
-  constexpr int most = sparse_block / w;
+  constexpr int w = Vec<T>::width, most = sparse_block / w;
   constexpr int many = most < 8 ? most : 8, few = most < 4 ? most : 4;
+  static_assert(sparse_block % (many * w) == 0 && many % few == 0, "no part ends beyond the block");
   int h = 0;
   for (; n_query - h > few * w; h += many * w)
     sparse_part<S, T, many>(slots, slot_of, query_norm, rows, h, out, profile);
@@ -266,6 +278,19 @@ void inverted(const InvertedTask<T>& t) {
     for (; p < last && row[p] < end; ++p) out[row[p]] += v * value[p];
     t.cursor[e] = p;
   }
+}
+
+template <class T>
+T square(const T* x, Index n, Index stride) {
+  using V = Vec<T>;
+  V sum = V::zero();
+  for (Index k = 0; k < n; ++k) {
+    const V v = V::set(x[k * stride]);
+    sum = accumulate<Stat::dot>(sum, v, v);
+  }
+  T lane[V::width];
+  sum.store(lane);
+  return lane[0];
 }
 
 template <class T>

@@ -60,6 +60,12 @@ struct Coordinates {
 inline constexpr int query_block = 6;
 /// Query rows that one sweep over sparse rows serves.
 inline constexpr int sparse_block = 32;
+/// Rows of the largest panel of all paths; every panel divides it.
+inline constexpr int largest_panel = 32;
+/// Columns of coefficients are filled up to a multiple of this (Ops::gemm_cols).
+inline constexpr int column_block = 8;
+/// Slots of a group start and end at a multiple of this (InnerTask).
+inline constexpr Index slot_align = 32;
 
 /// How the argument of a table is divided into pieces.
 enum class Grid {
@@ -84,9 +90,9 @@ struct TableView {
 
 /// A working-set problem on a local kernel matrix (see decomposition.hpp for the notation).
 ///
-/// Variables sit in slots; group g owns slots [group_begin[g], group_end[g]), starts at a
-/// multiple of the vector width, and slots that belong to nobody are inert (up = +inf,
-/// down = -inf). `size` covers all slots and is a multiple of the widest vector.
+/// Variables sit in slots; group g owns slots [group_begin[g], group_end[g]), both multiples of
+/// slot_align, and slots that belong to nobody are inert (up = +inf, down = -inf). `size` covers
+/// all slots.
 template <class T>
 struct InnerTask {
   Index size = 0;
@@ -168,6 +174,9 @@ struct Ops {
                                      Index d, const Coordinates<T>& c, T* out,
                                      Index out_stride) = {};
   void (*inverted)(const InvertedTask<T>& task) = nullptr;
+  /// Sum of squares of n numbers that lie `stride` apart: the bits that `stat` and `sparse` give
+  /// for the dot product of a row (or of a run of it) with itself.
+  T (*square)(const T* x, Index n, Index stride) = nullptr;
   /// out[r * out_stride + k] = in[k * sparse_block + r].
   void (*transpose)(const T* in, Index n_rows, int n_query, T* out, Index out_stride) = nullptr;
 
@@ -180,7 +189,8 @@ struct Ops {
   void (*mul)(T* x, const T* y, Index n) = nullptr;
   void (*sqrt)(const T* in, T* out, Index n) = nullptr;  ///< a negative number counts as 0
   void (*log)(const T* in, T* out, Index n) = nullptr;   ///< 0 counts as the smallest normal number
-  void (*cos)(const T* in, T* out, Index n) = nullptr;   ///< accurate up to |x| = 1e5
+  void (*log1p)(const T* in, T* out, Index n) = nullptr;  ///< log(1 + x)
+  void (*cos)(const T* in, T* out, Index n) = nullptr;    ///< accurate up to |x| = 1e5
   void (*reciprocal)(const T* in, T* out, Index n) = nullptr;
   void (*power)(const T* in, T* out, Index n,
                 double exponent) = nullptr;  ///< a negative x counts as 0
@@ -196,7 +206,8 @@ struct Ops {
                     Index n) = nullptr;
   /// Lane-wise acc[k % panel] += tile[k] * v[k] for one tile row of n (multiple of panel) values.
   void (*dot_lanes)(const T* tile, const double* v, Index n, double* acc) = nullptr;
-  /// acc[r][c] += sum_k tile[r][k] * v[k][c] in the order of k; cols is a multiple of eight.
+  /// acc[r][c] += sum_k tile[r][k] * v[k][c] in the order of k; cols is a multiple of
+  /// column_block.
   void (*gemm_cols)(const T* tile, Index stride, int rows, const double* v, Index n, Index cols,
                     double* acc, Index acc_stride) = nullptr;
 

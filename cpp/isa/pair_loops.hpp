@@ -22,8 +22,38 @@ struct Group {
   }
 };
 
+/// Asks about every millisecond whether a task is to be left.
+template <class Task>
+class Asking {
+ public:
+  explicit Asking(const Task& task) : task_(task) {}
+  /// Before the next so many cells.
+  bool leaves(Index cells) {
+    if (!task_.leave || (since_ += cells) < cells_between) return false;
+    since_ = 0;
+    return task_.leave(task_.asker);
+  }
+
+ private:
+  static constexpr Index cells_between = Index(1) << 18;
+  const Task& task_;
+  Index since_ = 0;
+};
+
 inline void fill(double* p, Index n, double x) {
   for (Index k = 0; k < n; ++k) p[k] = x;
+}
+
+/// Fills a large table; false when the task is to be left. The first touch of memory takes longer
+/// than what is computed there.
+template <class Task>
+bool filled(const Task& t, double* p, Index n, double x) {
+  constexpr Index part = Index(1) << 17;
+  for (Index at = 0; at < n; at += part) {
+    if (at > 0 && t.leave && t.leave(t.asker)) return false;
+    fill(p + at, n - at < part ? n - at : part, x);
+  }
+  return true;
 }
 
 // ---------------------------------------------------------------- subsequences
@@ -31,6 +61,7 @@ inline void fill(double* p, Index n, double x) {
 /// Vectors of a group that run together: two hide the latency of the chain over j, and the state
 /// of several orders stays in sixteen registers.
 constexpr int together = 2;
+static_assert(group_vectors % together == 0, "no step ends beyond the group");
 
 template <bool QueryOuter>
 inline VecD outer_token(const mercer::SubsequenceTask& t, Index i, Index lane) {
@@ -50,7 +81,9 @@ void subsequence_sweep(const mercer::SubsequenceTask& t, Index first) {
   const VecD one = VecD::set(1.0), a = VecD::set(t.decay);
   VecD sum[together];
   for (int v = 0; v < together; ++v) sum[v] = VecD::zero();
+  Asking asking(t);
   for (Index i = 0; i < outer; ++i) {
+    if (asking.leaves(inner)) return;
     VecD x[together], run[room][together], corner[room][together];
     for (int v = 0; v < together; ++v) {
       x[v] = outer_token<QueryOuter>(t, i, first + v * VecD::width);
@@ -85,9 +118,11 @@ void subsequence_rows(const mercer::SubsequenceTask& t, Index first) {
   for (int v = 0; v < together; ++v) {
     const Index lane = first + v * VecD::width;
     VecD sum = VecD::zero();
+    Asking asking(t);
     for (Index i = 0; i < outer; ++i) {
       const VecD x = outer_token<QueryOuter>(t, i, lane);
       for (int p = t.order; p >= 1; --p) {
+        if (asking.leaves(inner)) return;
         const VecD weight = VecD::set(t.weight[p - 1]);
         double* row = t.work + (p - 1) * inner * group_lanes + lane;
         const double* below = row - inner * group_lanes;
@@ -135,7 +170,7 @@ void subsequence(const mercer::SubsequenceTask& t) {
   const auto pick =
       single ? (t.query_outer ? subsequence_loop<true, true> : subsequence_loop<true, false>)
              : (t.query_outer ? subsequence_loop<false, true> : subsequence_loop<false, false>);
-  fill(t.work, (t.order - 1) * (t.query_outer ? t.n : t.m) * group_lanes, 0.0);
+  if (!filled(t, t.work, (t.order - 1) * (t.query_outer ? t.n : t.m) * group_lanes, 0.0)) return;
   for (Index first = 0; first < t.used; first += together * VecD::width) pick(t.order)(t, first);
   for (Index k = 0; single && k < group_lanes; ++k) t.out[k] *= t.weight[t.order - 1];
 }
@@ -143,15 +178,24 @@ void subsequence(const mercer::SubsequenceTask& t) {
 // ---------------------------------------------------------------- alignments
 
 /// The last row of a table whose values leave the range of double: value times 2^exponent.
+///
+/// The entries of one row share an exponent, so those that are very small beside the largest one
+/// are lost. `noise` follows how large what was lost may have become: it grows with the rows, and
+/// stays where the largest entry of the next row is small. A result that does not stand out from it
+/// is NaN, and the caller computes it in another way.
 template <int V>
 class Scaled {
  public:
   static constexpr Index lanes = V * VecD::width;
 
-  explicit Scaled(double* row, Index n) : row_(row), n_(n) {
-    fill(row, (n + 1) * group_lanes, 0.0);
+  /// `row` is filled with zeros.
+  Scaled(double* row, Index n) : row_(row), n_(n) {
     fill(row, lanes, 1.0);
-    for (Index k = 0; k < lanes; ++k) exponent_[k] = 0;
+    for (Index k = 0; k < lanes; ++k) {
+      exponent_[k] = 0;
+      noise_[k] = lost;
+      last_[k] = 1.0;
+    }
   }
 
   /// Brings lanes whose largest value is very large or very small back to about 1; powers of two
@@ -162,11 +206,19 @@ class Scaled {
     bool any = false;
     for (Index k = 0; k < lanes; ++k) {
       factor[k] = 1.0;
-      if (top[k] == 0.0 || (top[k] < 0x1p300 && top[k] > 0x1p-300)) continue;
+      if (top[k] > last_[k]) noise_[k] *= top[k] / last_[k];
+      const double floor = lost * (last_[k] > 1.0 ? last_[k] : 1.0);
+      if (noise_[k] < floor) noise_[k] = floor;
+      if (top[k] == 0.0) continue;
+      last_[k] = top[k];
+      if (top[k] < 0x1p300 && top[k] > 0x1p-300) continue;
       int e = 0;
       std::frexp(top[k], &e);
+      if (e < -1000) e = -1000;  // 2^-e is a number
       factor[k] = std::ldexp(1.0, -e);
       exponent_[k] += e;
+      noise_[k] *= factor[k];
+      last_[k] *= factor[k];
       any = true;
     }
     if (!any) return;
@@ -177,30 +229,37 @@ class Scaled {
       }
   }
 
-  /// The logarithm of the value at the end of each lane.
+  /// The logarithm of the value at the end of each lane, NaN where it may be lost.
   void finish(const std::int64_t* length, double* out) const {
     constexpr double ln2 = 0.69314718055994530942;
     for (Index k = 0; k < lanes; ++k) {
       const double value = row_[length[k] * group_lanes + k];
       int e = 0;
       const double digits = std::frexp(value, &e);
-      out[k] = value > 0 ? std::log(digits) + static_cast<double>(exponent_[k] + e) * ln2
-                         : -std::numeric_limits<double>::infinity();
+      out[k] = value > noise_[k] * 0x1p60
+                   ? std::log(digits) + static_cast<double>(exponent_[k] + e) * ln2
+                   : std::numeric_limits<double>::quiet_NaN();
     }
   }
 
  private:
+  static constexpr double lost = 0x1p-1000;  ///< beside a largest entry of 1
+
   double* row_;
   Index n_;
   Index exponent_[lanes];
+  double noise_[lanes], last_[lanes];  ///< last: the largest entry of the row before
 };
 
 template <int V>
 void alignment_of(const mercer::AlignmentTask& t) {
+  if (!filled(t, t.work, (t.n + 1) * group_lanes, 0.0)) return;
   Scaled<V> scaled(t.work, t.n);
   const VecD rate = VecD::set(-t.gamma * log2e), two = VecD::set(2.0), zero = VecD::zero();
   const auto band = static_cast<Index>(t.band);
+  Asking asking(t);
   for (Index i = 0; i < t.m; ++i) {
+    if (asking.leaves((band ? 2 * band : t.n) * t.d)) return;
     const Index lo = band && i >= band ? i - band + 1 : 0;
     const Index hi = band && i + band < t.n ? i + band : t.n;
     if (lo >= t.n) {
@@ -242,6 +301,7 @@ void alignment_of(const mercer::AlignmentTask& t) {
 
 template <int V>
 void pair_model_of(const mercer::PairModelTask& t) {
+  if (!filled(t, t.work, (t.n + 1) * group_lanes, 0.0)) return;
   Scaled<V> scaled(t.work, t.n);
   // Row 0: insertions into the other sequence only.
   for (Index j = 0; j < t.n; ++j)
@@ -250,7 +310,9 @@ void pair_model_of(const mercer::PairModelTask& t) {
       (VecD::load(t.group_insert + j * group_lanes + k * VecD::width) * VecD::load(at))
           .store(at + group_lanes);
     }
+  Asking asking(t);
   for (Index i = 0; i < t.m; ++i) {
+    if (asking.leaves(t.n)) return;
     const VecD e = VecD::set(t.insert[t.query[i]]);
     const double* pair = t.pair + t.query[i] * t.n * group_lanes;
     Group<V> largest, left, corner;
@@ -277,6 +339,8 @@ void pair_model_of(const mercer::PairModelTask& t) {
   }
   scaled.finish(t.length, t.out);
 }
+
+static_assert(group_vectors > 2, "one vector, two, or all of a group");
 
 void alignment(const mercer::AlignmentTask& t) {
   const auto loop = t.used <= VecD::width       ? alignment_of<1>
@@ -308,7 +372,9 @@ void runs(const mercer::RunsTask& t) {
       bits |= static_cast<std::uint64_t>((s[p] == u[p]) & (u[p] >= 0)) << p;
     agree[w] = run[w] = bits;
   }
+  Asking asking(t);
   for (Index l = 0; l < t.longest; ++l) {
+    if (asking.leaves(words)) return;
     Index ones = 0;
     for (Index w = 0; w < words; ++w) ones += __builtin_popcountll(run[w]);
     if (ones == 0) return;
@@ -321,7 +387,7 @@ void runs(const mercer::RunsTask& t) {
 
 // ---------------------------------------------------------------- joint derivations
 
-/// Columns [at, at + V vectors) of row j.
+/// Columns [at, at + V vectors) of row j; the stride is a whole number of vectors (PairOps::step).
 template <int V>
 inline void triangle_row(const mercer::TriangleTask& t, Index j, Index at) {
   double* out = t.out + j * t.stride + at;

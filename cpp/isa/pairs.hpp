@@ -4,6 +4,9 @@
 // A lane computes with its own numbers only, so a value does not depend on the company it is
 // computed in. The recursions of alignments are symmetric in the two sequences down to the order of
 // their additions: both orders of a pair give the same bits.
+//
+// A task that takes long asks `leave(asker)`, unless null, about every millisecond. If it answers
+// true the task ends at once, and what it was to compute is undefined.
 #pragma once
 #include <cstdint>
 
@@ -27,6 +30,8 @@ struct SubsequenceTask {
   double* work;          ///< (order - 1) max(m, n) lanes
   double* out;           ///< lanes
   std::int64_t used;     ///< lanes that hold a sequence
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Exponents of numbers that leave the range of double count steps of so many powers of two.
@@ -44,7 +49,8 @@ struct WideSubsequenceTask {
 /// Alignments of two series. With k(i, j) = w g / (2 - w g), g = exp(-gamma |s_i - t_j|^2) and
 /// w = max(0, 1 - |i - j| / band), or 1 without a band,
 ///   M(i, j) = k(i, j) ((M(i-1, j) + M(i, j-1)) + M(i-1, j-1)),   M(0, 0) = 1,
-/// out is the logarithm of M at the ends of both.
+/// out is the logarithm of M at the ends of both, NaN where digits may have been lost because the
+/// values of one row differ by more than the range of double.
 struct AlignmentTask {
   const double* query;  ///< m x d
   std::int64_t m;
@@ -57,13 +63,15 @@ struct AlignmentTask {
   double* work;  ///< (n + 1) lanes
   double* out;   ///< lanes
   std::int64_t used;
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Pair hidden Markov model whose insertions into the two sequences are independent. With the
 /// weight e of inserting a letter and c(a, b) of emitting a pair,
 ///   G(i, j) = (c(s_i, t_j) - e(s_i) e(t_j)) G(i-1, j-1) + (e(s_i) G(i-1, j) + e(t_j) G(i, j-1)),
 /// G(0, 0) = 1, sums over all alignments of the first i and j letters; out is its logarithm at
-/// the ends of both.
+/// the ends of both, or NaN as in AlignmentTask.
 struct PairModelTask {
   const std::int32_t* query;  ///< m letters
   std::int64_t m;
@@ -75,6 +83,8 @@ struct PairModelTask {
   double* work;                ///< (n + 1) lanes
   double* out;                 ///< lanes
   std::int64_t used;
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Runs of equal tokens at equal positions: counts[l - 1] grows by the number of positions p with
@@ -86,6 +96,8 @@ struct RunsTask {
   std::int64_t longest;  ///< largest l
   std::uint64_t* work;   ///< 2 (n / 64 + 1)
   std::int64_t* counts;  ///< longest
+  bool (*leave)(void* asker) = nullptr;
+  void* asker = nullptr;
 };
 
 /// Adds the product of two upper triangular matrices to a third: out(j, e) += sum over l of

@@ -46,13 +46,21 @@ void exp_affine(const T* in, T* out, Index n, T a, T b) {
   map(in, out, n, ExpAffine<T>(a, b));
 }
 
+/// tanh(x) = (1 - e) / (1 + e) with e = exp(-2 |x|). Near 0, where 1 - e has few digits, the
+/// continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ... + x^2 / 13))) as one quotient, which
+/// leaves out less than a rounding.
 template <class T>
 void tanh_of(const T* in, T* out, Index n) {
   using V = Vec<T>;
-  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e));
+  const V one = V::set(T(1)), two = V::set(static_cast<T>(-2 * log2e)), near = V::set(T(0.25));
+  const auto c = [](double value) { return V::set(static_cast<T>(value)); };
   map(in, out, n, [&](V v) {
-    const V e = exp2_of(abs(v) * two);
-    const V t = (one - e) / (one + e);
+    const V size = abs(v), e = exp2_of(size * two);
+    const V far = (one - e) / (one + e);
+    const V x = min(size, near), s = x * x;
+    const V above = fma(fma(fma(s, one, c(378)), s, c(17325)), s, c(135135));
+    const V below = fma(fma(fma(s, c(28), c(3150)), s, c(62370)), s, c(135135));
+    const V t = where(size < near, x * (above / below), far);
     return where(v < V::zero(), V::zero() - t, t);
   });
 }
@@ -100,6 +108,19 @@ void sqrt_of(const T* in, T* out, Index n) {
 template <class T>
 void log_all(const T* in, T* out, Index n) {
   map(in, out, n, [](Vec<T> v) { return log_of(v); });
+}
+/// log(1 + x) for x > -1: with w = 1 + x rounded, log(w) x / (w - 1) (Kahan).
+template <class T>
+void log1p_all(const T* in, T* out, Index n) {
+  using V = Vec<T>;
+  const V one = V::set(T(1)), tiny = V::set(std::numeric_limits<T>::min());
+  const V largest = V::set(std::numeric_limits<T>::max());
+  map(in, out, n, [&](V v) {
+    const V w = one + v, excess = w - one;
+    const V ratio = v / where(abs(excess) < tiny, one, excess);
+    const V y = where(abs(excess) < tiny, v, log_of(w) * ratio);
+    return where(largest < w, log_of(w), y);
+  });
 }
 template <class T>
 void power(const T* in, T* out, Index n, double exponent) {

@@ -29,6 +29,9 @@ struct Extremes {
 
 // Two independent chains per loop: a running minimum with its index is bound by latency.
 constexpr int chains = 2;
+static_assert(mercer::slot_align % (chains * VecF::width) == 0 &&
+                  mercer::slot_align % (chains * VecD::width) == 0,
+              "a group of slots is a whole number of steps of the loops");
 
 /// values += t * (row_i - row_j) over one group, and the extremes afterwards.
 template <class T>
@@ -250,12 +253,11 @@ void inner_pairs(InnerTask<T>& s) {
     move(s, j, -t);
     refresh_slot(s, i);
     refresh_slot(s, j);
-    ++steps;
+    s.steps = ++steps;
     const T moved = static_cast<T>(s.beta[i] - before_i);
     for (int h = 0; h < s.groups; ++h)
       extreme[h] = update_group<T>(s, s.group_begin[h], s.group_end[h], moved, ki, kj);
   }
-  s.steps = steps;
 }
 
 /// Without an equality every variable moves alone (Gauss-Southwell by the decrease it promises).
@@ -318,13 +320,12 @@ void inner_singles(InnerTask<T>& s) {
       t = 1e3 * (std::fabs(s.beta[i]) + 1);
     }
     const double before = s.beta[i];
+    previous = row_of(s, i);  // may throw, before anything has moved
     move(s, i, falls ? -t : t);
     moved = static_cast<T>(s.beta[i] - before);
-    previous = row_of(s, i);
     refresh_slot(s, i);
-    ++steps;
+    s.steps = ++steps;
   }
-  s.steps = steps;
 }
 
 template <class T>

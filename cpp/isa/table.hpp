@@ -30,6 +30,7 @@ mercer::Ops<T> make_ops() {
   fill_stats<T>(o, std::make_integer_sequence<int, mercer::n_stats>());
   fill_coordinates<T>(o, std::make_integer_sequence<int, mercer::n_coordinates>());
   o.inverted = inverted<T>;
+  o.square = square<T>;
   o.transpose = transpose<T>;
   o.affine = affine<T>;
   o.exp_affine = exp_affine<T>;
@@ -39,6 +40,7 @@ mercer::Ops<T> make_ops() {
   o.mul = mul<T>;
   o.sqrt = sqrt_of<T>;
   o.log = log_all<T>;
+  o.log1p = log1p_all<T>;
   o.cos = cos_all<T>;
   o.reciprocal = reciprocal<T>;
   o.power = power<T>;

@@ -64,9 +64,11 @@ void wide_subsequence_rows(const mercer::WideSubsequenceTask& w, Index lane) {
   const WideVec one{VecD::set(1.0), VecD::zero()}, none = wide_zero();
   const WideVec a{VecD::set(t.decay), VecD::set(w.decay_exponent)};
   WideVec sum = none;
+  Asking asking(t);
   for (Index i = 0; i < outer; ++i) {
     const VecD x = outer_token<QueryOuter>(t, i, lane);
     for (int p = t.order; p >= 1; --p) {
+      if (asking.leaves(4 * inner)) return;
       const WideVec weight{VecD::set(t.weight[p - 1]), VecD::set(w.weight_exponent[p - 1])};
       double* row = t.work + (p - 1) * inner * cell + lane;
       const double* below = row - inner * cell;
@@ -92,7 +94,9 @@ void wide_subsequence_rows(const mercer::WideSubsequenceTask& w, Index lane) {
 void wide_subsequence(const mercer::WideSubsequenceTask& w) {
   const mercer::SubsequenceTask& t = w.task;
   const Index cells = (t.order - 1) * (t.query_outer ? t.n : t.m);
+  Asking asking(t);
   for (Index k = 0; k < cells; ++k) {
+    if (asking.leaves(2 * group_lanes)) return;
     fill(t.work + 2 * k * group_lanes, group_lanes, 0.0);
     fill(t.work + (2 * k + 1) * group_lanes, group_lanes, exponent_of_zero);
   }

@@ -1,9 +1,11 @@
 // Global alignment kernel of series of points (Cuturi, Vert, Birkenes and Matsui 2007; Cuturi
 // 2011).
+#include <cmath>
 #include <limits>
 
 #include "sequences/groups.hpp"
 #include "sequences/kernels.hpp"
+#include "sequences/wide.hpp"
 
 namespace mercer {
 namespace {
@@ -31,8 +33,11 @@ class GlobalAlignment final : public PairKernel {
       interleave(b, columns, used, longest, scratch.group.data());
       ops.alignment({a.points(i), m, scratch.group.data(), longest, d, scratch.length.data(),
                      gamma_, static_cast<double>(band_), scratch.table.data(), scratch.extra.data(),
-                     used});
-      for (Index k = 0; k < used; ++k) out[columns[k] - begin] = scratch.extra[k];
+                     used, PairScratch::ask, &scratch});
+      for (Index k = 0; k < used; ++k) {
+        const double value = scratch.extra[k];
+        out[columns[k] - begin] = std::isnan(value) ? wide(a, i, b, columns[k], scratch) : value;
+      }
     });
   }
 
@@ -45,6 +50,53 @@ class GlobalAlignment final : public PairKernel {
   }
 
  private:
+  /// The logarithm of the value of one pair, with an exponent for every entry of the table.
+  double wide(const SequenceStore& a, Index i, const SequenceStore& b, Index j,
+              PairScratch& scratch) const {
+    const Index m = a.length(i), n = b.length(j), d = a.width;
+    if (n == 0 || (band_ && std::abs(m - n) >= band_))
+      return -std::numeric_limits<double>::infinity();
+    std::vector<Wide> row(static_cast<std::size_t>(n) + 1);
+    row[0] = {1.0, 0.0};
+    Asking asking(scratch.leave);
+    for (Index p = 0; p < m && !asking.leaves(16 * n); ++p) {
+      Wide corner = row[0], left{};
+      row[0] = left;
+      for (Index q = 0; q < n; ++q) {
+        const Index apart = std::abs(p - q);
+        const Wide up = row[q + 1];
+        left = {};
+        if (!band_ || apart < band_) {
+          double square = 0;
+          for (Index c = 0; c < d; ++c) {
+            const double difference = a.points(i)[p * d + c] - b.points(j)[q * d + c];
+            square = std::fma(difference, difference, square);
+          }
+          const double w =
+              band_ ? 1.0 - static_cast<double>(apart) / static_cast<double>(band_) : 1.0;
+          left = similarity(square, w) * ((up + row[q]) + corner);
+        }
+        row[q + 1] = left;
+        corner = up;
+      }
+    }
+    return row[static_cast<std::size_t>(n)].logarithm();
+  }
+
+  /// w g / (2 - w g) with g = exp(-gamma square), which may be no double.
+  Wide similarity(double square, double w) const {
+    constexpr double log2e = 1.4426950408889634074, range = 1000.0;
+    const double t = -gamma_ * log2e * square;
+    if (t > -range) {
+      double g = 0;
+      current_isa().dual.exp_affine(&square, &g, 1, -gamma_, 0.0);
+      g *= w;
+      return {g / (2.0 - g), 0.0};
+    }
+    const double whole = std::floor(t);
+    return {0.5 * w * std::exp2(t - whole), whole};
+  }
+
   static void interleave(const SequenceStore& b, const Index* columns, Index used, Index longest,
                          double* out) {
     const Index lanes = current_isa().pairs.lanes, d = b.width;

@@ -36,9 +36,9 @@ class Grammar final : public PairKernel {
 
   bool prepares() const override { return true; }
 
-  std::shared_ptr<const PreparedSequence> prepare(const std::int32_t* tokens,
-                                                  Index length) const override {
-    return std::make_shared<const GrammarChart>(rules_, tokens, length);
+  std::shared_ptr<const PreparedSequence> prepare(
+      const std::int32_t* tokens, Index length, const std::function<bool()>& leave) const override {
+    return std::make_shared<const GrammarChart>(rules_, tokens, length, leave);
   }
 
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
@@ -87,9 +87,10 @@ class Grammar final : public PairKernel {
       std::swap(x, y);
     }
     const Tables tables(*s, *t, C, scratch);
+    Asking asking(scratch.leave);
     for (const GrammarChart::Span& span : s->spans) {
-      if (scratch.leaves()) return;
-      fill_span<C>(*s, span, *t, x, y, tables);
+      if (asking.leaves(t->length)) return;
+      fill_span<C>(*s, span, *t, x, y, tables, asking);
     }
     for (int c = 0; c < C; ++c) out[c] = tables.of(s->root, c)[t->length];
   }
@@ -114,7 +115,8 @@ class Grammar final : public PairKernel {
 
   template <int C>
   void fill_span(const GrammarChart& s, const GrammarChart::Span& span, const GrammarChart& t,
-                 const std::int32_t* x, const std::int32_t* y, const Tables& tables) const {
+                 const std::int32_t* x, const std::int32_t* y, const Tables& tables,
+                 Asking& asking) const {
     for (Index k = span.first_node; k < span.last_node; ++k)
       for (int c = 0; c < C; ++c) clear(t, s.nodes[k].symbol, tables.of(k, c), tables.stride);
     for (Index w = span.first_way; w < span.last_way; ++w) {
@@ -122,6 +124,7 @@ class Grammar final : public PairKernel {
       const GrammarRules::Side& side = rules_.sides[way.side];
       for (int c = 0; c < C; ++c) clear(t, side.left, tables.of_product(c), tables.stride);
       for (Index e = way.first; e < way.last; ++e) {
+        if (asking.leaves(C * t.length * static_cast<Index>(t.end.size()) / 4)) return;
         const GrammarChart::Split& split = s.splits[e];
         const auto add = [&](int left, int right, int c) {
           current_isa().pairs.triangle({tables.of(split.left, left), tables.of(split.right, right),
@@ -216,18 +219,15 @@ std::shared_ptr<const PairKernel> make_grammar(GrammarRules rules, double indepe
 }
 
 bool grammar_slopes(const PairKernel& kernel, const SequenceStore& a, const SequenceStore& b,
-                    int threads, const std::function<bool()>& interrupted, double* out) {
+                    int threads, Leaving& leaving, double* out) {
   const auto& grammar = dynamic_cast<const Grammar&>(kernel);
-  std::atomic<bool> stopped{false};
-  std::vector<PairScratch> scratch = scratch_of_threads(threads, interrupted, stopped);
-  parallel_for(threads, a.n * b.n, [&](Index task, int worker) {
-    if (scratch[worker].leaves()) return;
+  std::vector<PairScratch> scratch = scratch_of_threads(threads, leaving);
+  return parallel_for(threads, a.n * b.n, leaving, [&](Index task, int worker) {
     double found[2];
     grammar.slopes(a, task / b.n, b, task % b.n, found, scratch[worker]);
     out[task] = found[0];
     out[a.n * b.n + task] = found[1];
   });
-  return !stopped;
 }
 
 }  // namespace mercer

@@ -1,6 +1,7 @@
 // Stochastic grammars in Chomsky normal form, and what one of them makes of a sequence.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sequences/store.hpp"
@@ -28,11 +29,14 @@ struct GrammarRules {
 /// probability, and by which splits in two. Only what takes part in a derivation of the whole
 /// sequence from the start symbol is kept; of a sequence that has none, nothing.
 ///
+/// Work that is left (`leave` is asked now and then) makes a chart of no use.
+///
 /// It is held twice: as nodes in the order of rising length, for the sequence whose substrings an
 /// outer loop goes through, and by nonterminal and first letter, for the one of the inner loop.
 class GrammarChart final : public PreparedSequence {
  public:
-  GrammarChart(const GrammarRules& rules, const std::int32_t* letters, Index length);
+  GrammarChart(const GrammarRules& rules, const std::int32_t* letters, Index length,
+               const std::function<bool()>& leave = nullptr);
 
   struct Node {
     std::int32_t symbol;

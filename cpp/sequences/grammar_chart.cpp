@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "sequences/grammar.hpp"
+#include "sequences/pair_kernel.hpp"
 
 namespace mercer {
 namespace {
@@ -12,7 +13,7 @@ template <class V>
 class Spans {
  public:
   Spans(Index symbols, Index length)
-      : width_(length + 1), cells_(static_cast<std::size_t>(symbols * width_ * width_), V()) {}
+      : width_(length + 1), cells_(vector_of<V>(symbols * width_ * width_)) {}
   V& operator()(Index symbol, Index begin, Index end) {
     return cells_[static_cast<std::size_t>((symbol * width_ + begin) * width_ + end)];
   }
@@ -22,7 +23,8 @@ class Spans {
   std::vector<V> cells_;
 };
 
-Spans<double> inside_of(const GrammarRules& rules, const std::int32_t* letters, Index n) {
+Spans<double> inside_of(const GrammarRules& rules, const std::int32_t* letters, Index n,
+                        Asking& asking) {
   Spans<double> inside(rules.symbols, n);
   for (Index i = 0; i < n; ++i) {
     if (letters[i] < 0 || letters[i] >= rules.letters)
@@ -33,6 +35,7 @@ Spans<double> inside_of(const GrammarRules& rules, const std::int32_t* letters, 
   for (Index size = 2; size <= n; ++size)
     for (Index i = 0; i + size <= n; ++i)
       for (const auto& side : rules.sides) {
+        if (asking.leaves(2 * size)) return inside;
         double sum = 0;
         for (Index m = i + 1; m < i + size; ++m)
           sum += inside(side.left, i, m) * inside(side.right, m, i + size);
@@ -53,18 +56,21 @@ bool is_needed(const GrammarRules& rules, const GrammarRules::Side& side, Spans<
 
 }  // namespace
 
-GrammarChart::GrammarChart(const GrammarRules& rules, const std::int32_t* letters, Index n)
+GrammarChart::GrammarChart(const GrammarRules& rules, const std::int32_t* letters, Index n,
+                           const std::function<bool()>& leave)
     : length(n), start(static_cast<std::size_t>(rules.symbols * n + 1), 0) {
   if (n == 0) return;
-  Spans<double> found = inside_of(rules, letters, n);
+  Asking asking(leave);
+  Spans<double> found = inside_of(rules, letters, n, asking);
   probability = found(rules.start, 0, n);
-  if (probability == 0) return;
+  if (probability == 0 || asking.leaves(0)) return;
   Spans<char> needed(rules.symbols, n);
   needed(rules.start, 0, n) = 1;
   for (Index size = n; size > 1; --size)
     for (Index i = 0; i + size <= n; ++i)
       for (const auto& side : rules.sides) {
         if (!is_needed(rules, side, needed, i, i + size)) continue;
+        if (asking.leaves(4 * size)) return;
         for (Index m = i + 1; m < i + size; ++m)
           if (found(side.left, i, m) > 0 && found(side.right, m, i + size) > 0)
             needed(side.left, i, m) = needed(side.right, m, i + size) = 1;
@@ -85,6 +91,7 @@ GrammarChart::GrammarChart(const GrammarRules& rules, const std::int32_t* letter
       for (std::size_t r = 0; r < rules.sides.size(); ++r) {
         const auto& side = rules.sides[r];
         if (!is_needed(rules, side, needed, i, i + size)) continue;
+        if (asking.leaves(4 * size)) return;
         const auto first = static_cast<Index>(splits.size());
         for (Index m = i + 1; m < i + size; ++m)
           if (found(side.left, i, m) > 0 && found(side.right, m, i + size) > 0)

@@ -64,12 +64,12 @@ const GramTable::Slot* GramTable::find(std::int32_t node, std::uint32_t group, b
   return &slots_[at];
 }
 
-void GramTable::contiguous(const std::int32_t* letters, Index n, bool grow) {
+void GramTable::contiguous(const std::int32_t* letters, Index n, bool grow, Asking& asking) {
   // The next window drops the first letter of the key and takes up one more.
   const auto p = static_cast<int>(span_);
   const std::uint32_t leading = std::uint32_t(1) << (p * bits_);
   std::uint32_t window = 0;
-  for (Index at = 0, good = 0; at < n; ++at) {
+  for (Index at = 0, good = 0; at < n && !asking.leaves(8); ++at) {
     good = letters[at] < 0 ? 0 : good + 1;
     window = ((window << bits_) | static_cast<std::uint32_t>(letters[at])) & (leading - 1);
     if (good < p) continue;
@@ -82,14 +82,15 @@ void GramTable::contiguous(const std::int32_t* letters, Index n, bool grow) {
   }
 }
 
-void GramTable::general(const std::int32_t* tokens, const std::int32_t* letters, Index n,
-                        bool grow) {
+void GramTable::general(const std::int32_t* tokens, const std::int32_t* letters, Index n, bool grow,
+                        Asking& asking) {
   Index bad = -1;  // the last letter of the window that does not count
   for (Index at = 0, seen = 0; at + span_ <= n; ++at) {
     for (; seen < at + span_; ++seen)
       if (tokens[seen] < 0) bad = seen;
     if (bad >= at) continue;
     for (std::size_t p = 0; p < patterns_.size(); ++p) {
+      if (asking.leaves(8 + static_cast<Index>(patterns_[p].size()))) return;
       auto node = static_cast<std::int32_t>(p);
       std::uint32_t group = 1;
       Index depth = 0, packed = 0;
@@ -142,7 +143,8 @@ void GramTable::append_row(GramCounts& out) {
   out.start.push_back(static_cast<Index>(out.column.size()));
 }
 
-GramCounts GramTable::count(const std::int32_t* tokens, const Index* start, Index n) {
+GramCounts GramTable::count(const std::int32_t* tokens, const Index* start, Index n,
+                            const std::function<bool()>& leave) {
   const bool grow = !learned_;
   if (grow) learn_letters(tokens, start[n]);
   std::vector<std::int32_t> letters(static_cast<std::size_t>(start[n]));
@@ -152,6 +154,7 @@ GramCounts GramTable::count(const std::int32_t* tokens, const Index* start, Inde
   // One pattern of consecutive letters, all of them in one key.
   const bool simple = patterns_.size() == 1 && min_depth_ == span_ && span_ <= group_ &&
                       static_cast<Index>(patterns_[0].size()) == span_;
+  Asking asking(leave);
   GramCounts out;
   out.start.assign(1, 0);
   out.start.reserve(static_cast<std::size_t>(n) + 1);
@@ -163,9 +166,13 @@ GramCounts GramTable::count(const std::int32_t* tokens, const Index* start, Inde
   for (Index i = 0; i < n; ++i) {
     met_.clear();
     if (simple)
-      contiguous(letters.data() + start[i], start[i + 1] - start[i], grow);
+      contiguous(letters.data() + start[i], start[i + 1] - start[i], grow, asking);
     else
-      general(tokens + start[i], letters.data() + start[i], start[i + 1] - start[i], grow);
+      general(tokens + start[i], letters.data() + start[i], start[i + 1] - start[i], grow, asking);
+    if (asking.leaves(static_cast<Index>(8 * met_.size()))) {
+      if (grow) *this = GramTable(patterns_, min_depth_, span_);
+      return {};
+    }
     append_row(out);
   }
   return out;

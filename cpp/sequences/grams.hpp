@@ -7,9 +7,11 @@
 // not counted.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "isa/ops.hpp"
+#include "sequences/pair_kernel.hpp"
 
 namespace mercer {
 
@@ -27,8 +29,10 @@ class GramTable {
   GramTable(std::vector<std::vector<Index>> patterns, Index min_depth, Index span);
 
   /// Counts the contents of sequences. The first call decides which of them have a column.
-  /// Negative tokens are letters that do not count.
-  GramCounts count(const std::int32_t* tokens, const Index* start, Index n);
+  /// Negative tokens are letters that do not count. `leave`, unless null, is asked now and then;
+  /// true: the answer has no rows, and the table is as before the call.
+  GramCounts count(const std::int32_t* tokens, const Index* start, Index n,
+                   const std::function<bool()>& leave = nullptr);
 
   Index columns() const { return n_columns_; }
 
@@ -46,8 +50,9 @@ class GramTable {
   std::size_t place(std::uint64_t key) const;
   void grow_table();
   /// Collect the columns of the contents of one sequence.
-  void contiguous(const std::int32_t* letters, Index n, bool grow);
-  void general(const std::int32_t* tokens, const std::int32_t* letters, Index n, bool grow);
+  void contiguous(const std::int32_t* letters, Index n, bool grow, Asking& asking);
+  void general(const std::int32_t* tokens, const std::int32_t* letters, Index n, bool grow,
+               Asking& asking);
   void append_row(GramCounts& out);
 
   std::vector<std::vector<Index>> patterns_;

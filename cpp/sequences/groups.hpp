@@ -9,7 +9,7 @@
 namespace mercer {
 
 /// Calls body(columns, lanes_used, longest) for groups of these columns of similar length, which
-/// waste least when they are filled up to the longest of a group.
+/// waste least when they are filled up to the longest of a group; until the work is left.
 template <class Body>
 void for_groups(const SequenceStore& b, std::vector<Index>& columns, PairScratch& scratch,
                 Body body) {
@@ -17,7 +17,7 @@ void for_groups(const SequenceStore& b, std::vector<Index>& columns, PairScratch
   std::stable_sort(columns.begin(), columns.end(),
                    [&](Index p, Index q) { return b.length(p) < b.length(q); });
   scratch.length.assign(static_cast<std::size_t>(lanes), 0);
-  for (Index first = 0; first < count; first += lanes) {
+  for (Index first = 0; first < count && !scratch.leaves(); first += lanes) {
     const Index used = std::min(lanes, count - first);
     for (Index k = 0; k < lanes; ++k)
       scratch.length[k] = k < used ? b.length(columns[first + k]) : 0;
@@ -35,9 +35,9 @@ void for_groups(const SequenceStore& b, Index begin, Index count, PairScratch& s
 
 /// Interleaves the tokens of a group as numbers; -2, which is no token, fills short lanes.
 inline void interleave_tokens(const SequenceStore& b, const Index* columns, Index used,
-                              Index longest, double* out) {
+                              Index longest, double* out, const PairScratch& scratch) {
   const Index lanes = current_isa().pairs.lanes;
-  for (Index k = 0; k < lanes; ++k) {
+  for (Index k = 0; k < lanes && !scratch.leaves(); ++k) {
     const Index length = k < used ? b.length(columns[k]) : 0;
     const std::int32_t* tokens = k < used ? b.tokens(columns[k]) : nullptr;
     for (Index j = 0; j < length; ++j) out[j * lanes + k] = static_cast<double>(tokens[j]);

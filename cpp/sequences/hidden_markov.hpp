@@ -15,10 +15,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
-#include "thread_pool.hpp"
+#include "sequences/pair_kernel.hpp"
 
 namespace mercer {
 
@@ -38,16 +39,19 @@ class ForwardBackward {
   std::vector<double> backward;  ///< t x states: P(x_{t+1}..x_T | h_t) / P(x_{t+1}..x_T | x_1..x_t)
   std::vector<double> scale;     ///< t: c_t
 
-  /// Returns log P(x); minus infinity, without a backward pass, where P(x) is zero.
-  double run(const HiddenMarkovModel& m, const std::int32_t* x, Index length) {
+  /// Returns log P(x); minus infinity, without a backward pass, where P(x) is zero. Any number when
+  /// the work is left.
+  double run(const HiddenMarkovModel& m, const std::int32_t* x, Index length,
+             const std::function<bool()>& leave = nullptr) {
+    Asking asking(leave);
     const Index k = m.states;
-    const auto cells = static_cast<size_t>(std::max<Index>(length, 1) * k);
-    predicted.assign(cells, 0.0);
-    forward.resize(cells);
-    backward.resize(cells);
-    scale.resize(static_cast<size_t>(std::max<Index>(length, 1)));
+    const Index cells = std::max<Index>(length, 1) * k;
+    predicted = vector_of<double>(cells);
+    forward = vector_of<double>(cells);
+    backward = vector_of<double>(cells);
+    scale = vector_of<double>(std::max<Index>(length, 1));
     double log_probability = 0.0;
-    for (Index t = 0; t < length; ++t) {
+    for (Index t = 0; t < length && !asking.leaves(k * k); ++t) {
       double* now = &predicted[at(t, k)];
       if (t == 0)
         std::copy_n(m.initial, k, now);
@@ -72,7 +76,7 @@ class ForwardBackward {
     }
     std::vector<double>& future = emitted_;
     future.resize(static_cast<size_t>(k));
-    for (Index t = length - 1; t >= 0; --t) {
+    for (Index t = length - 1; t >= 0 && !asking.leaves(k * k); --t) {
       double* b = &backward[at(t, k)];
       if (t == length - 1) {
         std::fill_n(b, k, 1.0);
@@ -92,7 +96,9 @@ class ForwardBackward {
   }
 
   /// Writes d log P / d (initial, transition, emission), the emissions as states x symbols.
-  void gradient(const HiddenMarkovModel& m, const std::int32_t* x, Index length, double* out) {
+  void gradient(const HiddenMarkovModel& m, const std::int32_t* x, Index length, double* out,
+                const std::function<bool()>& leave = nullptr) {
+    Asking asking(leave);
     const Index k = m.states;
     double* initial = out;
     double* transition = out + k;
@@ -100,7 +106,7 @@ class ForwardBackward {
     std::fill_n(out, k + k * k + k * m.symbols, 0.0);
     std::vector<double>& future = emitted_;
     future.resize(static_cast<size_t>(k));
-    for (Index t = 0; t < length; ++t) {
+    for (Index t = 0; t < length && !asking.leaves(k * k); ++t) {
       emitted(m, x, t, future.data());
       const double c = scale[static_cast<size_t>(t)];
       const double* b = &backward[at(t, k)];
@@ -133,18 +139,19 @@ class ForwardBackward {
 
 /// log P and its gradient for n sequences: sequence s is x[start[s]] .. x[start[s + 1] - 1].
 /// The gradient of an impossible sequence is zero. Each sequence is treated on its own, so the
-/// numbers do not depend on the others or on the threads.
-inline void hidden_markov_gradients(const HiddenMarkovModel& m, const std::int32_t* x,
-                                    const Index* start, Index n, int threads,
+/// numbers do not depend on the others or on the threads. False when the work was left.
+inline bool hidden_markov_gradients(const HiddenMarkovModel& m, const std::int32_t* x,
+                                    const Index* start, Index n, int threads, Leaving& leaving,
                                     double* log_probability, double* gradient) {
   const Index width = m.states + m.states * m.states + m.states * m.symbols;
   std::vector<ForwardBackward> scratch(static_cast<size_t>(std::max(threads, 1)));
-  parallel_for(threads, n, [&](Index s, int worker) {
+  return parallel_for(threads, n, leaving, [&](Index s, int worker) {
+    const auto leave = [&leaving, worker] { return leaving(worker); };
     ForwardBackward& pass = scratch[static_cast<size_t>(worker)];
     const Index length = start[s + 1] - start[s];
-    log_probability[s] = pass.run(m, x + start[s], length);
+    log_probability[s] = pass.run(m, x + start[s], length, leave);
     if (std::isfinite(log_probability[s]))
-      pass.gradient(m, x + start[s], length, gradient + s * width);
+      pass.gradient(m, x + start[s], length, gradient + s * width, leave);
     else
       std::fill_n(gradient + s * width, width, 0.0);
   });

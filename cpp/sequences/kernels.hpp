@@ -38,9 +38,9 @@ std::shared_ptr<const PairKernel> make_grammar(GrammarRules rules, double indepe
                                                double mutation);
 
 /// Derivatives of the values of a grammar by independence and mutation, 2 x a.n x b.n; false when
-/// `interrupted`, which is asked now and then from the calling thread, said so.
+/// the work was left.
 bool grammar_slopes(const PairKernel& kernel, const SequenceStore& a, const SequenceStore& b,
-                    int threads, const std::function<bool()>& interrupted, double* out);
+                    int threads, Leaving& leaving, double* out);
 
 /// Product over the common elements of two multisets of 1 + a b, or of 1 + min(a, b), with a and b
 /// their counts; or its logarithm. A multiset is a sequence of elements and counts in turns, by

@@ -16,8 +16,10 @@ class Multiset final : public PairKernel {
   Multiset(bool products, bool logarithms) : products_(products), logarithms_(logarithms) {}
 
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
-           double* out, PairScratch&) const override {
+           double* out, PairScratch& scratch) const override {
+    Asking asking(scratch.leave);
     for (Index k = 0; k < count; ++k) {
+      if (asking.leaves(4 * (a.length(i) + b.length(begin + k)))) return;
       const Wide value =
           product(a.tokens(i), a.length(i), b.tokens(begin + k), b.length(begin + k));
       out[k] = logarithms_ ? value.logarithm() : value.value();

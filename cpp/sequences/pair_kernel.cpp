@@ -8,11 +8,12 @@
 
 namespace mercer {
 
-void prepare_sequences(const PairKernel& kernel, SequenceStore& s, int threads) {
-  if (!kernel.prepares()) return;
+bool prepare_sequences(const PairKernel& kernel, SequenceStore& s, int threads, Leaving& leaving) {
+  if (!kernel.prepares()) return true;
   s.prepared.resize(static_cast<std::size_t>(s.n));
-  parallel_for(threads, s.n, [&](Index i, int) {
-    s.prepared[static_cast<std::size_t>(i)] = kernel.prepare(s.tokens(i), s.length(i));
+  return parallel_for(threads, s.n, leaving, [&](Index i, int worker) {
+    s.prepared[static_cast<std::size_t>(i)] =
+        kernel.prepare(s.tokens(i), s.length(i), [&leaving, worker] { return leaving(worker); });
   });
 }
 
@@ -34,28 +35,21 @@ void pair_values(const PairKernel& kernel, const SequenceStore& a, Index i, cons
     if (out[k] < smallest) out[k] = 0.0;
 }
 
-std::vector<PairScratch> scratch_of_threads(int threads, const std::function<bool()>& interrupted,
-                                            std::atomic<bool>& stopped) {
+std::vector<PairScratch> scratch_of_threads(int threads, Leaving& leaving) {
   std::vector<PairScratch> scratch(static_cast<std::size_t>(std::max(threads, 1)));
-  if (interrupted)
-    for (std::size_t w = 0; w < scratch.size(); ++w)
-      scratch[w].leave = [&interrupted, &stopped, w] {
-        if (w == 0 && !stopped.load(std::memory_order_relaxed) && interrupted()) stopped = true;
-        return stopped.load(std::memory_order_relaxed);
-      };
+  for (std::size_t w = 0; w < scratch.size(); ++w)
+    scratch[w].leave = [&leaving, w] { return leaving(static_cast<int>(w)); };
   return scratch;
 }
 
 std::vector<double> pair_diagonal(const PairKernel& kernel, const SequenceStore& b, int threads,
-                                  const std::function<bool()>& interrupted) {
+                                  Leaving& leaving) {
   std::vector<double> out(static_cast<std::size_t>(b.n));
-  std::atomic<bool> stopped{false};
-  std::vector<PairScratch> scratch = scratch_of_threads(threads, interrupted, stopped);
-  parallel_for(threads, b.n, [&](Index i, int worker) {
-    if (scratch[worker].leaves()) return;
+  std::vector<PairScratch> scratch = scratch_of_threads(threads, leaving);
+  const bool whole = parallel_for(threads, b.n, leaving, [&](Index i, int worker) {
     kernel.row(b, i, b, i, 1, &out[static_cast<std::size_t>(i)], scratch[worker]);
   });
-  if (stopped) out.clear();
+  if (!whole) out.clear();
   return out;
 }
 

@@ -3,15 +3,17 @@
 
 #include "sequences/groups.hpp"
 #include "sequences/kernels.hpp"
+#include "sequences/wide.hpp"
 
 namespace mercer {
 namespace {
 
 class PairModel final : public PairKernel {
  public:
-  /// Weights are divided by sqrt(pair(a, a)) for every letter a, so that a sequence aligned with
-  /// itself has weight about 1 and long ones stay within the range of double; the logarithm of
-  /// the factor is added at the end.
+  /// Weights are divided by sqrt(pair(a, a)) or by the insertion of a, whichever is larger, for
+  /// every letter a, so that none is above 1 and a sequence aligned with itself, or inserted, has
+  /// weight about 1: long ones stay within the range of double. The logarithm of the factor is
+  /// added at the end.
   PairModel(Index letters, std::vector<double> pair, std::vector<double> insert, double ends)
       : letters_(letters),
         pair_(std::move(pair)),
@@ -19,11 +21,12 @@ class PairModel final : public PairKernel {
         log_ends_(std::log(ends)) {
     std::vector<double> scale(static_cast<std::size_t>(letters), 1.0);
     log_scale_.assign(static_cast<std::size_t>(letters), 0.0);
-    for (Index a = 0; a < letters; ++a)
-      if (pair_[a * letters + a] > 0) {
-        log_scale_[a] = 0.5 * std::log(pair_[a * letters + a]);
-        scale[a] = std::exp(log_scale_[a]);
-      }
+    for (Index a = 0; a < letters; ++a) {
+      const double weight = std::max(std::sqrt(pair_[a * letters + a]), insert_[a]);
+      if (!(weight > 0)) continue;
+      log_scale_[a] = std::log(weight);
+      scale[a] = weight;
+    }
     for (Index a = 0; a < letters; ++a) insert_[a] /= scale[a];
     for (Index a = 0; a < letters; ++a)
       for (Index b = 0; b < letters; ++b) {
@@ -51,11 +54,15 @@ class PairModel final : public PairKernel {
       scratch.table.require((longest + 1) * lanes);
       scratch.extra.require(lanes);
       double* insertions = scratch.group.data() + size * (n_tables - 1);
-      fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions);
+      fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions, scratch);
       ops.pair_model({query.data(), m, scratch.group.data(), longest, insert.data(), insertions,
-                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), used});
-      for (Index k = 0; k < used; ++k)
-        out[columns[k] - begin] = scratch.extra[k] + (scale + log_scale(b, columns[k])) + log_ends_;
+                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), used,
+                      PairScratch::ask, &scratch});
+      for (Index k = 0; k < used; ++k) {
+        const double value =
+            std::isnan(scratch.extra[k]) ? wide(a, i, b, columns[k], scratch) : scratch.extra[k];
+        out[columns[k] - begin] = value + (scale + log_scale(b, columns[k])) + log_ends_;
+      }
     });
   }
 
@@ -67,6 +74,30 @@ class PairModel final : public PairKernel {
   }
 
  private:
+  /// The logarithm of the value of one pair, with an exponent for every entry of the table.
+  double wide(const SequenceStore& a, Index i, const SequenceStore& b, Index j,
+              PairScratch& scratch) const {
+    const Index m = a.length(i), n = b.length(j);
+    std::vector<Wide> row(static_cast<std::size_t>(n) + 1);
+    row[0] = {1.0, 0.0};
+    for (Index q = 0; q < n; ++q) row[q + 1] = Wide{insert_[b.tokens(j)[q]], 0.0} * row[q];
+    Asking asking(scratch.leave);
+    for (Index p = 0; p < m && !asking.leaves(16 * n); ++p) {
+      const Wide down{insert_[a.tokens(i)[p]], 0.0};
+      const double* pair = pair_.data() + a.tokens(i)[p] * letters_;
+      Wide corner = row[0];
+      row[0] = down * corner;
+      for (Index q = 0; q < n; ++q) {
+        const std::int32_t letter = b.tokens(j)[q];
+        const Wide up = row[q + 1];
+        const Wide gaps = (down * up) + (Wide{insert_[letter], 0.0} * row[q]);
+        row[q + 1] = wide_fma({pair[letter], 0.0}, corner, gaps);
+        corner = up;
+      }
+    }
+    return row[static_cast<std::size_t>(n)].logarithm();
+  }
+
   double log_scale(const SequenceStore& s, Index i) const {
     double sum = 0;
     for (Index k = 0; k < s.length(i); ++k) sum += log_scale_[s.tokens(i)[k]];
@@ -81,12 +112,14 @@ class PairModel final : public PairKernel {
   }
 
   void fill_tables(const SequenceStore& b, const Index* columns, Index used, Index longest,
-                   const std::vector<std::int32_t>& letters, double* pairs,
-                   double* insertions) const {
+                   const std::vector<std::int32_t>& letters, double* pairs, double* insertions,
+                   const PairScratch& scratch) const {
     const Index lanes = current_isa().pairs.lanes, size = longest * lanes;
+    Asking asking(scratch.leave);
     for (Index k = 0; k < lanes; ++k) {
       const Index length = k < used ? b.length(columns[k]) : 0;
       for (Index j = 0; j < longest; ++j) {
+        if (asking.leaves(4 * static_cast<Index>(letters.size()) + 4)) return;
         const Index at = j * lanes + k;
         const Index letter = j < length ? b.tokens(columns[k])[j] : -1;
         insertions[at] = letter < 0 ? 0.0 : insert_[letter];

@@ -72,7 +72,7 @@ class Subsequence final : public PairKernel {
         if (wide && limit == longest) continue;
         columns.clear();
         for (Index j = begin; j < begin + count; ++j)
-          if ((b.length(j) > limit) == wide && is_outer(a, i, b, j) == query_outer)
+          if ((b.length(j) > limit) == wide && is_outer(a, i, b, j, scratch) == query_outer)
             columns.push_back(j);
         for_groups(b, columns, scratch, [&](const Index* group, Index used, Index most) {
           interleave(b, group, used, most, scratch);
@@ -122,7 +122,7 @@ class Subsequence final : public PairKernel {
   static void interleave(const SequenceStore& b, const Index* group, Index used, Index longest,
                          PairScratch& scratch) {
     scratch.group.require(std::max<Index>(longest, 1) * current_isa().pairs.lanes);
-    interleave_tokens(b, group, used, longest, scratch.group.data());
+    interleave_tokens(b, group, used, longest, scratch.group.data(), scratch);
   }
 
   void run(Index m, Index n, bool query_outer, Index used, PairScratch& scratch) const {
@@ -131,7 +131,8 @@ class Subsequence final : public PairKernel {
     scratch.table.require(std::max<Index>(order * std::max(n, m), 1) * ops.lanes);
     scratch.extra.require(2 * ops.lanes);
     ops.subsequence({scratch.query.data(), m, scratch.group.data(), n, query_outer, order, decay_,
-                     weights_.data(), scratch.table.data(), scratch.extra.data(), used});
+                     weights_.data(), scratch.table.data(), scratch.extra.data(), used,
+                     PairScratch::ask, &scratch});
     if (!logarithms_) return;
     double *values = scratch.extra.data(), *logs = values + ops.lanes;
     current_isa().dual.log(values, logs, used);
@@ -147,7 +148,7 @@ class Subsequence final : public PairKernel {
     double *digits = scratch.extra.data(), *exponents = digits + ops.lanes;
     ops.wide_subsequence(
         {{scratch.query.data(), m, scratch.group.data(), n, query_outer, order, wide_decay_.digits,
-          wide_weights_.data(), scratch.table.data(), digits, used},
+          wide_weights_.data(), scratch.table.data(), digits, used, PairScratch::ask, &scratch},
          wide_decay_.exponent,
          weight_exponents_.data(),
          exponents});
@@ -160,12 +161,14 @@ class Subsequence final : public PairKernel {
   /// Which of two sequences the recursion goes through in its outer loop: the longer one, or where
   /// they are equally long the one that a look at which tokens agree tells. Both orders of a pair
   /// give the same answer, unless no such look tells them apart; then they give the same value.
-  static bool is_outer(const SequenceStore& a, Index i, const SequenceStore& b, Index j) {
+  static bool is_outer(const SequenceStore& a, Index i, const SequenceStore& b, Index j,
+                       const PairScratch& scratch) {
     const Index n = a.length(i);
     if (n != b.length(j)) return n > b.length(j);
     const std::int32_t *s = a.tokens(i), *t = b.tokens(j);
     if (std::equal(s, s + n, t)) return true;
-    for (Index d = 1; d < n; ++d)
+    Asking asking(scratch.leave);
+    for (Index d = 1; d < n && !asking.leaves(n - d); ++d)
       for (Index k = 0; k + d < n; ++k) {
         const bool ahead = s[k] == t[k + d], behind = s[k + d] == t[k];
         if (ahead != behind) return ahead;

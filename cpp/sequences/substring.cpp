@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "sequences/kernels.hpp"
 #include "sequences/wide.hpp"
@@ -17,10 +18,11 @@ namespace {
 
 class SuffixAutomaton {
  public:
-  SuffixAutomaton(const std::int32_t* tokens, Index n) {
+  /// Made of a part of the tokens when the work is left.
+  SuffixAutomaton(const std::int32_t* tokens, Index n, Asking& asking) {
     add_state(0, -1);
     std::int32_t last = 0;
-    for (Index i = 0; i < n; ++i) {
+    for (Index i = 0; i < n && !asking.leaves(edges_passed(16)); ++i) {
       const std::int32_t state = add_state(length[last] + 1, 0);
       occurrences[state] = 1;
       std::int32_t p = last;
@@ -37,10 +39,13 @@ class SuffixAutomaton {
   }
 
   std::int32_t next(std::int32_t state, std::int32_t token) const {
-    for (std::int32_t e = first_[state]; e >= 0; e = edges_[e].next)
+    for (std::int32_t e = first_[state]; e >= 0; e = edges_[e].next, ++passed_)
       if (edges_[e].token == token) return edges_[e].to;
     return -1;
   }
+
+  /// Edges that were looked at since the last call, and so many operations more.
+  Index edges_passed(Index more) const { return std::exchange(passed_, 0) + more; }
 
   std::vector<std::int32_t> length;  ///< of the longest substring of a state
   std::vector<std::int32_t> link;    ///< the state of the longest suffix with more ends
@@ -84,6 +89,7 @@ class SuffixAutomaton {
 
   std::vector<Edge> edges_;
   std::vector<std::int32_t> first_;  ///< the edges of a state are a list
+  mutable Index passed_ = 0;
 };
 
 /// c(l) for l = 1, 2, ... of the automaton's sequence and another one.
@@ -94,12 +100,12 @@ class CommonSubstrings {
         visits_(automaton.length.size()),
         change_(static_cast<std::size_t>(longest) + 2) {}
 
-  const std::vector<std::int64_t>& count(const std::int32_t* tokens, Index n) {
+  const std::vector<std::int64_t>& count(const std::int32_t* tokens, Index n, Asking& asking) {
     const SuffixAutomaton& a = automaton_;
     std::fill(visits_.begin(), visits_.end(), 0);
     std::fill(change_.begin(), change_.end(), 0);
     std::int32_t state = 0, matched = 0;
-    for (Index i = 0; i < n; ++i) {
+    for (Index i = 0; i < n && !asking.leaves(a.edges_passed(16)); ++i) {
       std::int32_t to = a.next(state, tokens[i]);
       while (to < 0 && state > 0) {
         state = a.link[state];
@@ -145,11 +151,13 @@ class Substring final : public PairKernel {
         logarithms_(logarithms) {}
 
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
-           double* out, PairScratch&) const override {
-    const SuffixAutomaton automaton(a.tokens(i), a.length(i));
+           double* out, PairScratch& scratch) const override {
+    Asking asking(scratch.leave);
+    const SuffixAutomaton automaton(a.tokens(i), a.length(i), asking);
     CommonSubstrings common(automaton, a.length(i));
     for (Index k = 0; k < count; ++k) {
-      const auto& pairs = common.count(b.tokens(begin + k), b.length(begin + k));
+      const auto& pairs = common.count(b.tokens(begin + k), b.length(begin + k), asking);
+      if (asking.leaves(0)) return;
       const Index most = std::min(max_length_, static_cast<Index>(pairs.size()) - 1);
       Index last = 0;
       while (last < most && pairs[last + 1] > 0) ++last;

@@ -15,10 +15,12 @@ class WeightedDegree final : public PairKernel {
 
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
            double* out, PairScratch& scratch) const override {
+    Asking asking(scratch.leave);
     for (Index k = 0; k < count; ++k) {
       const Index j = begin + k;
       double sum = 0;
       for (Index s = 0; s <= shift_; ++s) {
+        if (asking.leaves(a.length(i) + static_cast<Index>(weights_.size()))) return;
         scratch.counts.assign(weights_.size(), 0);
         add_runs(a.tokens(i), a.length(i), b.tokens(j), b.length(j), s, scratch);
         if (s > 0) add_runs(b.tokens(j), b.length(j), a.tokens(i), a.length(i), s, scratch);
@@ -45,7 +47,8 @@ class WeightedDegree final : public PairKernel {
     if (n <= 0) return;
     scratch.bits.resize(static_cast<std::size_t>(2 * (n / 64 + 1)));
     current_isa().pairs.runs({s + shift, t, n, static_cast<Index>(weights_.size()),
-                              scratch.bits.data(), scratch.counts.data()});
+                              scratch.bits.data(), scratch.counts.data(), PairScratch::ask,
+                              &scratch});
   }
 
   std::vector<double> weights_;

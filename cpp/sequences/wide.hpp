@@ -47,6 +47,18 @@ inline Wide operator+(Wide a, Wide b) {
   return {a.digits + std::ldexp(b.digits, static_cast<int>(apart)), a.exponent};
 }
 
+/// a b + c, rounded once.
+inline Wide wide_fma(Wide a, Wide b, Wide c) {
+  a = a.normal();
+  b = b.normal();
+  const double exponent = a.exponent + b.exponent;
+  if (c.digits == 0) return {a.digits * b.digits, exponent};
+  c = c.normal();
+  if (a.digits == 0 || b.digits == 0 || c.exponent - exponent > 900) return c;
+  const double apart = std::max(c.exponent - exponent, -900.0);
+  return {std::fma(a.digits, b.digits, std::ldexp(c.digits, static_cast<int>(apart))), exponent};
+}
+
 /// x^k for x > 0 and k >= 0.
 inline Wide wide_power(double x, Index k) {
   constexpr Index most = 1000;  // (1/2)^most is a double

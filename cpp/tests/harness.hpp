@@ -2,8 +2,7 @@
 //
 //   TEST(name) { CHECK(condition); CHECK_NEAR(a, b, tolerance); CHECK_THROWS(expression); }
 //
-// registers a test; every file that uses it is linked into one program, and the file that defines
-// MERCER_TEST_MAIN before including this header gets main():
+// registers a test; every file that uses it is linked into one program (main.cpp):
 //
 //   mercer_tests              run everything
 //   mercer_tests fuzz gram    run the tests whose name contains one of the words
@@ -118,9 +117,3 @@ inline int run_all(int argc, char** argv) {
     }                                                                                    \
     ::mercer::testing::check(mercer_thrown, #__VA_ARGS__ " throws", __FILE__, __LINE__); \
   } while (false)
-
-#ifdef MERCER_TEST_MAIN
-int main(int argc, char** argv) {
-  return ::mercer::testing::run_all(argc, argv);
-}
-#endif

@@ -133,7 +133,8 @@ void check_stack_program(double tolerance) {
     }
   const Evaluator<T> own(p, {source}, ob, ob);
   std::vector<T> diagonal(static_cast<std::size_t>(b.n));
-  own.diag(diagonal.data());
+  Leaving leaving;
+  own.diag(diagonal.data(), 2, leaving);
   for (Index j = 0; j < b.n; ++j)
     CHECK_NEAR(diagonal[j], 1 + 2 * std::cos(static_cast<double>(j)), tolerance);
 }
@@ -257,6 +258,18 @@ void check_weights(bool first_sparse, double tolerance) {
 }
 
 }  // namespace
+
+TEST(memory_that_cannot_be_had_is_refused_with_its_size) {
+  for (const Index n : {Index(1) << 50, Index(1) << 61, (Index(1) << 61) + 8}) {
+    std::string text;
+    try {
+      Buffer<double> never(n);
+    } catch (const std::bad_alloc& e) {
+      text = e.what();
+    }
+    CHECK(text.find(std::to_string(n) + " values of 8 bytes") != std::string::npos);
+  }
+}
 
 TEST(products_of_dot_products_need_no_values) {
   for (bool first_sparse : {false, true}) {

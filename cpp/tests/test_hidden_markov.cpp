@@ -9,6 +9,7 @@
 using namespace mercer;
 
 namespace {
+Leaving never;
 
 struct Tables {
   Index states, symbols;
@@ -58,7 +59,8 @@ TEST(hidden_markov_gradient_is_that_of_the_sum_over_paths) {
   std::vector<double> gradient(static_cast<size_t>(width));
   const Index start[] = {0, 5};
   double log_probability = 0.0;
-  hidden_markov_gradients(t.view(), x.data(), start, 1, 1, &log_probability, gradient.data());
+  hidden_markov_gradients(t.view(), x.data(), start, 1, 1, never, &log_probability,
+                          gradient.data());
   CHECK_NEAR(log_probability, std::log(enumerated(t, x)), 1e-12);
   for (Index e = 0; e < width; ++e) {
     Tables up = t, down = t;
@@ -85,8 +87,8 @@ TEST(hidden_markov_sequences_are_independent_of_company_and_threads) {
   }
   const Index width = 4 + 16 + 8;
   std::vector<double> p1(40), p2(40), g1(static_cast<size_t>(40 * width)), g2(g1.size());
-  hidden_markov_gradients(t.view(), x.data(), start.data(), 40, 1, p1.data(), g1.data());
-  hidden_markov_gradients(t.view(), x.data(), start.data(), 40, 3, p2.data(), g2.data());
+  hidden_markov_gradients(t.view(), x.data(), start.data(), 40, 1, never, p1.data(), g1.data());
+  hidden_markov_gradients(t.view(), x.data(), start.data(), 40, 3, never, p2.data(), g2.data());
   CHECK(p1 == p2);
   CHECK(g1 == g2);
   CHECK_NEAR(p1[0], 0.0, 0.0);  // the empty sequence
@@ -99,7 +101,7 @@ TEST(hidden_markov_impossible_sequences_have_no_gradient) {
   const Index start[] = {0, 2};
   double log_probability = 0.0;
   std::vector<double> gradient(2 + 4 + 4, 1.0);
-  hidden_markov_gradients(t.view(), x, start, 1, 1, &log_probability, gradient.data());
+  hidden_markov_gradients(t.view(), x, start, 1, 1, never, &log_probability, gradient.data());
   CHECK(std::isinf(log_probability) && log_probability < 0);
   for (double g : gradient) CHECK_NEAR(g, 0.0, 0.0);
 }

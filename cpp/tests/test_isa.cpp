@@ -111,6 +111,101 @@ void check_axpy_rows() {
   }
 }
 
+/// Rows of a compressed store whose row i has the entries i + 1, i + 2, ... in its columns.
+template <class T>
+struct SomeRows {
+  std::vector<T> value;
+  std::vector<std::int32_t> column;
+  std::vector<Index> first{0}, run;
+  std::vector<double> square, mass;
+
+  SomeRows(Index n, Index d, Index run_columns) {
+    for (Index i = 0; i < n; ++i) {
+      double q = 0, m = 0;
+      for (Index k = i % 3; k < d; k += 2) {
+        if (column.empty() || k == i % 3 || k / run_columns != column.back() / run_columns)
+          run.push_back(static_cast<Index>(value.size()));
+        value.push_back(static_cast<T>(1 + (i + k) % 5));
+        column.push_back(static_cast<std::int32_t>(k));
+        q += static_cast<double>(value.back()) * static_cast<double>(value.back());
+        m += static_cast<double>(value.back());
+      }
+      first.push_back(static_cast<Index>(run.size()));
+      square.push_back(q);
+      mass.push_back(m);
+    }
+    run.push_back(static_cast<Index>(value.size()));
+  }
+};
+
+/// Values of small integers are exact, whatever the order of the sums.
+template <class T>
+void check_sparse(Index run_columns) {
+  const Index n = 3, d = 9;
+  const SomeRows<T> b(n, d, run_columns);
+  constexpr T untouched = T(-77);
+  for (int nq = 1; nq <= sparse_block; ++nq) {
+    // Queries: row r has the entry 1 + r % 3 in every column. Slot 0 holds zeros.
+    std::vector<T> slots(static_cast<std::size_t>((d + 1) * sparse_block), T(0));
+    std::vector<std::int32_t> slot_of(static_cast<std::size_t>(d));
+    for (Index c = 0; c < d; ++c) {
+      slot_of[c] = static_cast<std::int32_t>(c + 1);
+      for (int r = 0; r < nq; ++r) slots[(c + 1) * sparse_block + r] = static_cast<T>(1 + r % 3);
+    }
+    for (Stat stat : {Stat::dot, Stat::sqdist, Stat::l1, Stat::minimum}) {
+      const bool squares = stat == Stat::dot || stat == Stat::sqdist;
+      std::vector<double> norm(sparse_block, 0.0);
+      for (int r = 0; r < nq; ++r)
+        norm[r] = static_cast<double>(d) * (squares ? (1 + r % 3) * (1 + r % 3) : 1 + r % 3);
+      const SparseRows<T> rows{b.value.data(),
+                               b.column.data(),
+                               b.first.data(),
+                               b.run.data(),
+                               run_columns,
+                               (d + run_columns - 1) / run_columns,
+                               squares ? b.square.data() : b.mass.data(),
+                               n};
+      // What lies behind the last row of the tile belongs to somebody else.
+      std::vector<T> out(static_cast<std::size_t>((n + 4) * sparse_block), untouched);
+      ops<T>().sparse[static_cast<int>(stat)](slots.data(), slot_of.data(), norm.data(), nq, rows,
+                                              out.data());
+      for (std::size_t k = static_cast<std::size_t>(n * sparse_block); k < out.size(); ++k)
+        CHECK(out[k] == untouched);
+      for (Index i = 0; i < n; ++i)
+        for (int r = 0; r < nq; ++r) {
+          std::vector<double> row(static_cast<std::size_t>(d), 0.0);
+          for (Index e = b.run[b.first[i]]; e < b.run[b.first[i + 1]]; ++e)
+            row[b.column[e]] = static_cast<double>(b.value[e]);
+          double sum = 0;
+          for (const double x : row) {
+            const double q = 1 + r % 3;
+            sum += stat == Stat::dot      ? q * x
+                   : stat == Stat::sqdist ? (q - x) * (q - x)
+                   : stat == Stat::l1     ? std::fabs(q - x)
+                                          : std::min(q, x);
+          }
+          CHECK(out[i * sparse_block + r] == static_cast<T>(sum));
+        }
+    }
+  }
+}
+
+template <class T>
+void check_square() {
+  // The sum of squares has the bits of the dot product of the row with itself.
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  const Ops<T>& o = ops<T>();
+  for (Index d : {1, 8, 33}) {
+    std::vector<T> query(static_cast<std::size_t>(d * query_block), T(0)),
+        packed(static_cast<std::size_t>(d * o.panel), T(0)), out(static_cast<std::size_t>(o.panel));
+    for (Index k = 0; k < d; ++k)
+      query[k * query_block] = packed[k * o.panel + 1] = static_cast<T>(normal(random));
+    o.stat[static_cast<int>(Stat::dot)](query.data(), 1, packed.data(), 1, d, out.data(), o.panel);
+    CHECK(o.square(packed.data() + 1, d, o.panel) == out[1]);
+  }
+}
+
 }  // namespace
 
 TEST(exp_is_accurate_on_every_isa) {
@@ -136,6 +231,24 @@ TEST(row_updates_do_not_depend_on_their_grouping) {
     check_axpy_rows<float>();
     check_axpy_rows<double>();
   });
+}
+TEST(a_sparse_tile_of_any_number_of_queries_stays_in_its_block) {
+  on_every_isa([] {
+    for (Index run_columns : {9, 4}) {
+      check_sparse<float>(run_columns);
+      check_sparse<double>(run_columns);
+    }
+  });
+}
+TEST(norms_have_the_bits_of_dot_products) {
+  on_every_isa([] {
+    check_square<float>();
+    check_square<double>();
+  });
+}
+TEST(the_path_for_tests_is_never_the_usual_one) {
+  CHECK(available_isas().front() == "wide");
+  CHECK(available_isas().back() != "wide");
 }
 TEST(an_unknown_isa_is_refused) {
   CHECK_THROWS(set_isa("abacus"));

@@ -52,6 +52,16 @@ void check_elementary() {
   CHECK(mapped(std::vector<T>{std::numeric_limits<T>::infinity()}, o.log)[0] ==
         std::numeric_limits<T>::infinity());
   CHECK(mapped(std::vector<T>{T(1)}, o.log)[0] == 0);
+  const auto shifted = mapped(x, o.log1p), hyperbolic = mapped(x, o.tanh);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double v = x[k], floor = std::numeric_limits<T>::min();
+    CHECK_NEAR(shifted[k], std::log1p(v), ulps<T>(8) * std::log1p(v) + floor);
+    CHECK_NEAR(hyperbolic[k], std::tanh(v), ulps<T>(8) * std::tanh(v) + floor);
+  }
+  CHECK(mapped(std::vector<T>{T(-0.5)}, o.tanh)[0] == -mapped(std::vector<T>{T(0.5)}, o.tanh)[0]);
+  CHECK_NEAR(mapped(std::vector<T>{T(-0.5)}, o.log1p)[0], std::log(0.5), ulps<T>(8));
+  CHECK(mapped(std::vector<T>{std::numeric_limits<T>::infinity()}, o.log1p)[0] ==
+        std::numeric_limits<T>::infinity());
 }
 
 template <class T>

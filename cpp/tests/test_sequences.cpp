@@ -55,7 +55,8 @@ SequenceStore stored(const std::vector<Sequence>& sequences) {
 template <class F>
 void check_kernel(const PairKernel& kernel, const std::vector<Sequence>& x, F definition) {
   SequenceStore s = stored(x);
-  prepare_sequences(kernel, s, 2);
+  Leaving leaving;
+  prepare_sequences(kernel, s, 2, leaving);
   PairScratch scratch;
   std::vector<double> row(x.size()), matrix(x.size() * x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -186,11 +187,13 @@ TEST(sequences_grammar_charts_hold_what_derives_the_whole) {
 TEST(sequences_that_are_prepared_are_left_when_the_caller_says_so) {
   SequenceStore s = stored(draw(7, 6, 9, 3));
   const auto kernel = make_grammar(ambiguous_rules(), 0.3, 0.2);
-  prepare_sequences(*kernel, s, 1);
+  Leaving never;
+  prepare_sequences(*kernel, s, 1, never);
   int asked = 0;
-  CHECK(pair_diagonal(*kernel, s, 1, [&] { return ++asked > 2; }).empty());
+  Leaving soon([&] { return ++asked > 2; });
+  CHECK(pair_diagonal(*kernel, s, 1, soon).empty());
   CHECK(asked == 3);
-  CHECK(pair_diagonal(*kernel, s, 1).size() == 6);
+  CHECK(pair_diagonal(*kernel, s, 1, never).size() == 6);
 }
 
 TEST(sequences_subsequence) {
@@ -305,7 +308,8 @@ TEST(sequences_take) {
   const auto x = draw(4, 9, 6, 3);
   objects->n = 9;
   SequenceStore all = stored(x);
-  prepare_sequences(*make_grammar(ambiguous_rules(), 0.3, 0.2), all, 2);
+  Leaving leaving;
+  prepare_sequences(*make_grammar(ambiguous_rules(), 0.3, 0.2), all, 2, leaving);
   const auto prepared = all.prepared;
   objects->stores.push_back(std::make_shared<const Store<double>>(std::move(all)));
   const std::vector<Index> index{8, 0, 0, 5};

@@ -15,6 +15,9 @@ __all__ = ["show_config"]
 def show_config(mode: str = "print") -> dict[str, Any] | None:
     """Report versions, instruction sets and threads.
 
+    The instruction set is the widest of the processor unless the environment variable MERCER_ISA
+    names another of those available; ``wide`` and ``plain`` run on every processor and are slower.
+
     Parameters
     ----------
     mode : {"print", "dict"}, default="print"
@@ -32,6 +35,7 @@ def show_config(mode: str = "print") -> dict[str, Any] | None:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "instruction set": _native.isa(),
+        "chosen as": _native.isa_reason(),
         "instruction sets available": list(_native.available_isas()),
         "threads": _native.get_num_threads(),
         "cores": _native.usable_cpus(),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry import (
     distance_to_mean,
@@ -119,3 +120,25 @@ def test_with_a_coordinate_more_for_every_object():
         by_matrix = smallest_enclosing_ball(Precomputed(), shifted_gram(kernel, A, 0.7))
         assert squared_radius(kernel, A, shift=0.7) == pytest.approx(by_matrix.radius**2, rel=1e-5)
     assert squared_radius(Linear(), np.zeros((1, 2)), shift=3.0) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_translation_moves_the_centre_and_not_the_radius():
+    near = 0.01 * rng.normal(size=(40, 2)).round(3)
+    far = near + 1e4
+    exact = smallest_enclosing_ball(Linear(), far - 1e4)  # the differences are exact
+    ball = smallest_enclosing_ball(Linear(), far)
+    assert ball.radius == pytest.approx(exact.radius, rel=1e-6)
+    assert ball.lower_bound <= exact.radius * (1 + 1e-12)
+    assert ball.certificate.status == "optimal"
+    np.testing.assert_allclose(ball.distance(far).max(), exact.radius, rtol=0.2)
+    assert squared_radius(Linear(), far) == pytest.approx(exact.radius**2, rel=1e-6)
+
+
+def test_what_rounding_leaves_of_a_radius_is_said():
+    far = 0.01 * rng.normal(size=(20, 2)) + 1e5
+    kernel = Polynomial(2, 1.0, 1.0)
+    with pytest.warns(ConvergenceWarning, match="lies between"):
+        squared_radius(kernel, far)
+    proof = smallest_enclosing_ball(kernel, far).certificate
+    assert proof.status == "precision_limit"
+    assert proof.dual <= proof.primal

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mercer import SVC
 from mercer.gram import Gram, Prepared
-from mercer.kernels import RBF, Linear, Precomputed
+from mercer.kernels import RBF, FromFunction, Linear, Precomputed
 
 Array = NDArray[np.float64]
 
@@ -174,3 +174,68 @@ def test_empty_sets_and_single_objects() -> None:
     assert prepared.tile(np.ones((1, 2))).tolist() == [[1.0] * 4]
     assert prepared.tile(np.empty((0, 2))).shape == (0, 4)
     assert prepared.matmul(np.empty((0, 2)), np.ones(4)).shape == (0,)
+
+
+def test_a_block_computes_no_value_outside_it() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def product(A: Array, B: Array) -> Array:
+        asked.append((len(A), len(B)))
+        return A @ B.T
+
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    gram = Gram(FromFunction(product), X)
+    whole = Gram(Linear(), X, "float64")
+    K, mask = whole.tile(), X[:, 0] > 1
+    asked.clear()
+    for rows, cols in (
+        (None, [3, 5]),
+        ([7, 1, 2], [3, -1]),
+        (slice(10, 20), slice(0, 4)),
+        (None, mask),
+        (mask, None),
+        ([], [1]),
+    ):
+        block = K[slice(None) if rows is None else rows][:, slice(None) if cols is None else cols]
+        asked.clear()
+        np.testing.assert_allclose(gram.tile(rows, cols), block, rtol=1e-12)
+        assert sum(a * b for a, b in asked) == block.size
+        np.testing.assert_array_equal(whole.tile(rows, cols), block)
+    with pytest.raises(ValueError, match="mask must have 400 entries"):
+        gram.tile(cols=mask[:10])
+
+
+STARVED = """
+import resource
+import numpy as np
+from mercer import _native
+from mercer.gram import Gram
+from mercer.kernels import RBF
+X = np.zeros((30_000, 1))
+RBF(0.1)(X[:10])
+resource.setrlimit(resource.RLIMIT_AS, (4 * 10**9, 4 * 10**9))
+def message(work):
+    try:
+        work()
+    except MemoryError as error:
+        print(error)
+message(lambda: RBF(0.1)(X, X))
+message(lambda: Gram(RBF(0.1), X, "float32").tile())
+message(lambda: Gram(RBF(0.1), X, "float64").tile(cols=slice(0, 20_000)))
+table = _native.hidden_markov_passes
+k = 3000
+message(lambda: table(np.zeros(200_000, np.int32), np.ones(k), np.ones((k, k)), np.ones((1, k))))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory")
+def test_a_lack_of_memory_says_how_much_was_asked_for() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STARVED], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "cannot allocate 30000 x 30000 values of 8 bytes (7200 MB)",
+        "cannot allocate 30000 x 30000 values of 4 bytes (3600 MB)",
+        "cannot allocate 30000 x 20000 values of 8 bytes (4800 MB)",
+        "cannot allocate 600000000 values of 8 bytes (4800 MB)",
+    ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mercer import inspection
-from mercer.inspection import check, definiteness
+from mercer.inspection import check, definiteness, entry_errors
 from mercer.inspection.witness import exact_quadratic_form
 from mercer.kernels import (
     RBF,
@@ -332,7 +332,7 @@ def test_kernel_values_are_as_accurate_as_the_tolerance_assumes(n_features):
     }
     for kernel, exact in reference.items():
         error = np.abs(kernel(X) - exact).max() / np.abs(exact).max()
-        assert error < definiteness.ULPS / 2 * np.finfo(float).eps, kernel
+        assert error < entry_errors.ULPS / 2 * np.finfo(float).eps, kernel
 
 
 # -- many objects ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from mercer.inspection import radial_fourier
-from mercer.numerics import fourier_transforms as densities
+from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import log_bessel_k
 from mercer.numerics.frequencies import as_frequencies
 from tests.inspection.splines import b_spline, ball_overlap
@@ -29,71 +29,71 @@ def rational(r, alpha, length_scale):
 RADIAL = {
     "gaussian": (
         lambda r: np.exp(-0.7 * r**2),
-        partial(densities.gaussian, gamma=0.7),
+        partial(fourier_transforms.gaussian, gamma=0.7),
         (1, 2, 3, 4, 7),
     ),
     "exponential": (
         lambda r: np.exp(-1.3 * r),
-        partial(densities.exponential, gamma=1.3),
+        partial(fourier_transforms.exponential, gamma=1.3),
         (1, 2, 3, 4, 5),
     ),
     "matern 0.8": (
         lambda r: matern(r, 0.8, 0.7),
-        partial(densities.matern, nu=0.8, length_scale=0.7),
+        partial(fourier_transforms.matern, nu=0.8, length_scale=0.7),
         (1, 2, 3),
     ),
     "matern 2.5": (
         lambda r: matern(r, 2.5, 1.4),
-        partial(densities.matern, nu=2.5, length_scale=1.4),
+        partial(fourier_transforms.matern, nu=2.5, length_scale=1.4),
         (1, 2, 3, 6),
     ),
     "rational 0.4": (
         lambda r: rational(r, 0.4, 0.9),
-        partial(densities.rational_quadratic, alpha=0.4, length_scale=0.9),
+        partial(fourier_transforms.rational_quadratic, alpha=0.4, length_scale=0.9),
         (1, 2, 3),
     ),
     "rational 2.3": (
         lambda r: rational(r, 2.3, 0.9),
-        partial(densities.rational_quadratic, alpha=2.3, length_scale=0.9),
+        partial(fourier_transforms.rational_quadratic, alpha=2.3, length_scale=0.9),
         (1, 2, 3, 5),
     ),
     "rational 500": (  # nearly Gaussian, where gamma functions overflow
         lambda r: rational(r, 500.0, 0.9),
-        partial(densities.rational_quadratic, alpha=500.0, length_scale=0.9),
+        partial(fourier_transforms.rational_quadratic, alpha=500.0, length_scale=0.9),
         (1, 2, 3),
     ),
     "inverse multiquadric": (
         lambda r: 1 / np.hypot(r, 0.7),
-        partial(densities.inverse_multiquadric, c=0.7),
+        partial(fourier_transforms.inverse_multiquadric, c=0.7),
         (1, 2, 3),
     ),
     "damped oscillator": (
         lambda r: 1 / (1.3**2 + (0.7 * r) ** 2),
-        partial(densities.damped_oscillator, gamma=1.3, factor=0.7),
+        partial(fourier_transforms.damped_oscillator, gamma=1.3, factor=0.7),
         (1, 2, 3, 4),
     ),
     "ball overlap 1": (
         lambda r: ball_overlap(r / 0.6, 1),
-        partial(densities.radial_b_spline, order=1, scale=0.6),
+        partial(fourier_transforms.radial_b_spline, order=1, scale=0.6),
         (1,),
     ),
     "ball overlap 2": (
         lambda r: ball_overlap(r / 0.6, 2),
-        partial(densities.radial_b_spline, order=1, scale=0.6),
+        partial(fourier_transforms.radial_b_spline, order=1, scale=0.6),
         (2,),
     ),
     "ball overlap 3": (
         lambda r: ball_overlap(r / 0.6, 3),
-        partial(densities.radial_b_spline, order=1, scale=0.6),
+        partial(fourier_transforms.radial_b_spline, order=1, scale=0.6),
         (3,),
     ),
 }
 ON_THE_LINE = {
-    "laplacian": (lambda x: np.exp(-0.8 * x), partial(densities.laplacian, gamma=0.8)),
+    "laplacian": (lambda x: np.exp(-0.8 * x), partial(fourier_transforms.laplacian, gamma=0.8)),
     **{
         f"B_{n}": (
             lambda x, n=n: b_spline(x / 0.7, n),
-            partial(densities.b_spline, order=n, scale=0.7),
+            partial(fourier_transforms.b_spline, order=n, scale=0.7),
         )
         for n in range(1, 6)
     },
@@ -162,20 +162,24 @@ def test_printed_numbers():
     w = 0.9
     sigma = 0.7  # sigma^-d exp(-r^2 / (2 sigma^2)) has the transform exp(-w^2 sigma^2 / 2)
     for d in (1, 2, 3, 4):
-        value = sigma**-d * densities.gaussian(w, d, gamma=1 / (2 * sigma**2))[0]
+        value = sigma**-d * fourier_transforms.gaussian(w, d, gamma=1 / (2 * sigma**2))[0]
         assert value == pytest.approx(0.8200008, abs=5e-8)
-    exponential = [densities.exponential(w, d, gamma=1.3)[0] for d in (1, 2, 3, 4)]
+    exponential = [fourier_transforms.exponential(w, d, gamma=1.3)[0] for d in (1, 2, 3, 4)]
     assert exponential == pytest.approx([0.4149000, 0.3288769, 0.3319200, 0.3946523], abs=5e-8)
-    oscillator = [densities.damped_oscillator(w, d, gamma=1.3)[0] for d in (1, 2, 3)]
+    oscillator = [fourier_transforms.damped_oscillator(w, d, gamma=1.3)[0] for d in (1, 2, 3)]
     assert oscillator == pytest.approx([0.2992210, 0.3318583, 0.4322081], abs=5e-8)
-    assert densities.radial_b_spline(5.0, 2, order=1)[0] == pytest.approx(0.02696946, abs=5e-9)
-    assert densities.radial_b_spline(0.9, 3, order=1)[0] == pytest.approx(0.9456218, abs=5e-8)
+    assert fourier_transforms.radial_b_spline(5.0, 2, order=1)[0] == pytest.approx(
+        0.02696946, abs=5e-9
+    )
+    assert fourier_transforms.radial_b_spline(0.9, 3, order=1)[0] == pytest.approx(
+        0.9456218, abs=5e-8
+    )
 
 
 def test_reciprocal_pair_of_exponential_and_rational():
     for d in (1, 2, 3):
         alpha = (d + 1) / 2
-        b = densities.rational_quadratic(
+        b = fourier_transforms.rational_quadratic(
             FREQUENCIES, d, alpha=alpha, length_scale=1 / np.sqrt(2 * alpha)
         )
         assert b / np.exp(-FREQUENCIES) == pytest.approx(np.full(5, b[0] * np.exp(1e-3)))
@@ -184,50 +188,54 @@ def test_reciprocal_pair_of_exponential_and_rational():
 def test_special_cases_meet():
     w = FREQUENCIES
     for d in (1, 2, 3):
-        exponential = densities.exponential(w, d, gamma=1 / 0.8)
-        assert densities.matern(w, d, nu=0.5, length_scale=0.8) == pytest.approx(exponential)
-        gaussian = densities.gaussian(w, d, gamma=0.5 / 0.8**2)
-        assert densities.matern(w, d, nu=np.inf, length_scale=0.8) == pytest.approx(gaussian)
-        smooth = densities.matern(w, d, nu=4e3, length_scale=0.8)
+        exponential = fourier_transforms.exponential(w, d, gamma=1 / 0.8)
+        assert fourier_transforms.matern(w, d, nu=0.5, length_scale=0.8) == pytest.approx(
+            exponential
+        )
+        gaussian = fourier_transforms.gaussian(w, d, gamma=0.5 / 0.8**2)
+        assert fourier_transforms.matern(w, d, nu=np.inf, length_scale=0.8) == pytest.approx(
+            gaussian
+        )
+        smooth = fourier_transforms.matern(w, d, nu=4e3, length_scale=0.8)
         assert smooth == pytest.approx(gaussian, abs=2e-2 * gaussian[0])
-    assert densities.laplacian(w, gamma=2.0) == pytest.approx(
-        densities.exponential(w, 1, gamma=2.0)
+    assert fourier_transforms.laplacian(w, gamma=2.0) == pytest.approx(
+        fourier_transforms.exponential(w, 1, gamma=2.0)
     )
     # Balls of radius 1/2 on the line are intervals of length 1, their volume 1 instead of 2.
-    line = densities.radial_b_spline(w, 1, order=3, scale=0.5) / 2**3
-    assert line == pytest.approx(densities.b_spline(w, order=3))
+    line = fourier_transforms.radial_b_spline(w, 1, order=3, scale=0.5) / 2**3
+    assert line == pytest.approx(fourier_transforms.b_spline(w, order=3))
 
 
 def test_spectra_at_frequency_zero():
-    assert densities.rational_quadratic(0.0, 2, alpha=1.0)[0] == np.inf
-    assert densities.damped_oscillator(0.0, 1, gamma=2.0)[0] == pytest.approx(
+    assert fourier_transforms.rational_quadratic(0.0, 2, alpha=1.0)[0] == np.inf
+    assert fourier_transforms.damped_oscillator(0.0, 1, gamma=2.0)[0] == pytest.approx(
         np.sqrt(np.pi / 2) / 2
     )
-    near = densities.rational_quadratic([0.0, 1e-6], 3, alpha=2.5)
+    near = fourier_transforms.rational_quadratic([0.0, 1e-6], 3, alpha=2.5)
     assert near[0] == pytest.approx(near[1])
-    assert densities.b_spline(0.0, order=3)[0] == pytest.approx(1 / np.sqrt(2 * np.pi))
+    assert fourier_transforms.b_spline(0.0, order=3)[0] == pytest.approx(1 / np.sqrt(2 * np.pi))
 
 
 def test_even_splines_have_negative_frequencies():
     w = np.linspace(0.01, 60, 4000)
     for n in range(6):
-        assert (densities.b_spline(w, order=n).min() < 0) == (n % 2 == 0)
-        assert (densities.radial_b_spline(w, 2, order=n).min() < 0) == (n % 2 == 0)
-    cubed = densities.b_spline(w, order=2) * np.sqrt(2 * np.pi)
+        assert (fourier_transforms.b_spline(w, order=n).min() < 0) == (n % 2 == 0)
+        assert (fourier_transforms.radial_b_spline(w, 2, order=n).min() < 0) == (n % 2 == 0)
+    cubed = fourier_transforms.b_spline(w, order=2) * np.sqrt(2 * np.pi)
     assert cubed.min() == pytest.approx(-0.01025, abs=5e-6)
-    balls = [densities.radial_b_spline(w, 2, order=n).min() for n in (0, 2)]
+    balls = [fourier_transforms.radial_b_spline(w, 2, order=n).min() for n in (0, 2)]
     assert balls == pytest.approx([-0.0661, -2.9e-4 * (2 * np.pi) ** 2], rel=0.01)
 
 
 @pytest.mark.parametrize(
     ("form", "parameters"),
     [
-        (densities.gaussian, {"gamma": 0.0}),
-        (densities.laplacian, {"gamma": -1.0}),
-        (densities.matern, {"nu": 0.0}),
-        (densities.matern, {"nu": np.inf, "length_scale": 0.0}),
-        (densities.rational_quadratic, {"alpha": 0.0}),
-        (densities.b_spline, {"order": 3, "scale": 0.0}),
+        (fourier_transforms.gaussian, {"gamma": 0.0}),
+        (fourier_transforms.laplacian, {"gamma": -1.0}),
+        (fourier_transforms.matern, {"nu": 0.0}),
+        (fourier_transforms.matern, {"nu": np.inf, "length_scale": 0.0}),
+        (fourier_transforms.rational_quadratic, {"alpha": 0.0}),
+        (fourier_transforms.b_spline, {"order": 3, "scale": 0.0}),
     ],
 )
 def test_parameters_out_of_range_are_named(form, parameters):

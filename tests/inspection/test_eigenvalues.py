@@ -82,7 +82,7 @@ def test_the_report_prints_and_becomes_a_dict():
         "eigenvalues     4, 1 (2 of 2 computed)",
         "trace           5; 90% in 2, 99% in 2, 99.9% in 2",
         "effective rank  1.471 of 2",
-        "rank            2 (zero up to 2.8e-14)",
+        "rank            2 (zero up to 3.3e-14)",
         "negative        0",
         "condition       4",
     ]

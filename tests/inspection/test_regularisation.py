@@ -31,7 +31,7 @@ from mercer.kernels import (
     Spline,
     ThinPlate,
 )
-from mercer.kernels import regularisation as wording
+from mercer.kernels import regularisation as operators
 
 # -- kernels with a period --------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ def test_the_norm_of_the_periodic_gaussian_reproduces_it(form, period):
 def test_the_norm_of_a_series_counts_waves_of_its_period():
     kernel, T = FourierSeries([0.5, 2.0, 0.0, 0.25], 3.0), 3.0
     stated = regularisation(kernel)
-    assert stated is wording.PERIODIC
+    assert stated is operators.PERIODIC
     assert r"\omega_n = 2 \pi n / T" in stated.norm
     assert r"\omega_n = 2 \pi n / T" in stated.filter
     m = 64
@@ -154,8 +154,8 @@ def spectral_energy(filter_, c, X):
 @pytest.mark.parametrize("name", CONDITIONAL)
 def test_the_filters_of_conditional_kernels_are_their_generalised_transforms(name, d):
     kernel, filter_, formula = CONDITIONAL[name]
-    assert regularisation(kernel) is getattr(wording, name)
-    assert regularisation(3 * kernel + 1) is getattr(wording, name)  # constants are free already
+    assert regularisation(kernel) is getattr(operators, name)
+    assert regularisation(3 * kernel + 1) is getattr(operators, name)  # constants are free already
     assert regularisation(kernel).filter == formula
     rng = np.random.default_rng(d)
     ratios = []
@@ -183,7 +183,7 @@ def test_the_norm_of_the_distance_on_the_line_is_that_of_the_slope():
 
 def test_the_squared_distance_penalises_slopes():
     stated = regularisation(NegativeDistance(2.0))
-    assert stated is wording.SQUARED_DISTANCE
+    assert stated is operators.SQUARED_DISTANCE
     assert stated.norm.startswith(r"\tfrac{1}{2} \|w\|^2")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 3))
@@ -194,9 +194,9 @@ def test_the_squared_distance_penalises_slopes():
 
 
 def test_other_conditional_kernels_have_the_general_operator():
-    assert regularisation(LogDistance(1.0)) is wording.CONDITIONAL
-    assert regularisation(NegativeDistance() + RBF(1.0)) is wording.CONDITIONAL
-    assert regularisation(Multiquadric(0.0)) is wording.NEGATIVE_DISTANCE
+    assert regularisation(LogDistance(1.0)) is operators.CONDITIONAL
+    assert regularisation(NegativeDistance() + RBF(1.0)) is operators.CONDITIONAL
+    assert regularisation(Multiquadric(0.0)) is operators.NEGATIVE_DISTANCE
 
 
 def test_the_norm_of_the_spline_reproduces_it():
@@ -235,15 +235,15 @@ def test_the_norm_of_the_spline_reproduces_it():
     ids=repr,
 )
 def test_a_multiple_keeps_the_words(kernel, name):
-    assert regularisation(kernel) is getattr(wording, name)
+    assert regularisation(kernel) is getattr(operators, name)
 
 
 def test_a_kernel_plus_a_constant():
     found = regularisation(2 * (RBF(1.0) + 1.5))
-    assert found.words.startswith(wording.GAUSSIAN.words)
+    assert found.words.startswith(operators.GAUSSIAN.words)
     assert found.words.endswith("costs b^2 / 3.")
-    assert found.norm.endswith(wording.GAUSSIAN.norm)
-    assert found.filter.endswith(wording.GAUSSIAN.filter)
+    assert found.norm.endswith(operators.GAUSSIAN.norm)
+    assert found.filter.endswith(operators.GAUSSIAN.filter)
     assert r"3 \, (2\pi)^{d/2} \delta(\omega)" in found.filter
     assert regularisation(Polynomial(2, 1.0) + 1).filter == ""
     assert regularisation(Constant(4.0)).norm.startswith("b^2 / 4")
@@ -277,16 +277,16 @@ def test_distance_kernels_with_a_name_of_their_own(distance, twin):
 def test_the_squared_euclidean_distance_gives_the_gaussian():
     kernel = DistanceKernel("sqeuclidean", 1.6)
     assert kernel.same_as == RBF(1 / 1.6)
-    assert regularisation(kernel).filter == wording.GAUSSIAN.filter
+    assert regularisation(kernel).filter == operators.GAUSSIAN.filter
     assert fourier_transform(kernel, [0.3]) == pytest.approx(fourier_transform(RBF(0.625), [0.3]))
     assert DistanceKernel("linf").same_as is None
     assert DistanceKernel("chi2").same_as is None
 
 
 def test_kernels_of_the_difference_without_a_closed_form():
-    assert regularisation(RBF(1.0) * Matern(1.5, 2.0)) is wording.GENERIC
-    assert regularisation(DistanceKernel(1.5)) is wording.GENERIC
-    assert regularisation(PeriodicGaussian() * RBF(1.0)) is wording.GENERIC
+    assert regularisation(RBF(1.0) * Matern(1.5, 2.0)) is operators.GENERIC
+    assert regularisation(DistanceKernel(1.5)) is operators.GENERIC
+    assert regularisation(PeriodicGaussian() * RBF(1.0)) is operators.GENERIC
     for kernel in (DistanceKernel(3.0), DistanceKernel("chi2"), Sigmoid(1.0), Linear() * RBF(1.0)):
         with pytest.raises(ValueError, match="does not state its regularisation operator"):
             regularisation(kernel)

@@ -29,7 +29,7 @@ from mercer.kernels import (
 )
 from mercer.kernels.regularisation import GENERIC, PERIODIC, Regularisation
 from mercer.kernels.stated_spectrum import stated_series
-from mercer.numerics import fourier_transforms as densities
+from mercer.numerics import fourier_transforms
 from tests.inspection.splines import spline_kernel
 
 FREQUENCIES = np.array([0.0, 0.4, 1.0, 3.0])
@@ -109,7 +109,10 @@ def test_the_sign_of_the_spectrum_by_default_frequencies():
 def test_a_cubic_spline_filters_like_a_gaussian():
     w = np.linspace(0, 20, 2001)
     table = compare_spectra(
-        {"spline": partial(densities.b_spline, order=3), "gauss": RBF.from_sigma(1 / np.sqrt(3))},
+        {
+            "spline": partial(fourier_transforms.b_spline, order=3),
+            "gauss": RBF.from_sigma(1 / np.sqrt(3)),
+        },
         w,
     )
     assert table["gauss"] == pytest.approx(np.exp(-(w**2) / 6))
@@ -128,7 +131,9 @@ def test_comparison_of_kernels():
     with pytest.raises(ValueError, match="no kernel"):
         compare_spectra([], [1.0])
     with pytest.raises(ValueError, match="infinite at frequency zero"):
-        compare_spectra({"heavy": partial(densities.damped_oscillator, gamma=1.0)}, [1.0], 2)
+        compare_spectra(
+            {"heavy": partial(fourier_transforms.damped_oscillator, gamma=1.0)}, [1.0], 2
+        )
     with pytest.raises(TypeError, match="neither a kernel nor a function"):
         compare_spectra({"x": 3}, [1.0])
 

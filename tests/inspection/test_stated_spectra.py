@@ -35,7 +35,7 @@ from mercer.kernels import (
     RadialBSpline,
     RationalQuadratic,
 )
-from mercer.kernels import regularisation as wording
+from mercer.kernels import regularisation as operators
 from tests.catalogue import catalogue
 
 EXAMPLES = [example.kernel for example in catalogue()]
@@ -148,7 +148,7 @@ def test_kernels_made_for_a_dimension_have_a_spectrum_in_it():
         assert fourier_transform(kernel, [[0.6, 0.8]]) == pytest.approx(exact)
         with pytest.raises(ValueError, match=r"kernel on 2 columns.* in 3 dimensions; pass dim"):
             fourier_transform(kernel, 1.0, 3)
-        assert isinstance(regularisation(kernel), wording.Regularisation)  # in any dimension
+        assert isinstance(regularisation(kernel), operators.Regularisation)  # in any dimension
     assert RadialBSpline(3, 0.9, 2).spectral_density([1.0]) == pytest.approx(
         fourier_transform(RadialBSpline(3, 0.9, 2), 1.0, 2)
     )
@@ -249,7 +249,7 @@ def test_series_of_sums_and_multiples():
     assert a == pytest.approx(parts + 3 * (np.arange(6) == 0))
     assert fourier_coefficients(both, 6, method="numeric") == pytest.approx(a, abs=1e-12)
     assert fourier_coefficients(3 + wave, 2)[0] == 3
-    assert regularisation(both) is wording.PERIODIC
+    assert regularisation(both) is operators.PERIODIC
     mixed = wave + FourierSeries([0.5, 1.0], 2.0)
     assert stated_coefficients(mixed) is None
     assert stated_coefficients(wave + RBF(1.0)) is None
@@ -290,14 +290,14 @@ def test_the_filters_in_words_are_the_transforms(name):
     w = np.array([0.3, 1.0, 2.5])
     for d in (1, 2, 3):
         own = kernel(d) if callable(kernel) and not hasattr(kernel, "diag") else kernel
-        assert regularisation(own) is getattr(wording, name)
+        assert regularisation(own) is getattr(operators, name)
         ratio = fourier_transform(own, w, d) / filter_(w, d)
         assert ratio == pytest.approx(np.full(3, ratio[0]), rel=1e-9), d
 
 
 @pytest.mark.spec("SM-3.07", "SM-3.16")
 def test_the_filter_of_splines_is_a_product():
-    assert regularisation(BSpline(3)) is wording.B_SPLINE
+    assert regularisation(BSpline(3)) is operators.B_SPLINE
     w = np.array([[0.5, 2.0], [1.0, 0.1]])
     product = np.prod((np.sin(0.35 * w) / (0.35 * w)) ** 4, axis=1)
     ratio = fourier_transform(BSpline(3, 0.7), w) / product
@@ -329,7 +329,7 @@ def test_the_operator_of_a_transform_reproduces_the_kernel(kernel):
     ids=["dirichlet", "gaussian"],
 )
 def test_the_norms_of_periodic_kernels_reproduce_them(kernel, name, penalty):
-    assert regularisation(kernel) is getattr(wording, name)
+    assert regularisation(kernel) is getattr(operators, name)
     # On a grid the integral of a product of waves up to 30 is exact.
     u = 2 * np.pi * np.arange(128) / 128
     f, g = (np.fft.rfft(kernel(u[:, None], [[x]])[:, 0])[:31] / 128 for x in (0.3, 1.7))

@@ -296,6 +296,12 @@ class Interpreter:
     def log(self):
         self.stack.append(np.log(np.maximum(self.stack.pop(), np.finfo(float).tiny)))
 
+    def log1p(self):
+        self.stack.append(np.log1p(self.stack.pop()))
+
+    def at_least(self, bound):
+        self.stack.append(np.maximum(self.stack.pop(), bound))
+
     def sqrt(self):
         self.stack.append(np.sqrt(np.maximum(self.stack.pop(), 0)))
 

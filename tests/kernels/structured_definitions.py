@@ -9,11 +9,11 @@ import numpy as np
 from scipy.linalg import expm
 
 from mercer import kernels as mk
-from tests.kernels.structured import string_definitions as strings
-from tests.kernels.structured.document_definitions import tf_idf
-from tests.kernels.structured.enumeration import counted, score
-from tests.kernels.structured.grammar_definitions import grammar
-from tests.kernels.structured.set_definitions import MULTISETS, boolean, jaccard, measure
+from tests.kernels import string_definitions as strings
+from tests.kernels.document_definitions import tf_idf
+from tests.kernels.enumeration import counted, score
+from tests.kernels.grammar_definitions import grammar
+from tests.kernels.set_definitions import MULTISETS, boolean, jaccard, measure
 
 
 def pairwise(value):

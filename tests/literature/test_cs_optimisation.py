@@ -189,9 +189,11 @@ def test_an_injected_error_shows_in_the_conditions(norm: int) -> None:
     assert model.certify(X, y).kkt_violation < 1e-9
     free = model.free_support_
     first, second = free[y[free] > 0][0], free[y[free] < 0][0]
+    coef = model.dual_coef_.copy()
     for row in (first, second):  # both multipliers change by 0.05, so that the sum stays 0
         at = np.flatnonzero(model.support_ == row)[0]
-        model.dual_coef_[0, at] -= np.sign(model.dual_coef_[0, at]) * 0.05
+        coef[0, at] -= np.sign(coef[0, at]) * 0.05
+    model.dual_coef_ = coef
     beta = signed(model, 40)
     alpha = y * beta
     v = CLOUDS_KERNEL(X) @ beta - y + (beta / (2 * C) if norm == 2 else 0.0)

@@ -11,7 +11,7 @@ import mercer
 def test_every_name_opens():
     for name in mercer.__all__:
         assert getattr(mercer, name) is not None
-    assert set(mercer.__all__) <= set(dir(mercer))
+    assert dir(mercer) == sorted(mercer.__all__)
     with pytest.raises(AttributeError, match="Perceptron"):
         mercer.Perceptron  # noqa: B018
 

@@ -4,12 +4,17 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.machines import certification
+from mercer.machines.formulation import Measure
+from mercer.machines.proving import certificates
+from mercer.solvers.problem import Solution
 from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 
@@ -38,6 +43,50 @@ def test_time_limit():
     assert time.perf_counter() - begin < 5.0
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.gap >= 0.0
+
+
+@pytest.mark.parametrize("machine", [SVC(C=1e6, multiclass="ovr"), NuSVC(nu=0.3)], ids=repr)
+def test_time_limit_is_one_for_all_problems(machine):
+    X, y = classes(1200, 8, flip=0.5)
+    machine.set_params(gamma=1e-3, tol=1e-10, time_limit=0.2, dtype="float64")
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(X, y)
+    assert time.perf_counter() - begin < 2.5
+    assert machine.certificate_.status in ("time_limit", "optimal")
+
+
+def test_time_limit_holds_for_the_machines_behind_probabilities():
+    X, y = classes(1500, flip=0.5)
+    model = SVC(C=1e6, gamma=1e-3, tol=1e-8, time_limit=0.5, probability=True, random_state=0)
+    begin = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time_limit=0.5"):
+        model.fit(X, y)
+    assert time.perf_counter() - begin < 5.0
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_a_limit_that_leaves_no_time_for_the_proof_leaves_the_gap_infinite():
+    X, y = classes(200)
+    model = SVC(gamma=0.5, dtype="float64").fit(X, y)
+    solution = Solution(
+        np.zeros(2),
+        np.full(2, np.nan),
+        np.zeros(1),
+        np.zeros((1, 2)),
+        "time_limit",
+        *[np.nan] * 3,
+        0,
+        0,
+        0.0,
+        "float64",
+    )
+    values = certification.Values(np.nan, np.nan, np.nan, np.nan)
+    measure = Measure(values, np.nan, np.zeros(2), np.zeros(2, dtype=bool), (0.0, 0.0))
+    found = certificates(model.kernel_, [measure], [solution], "float64")[0]
+    assert found.gap == found.relative_gap == found.primal == -found.dual == np.inf
+    assert not found.converged
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Fitted models and expansions survive files; damaged files are refused."""
 
+import copy
 import io
 import pickle
 
@@ -31,6 +32,27 @@ def test_round_trip_through_pickle_and_joblib(machine, sparse):
         np.testing.assert_array_equal(loaded.slack_, model.slack_)
         assert loaded.certify(given, y).relative_gap < 1e-2
         assert clone(loaded).get_params() == clone(model).get_params()
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_a_model_and_its_pickle_agree_after_an_edit(machine, sparse):
+    X, y = data_for(machine)
+    given = sp.csr_matrix(X) if sparse else X
+    model = machine().fit(given, y)
+    scores(model, given)  # the model is prepared for predictions
+    for fitted in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        for name in ("dual_coef_", "support_vectors_", "intercept_"):
+            array = getattr(fitted, name)
+            with pytest.raises(ValueError, match="read-only"):
+                (array.data if sp.issparse(array) else array)[:] = 0
+    assert given.data.flags.writeable if sparse else given.flags.writeable
+    for name in ("dual_coef_", "support_vectors_", "intercept_"):
+        before = scores(model, given)
+        setattr(model, name, 1.5 * getattr(model, name) + (0 if sparse else 0.25))
+        after = scores(model, given)
+        assert not np.array_equal(before, after) or name == "intercept_"
+        np.testing.assert_array_equal(after, scores(pickle.loads(pickle.dumps(model)), given))
 
 
 @pytest.mark.parametrize("machine", MACHINES)

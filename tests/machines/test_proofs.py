@@ -138,3 +138,15 @@ def test_contradictory_targets_in_a_hard_tube_are_not_separable():
     task = tube.task(np.array([0.0, 1.0]), np.ones(2))
     scale, bound = tube.scaled(task, np.array([-1e200, 1e200]), np.zeros(2))
     assert (scale, bound) == (1.0, np.inf)
+
+
+@pytest.mark.parametrize("nu", [0.2, 0.5, 0.9])
+def test_a_refit_on_the_support_keeps_a_tube_that_is_not_unique(nu):
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        rows = draw.integers(0, 4, size=(12, 1)).astype(float)
+        target = draw.integers(0, 3, size=12).astype(float)
+        model = NuSVR(nu=nu, C=10.0, gamma=0.5).fit(rows, target)
+        again = model.refit_on_support()
+        np.testing.assert_allclose(again.predict(rows), model.predict(rows), atol=5e-3)
+        assert again.certificate_.status == "optimal"

@@ -80,3 +80,16 @@ def test_precomputed_matrix_with_rows_left_out():
     np.testing.assert_allclose(
         by_matrix.decision_function(K), by_name.decision_function(X), atol=1e-8
     )
+
+
+def test_class_weights_name_labels_as_scikit_learn_demands():
+    X, y = classes(60, 3)
+    labels = np.unique(y).tolist()
+    with pytest.raises(ValueError, match=r"are not in class_weight.*77"):
+        SVC(class_weight={labels[0]: 2.0, 77: 3.0}).fit(X, y)
+    with pytest.raises(ValueError, match="are not in class_weight"):
+        SVC(class_weight={str(label): 2.0 for label in labels}).fit(X, y)
+    # A dictionary for all classes serves a fold that lacks one, and one for some the others.
+    SVC(class_weight=dict.fromkeys([*labels, 77], 2.0)).fit(X, y)
+    partial = SVC(class_weight={labels[1]: 2.0}).fit(X, y)
+    np.testing.assert_array_equal(partial.class_weight_, [1.0, 2.0, 1.0])

@@ -9,7 +9,7 @@ from mercer import plots
 from mercer.data import rings
 from mercer.inspection import mercer_decomposition
 from mercer.kernels import RBF, Dirichlet, Laplacian, Linear, PeriodicGaussian, Sigmoid
-from mercer.numerics import fourier_transforms as densities
+from mercer.numerics import fourier_transforms
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -111,9 +111,9 @@ def test_filters_are_drawn_relative_to_frequency_zero(tmp_path):
     w = np.linspace(0, 20, 200)
     ax = plots.filters(
         {
-            "cubic": partial(densities.b_spline, order=3),
+            "cubic": partial(fourier_transforms.b_spline, order=3),
             "gauss": RBF.from_sigma(1 / np.sqrt(3)),
-            "quadratic": partial(densities.b_spline, order=2),
+            "quadratic": partial(fourier_transforms.b_spline, order=2),
         },
         w,
     )

@@ -60,3 +60,10 @@ def test_a_large_matrix_is_searched_in_part_and_by_random_directions(monkeypatch
     cleared = search(DEFINITE, seconds=5e-3)
     assert cleared.negative is None
     assert not cleared.complete
+
+
+def test_values_in_single_precision_are_not_held_against_the_matrix():
+    K = (X @ X.T).astype(np.float32)
+    K = 0.5 * (K + K.T)
+    assert np.linalg.eigvalsh(K.astype(np.float64))[0] < -1e-9
+    assert search(K.astype(np.float64), sum_zero=False).negative is None

@@ -236,5 +236,41 @@ def test_one_job_starts_no_thread() -> None:
     assert threads(1) == 1
     config = show_config("dict")
     assert config is not None
-    if config["cores"] > 1:
-        assert threads(2) == 2
+    cores = config["cores"]
+    assert threads(2) == min(2, cores)
+    # Threads that share a core wait for each other, in this fit and in all later ones.
+    assert threads(64) == min(64, cores)
+
+
+NO_THREADS = """
+import os, resource
+import numpy as np
+from mercer import SVC, _native
+X = np.random.default_rng(0).normal(size=(5200, 5))
+_native.set_num_threads(4)
+if os.getuid() == 0:
+    os.setuid(65534)  # root is above the limit
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+try:
+    __import__("threading").Thread(target=print).start()
+except RuntimeError:
+    model = SVC(gamma=0.2, n_jobs=4).fit(X, X[:, 0] > 0)
+    print(model.certificate_.status, model.predict(X).mean() > 0)
+else:
+    print("no limit")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of threads")
+def test_a_fit_runs_where_no_thread_can_be_started() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", NO_THREADS],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if run.stdout.endswith("no limit\n"):
+        pytest.skip("the limit of threads does not hold here")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "optimal True\n", "")

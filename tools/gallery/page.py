@@ -29,7 +29,7 @@ kernel is no function of x - z, its eigenvalues take that place. Kernels on othe
 as their matrix on a few of them, with its eigenvalues. A cross marks the size of a negative one.
 
 [kernel-matrices.md](kernel-matrices.md) says how values are computed, `mercer.inspection` asks a
-kernel about itself, and `mercer.choosing.suggest` tries kernels on your data."""
+kernel about itself, and `mercer.selection.suggest` tries kernels on your data."""
 
 
 def page() -> str:

@@ -13,7 +13,7 @@ one product with K; the matrix itself is centred a tile at a time, or never buil
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,7 +75,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
     def __init__(self, kernel: Any = "precomputed") -> None:
         self.kernel = kernel
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelCenterer:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the means of the training values.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(self, shift: float = 0.0) -> None:
         self.shift = shift
 
-    def fit(self, X: Any, y: Any = None) -> LogFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Check that all entries are positive.
 
         Parameters

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement
 from math import comb, sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -184,7 +184,7 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
         self.include_bias = include_bias
         self.weighting = weighting
 
-    def fit(self, X: Any, y: Any = None) -> MonomialFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Count the columns.
 
         Parameters

@@ -41,9 +41,10 @@ class Nystrom(KernelFeatures):
         How landmarks are drawn: all objects alike; in proportion to what the landmarks so far
         leave unexplained; or the object farthest from their span. The last two cost one kernel
         row per landmark and follow the data better.
-    rank_tol : float >= 0, default=1e-10
+    rank_tol : float >= 0, default=1e-14
         Eigenvalues below this share of the largest are rounding, and their features are left
-        out.
+        out. The features of the landmarks reproduce their kernel values up to the sum of what
+        is left out.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draw.
 
@@ -81,7 +82,7 @@ class Nystrom(KernelFeatures):
         coef0: float = 0.0,
         n_components: int = 100,
         selection: str = "uniform",
-        rank_tol: float = 1e-10,
+        rank_tol: float = 1e-14,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -117,7 +118,10 @@ class Nystrom(KernelFeatures):
             )
         kept = values > self.rank_tol * max(values[0], 0.0)
         if not kept.any():
-            raise ValueError("all objects have length 0 in feature space; there are no features.")
+            raise ValueError(
+                f"all {len(chosen)} landmarks have length 0 in feature space, so there are no "
+                "features; draw more of them, or use selection='greedy'."
+            )
         values, vectors = values[kept], vectors[:, kept]
         # An eigenvector's sign is arbitrary: its largest entry is made positive.
         vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class RelevantColumns(SelectorMixin, BaseEstimator):
         self.threshold = threshold
         self.alpha = alpha
 
-    def fit(self, X: Any, y: Any) -> RelevantColumns:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the weights.
 
         Parameters

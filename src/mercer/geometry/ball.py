@@ -15,23 +15,29 @@ at most the optimum, so sqrt(D) <= smallest radius <= sqrt(P) is proved by the n
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, Problem, Settings, Solution, solve
+from mercer.solvers.centring import centring
+from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
 from .functions import RKHSFunction, cross_gram_product
 from .squared_lengths import nonnegative, require_distances
 
 Array = NDArray[np.float64]
 
+_SEEN = 0.1  # rounding, relative to the accepted gap, that keeps the solver from it
+_NOTHING = 256.0 * UNIT  # a squared radius this small beside k(x, x) is none
 _ATTEMPTS = 4  # each with a tolerance a hundred times finer than the one before
 
 
@@ -172,7 +178,18 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     """
     kernel, X = kernel._bound_to(X)
     shift = real(shift, "shift", minimum=0)
-    return max(_solve(kernel, X, shift * shift, tol, None).primal, 0.0)
+    found = _solve(kernel, X, shift * shift, tol, None)
+    status = _status(found, tol)
+    if status != "optimal":
+        warnings.warn(
+            f"the smallest ball was not found to tol={tol:g} ({status}): its squared radius lies "
+            f"between {max(found.dual, 0.0):.6g} and {max(found.primal, 0.0):.6g}. Rows far from "
+            "the origin, or nearly equal in feature space, leave no more digits; use a larger tol, "
+            "or scale the columns.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return max(found.primal, 0.0)
 
 
 class _Found(NamedTuple):
@@ -181,15 +198,24 @@ class _Found(NamedTuple):
     dual: float
     centre: float
     solution: Solution
+    rounding: float
+    largest: float  # k(x, x)
 
 
 def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None) -> _Found:
-    """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal."""
+    """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal.
+
+    The coefficients sum to 1, so that a translation changes nothing but the centre: dot products
+    are taken of centred rows. Primal and dual value include what rounding can contribute.
+    """
     positive(tol, "tol")
     require_distances(kernel)
-    gram = Gram(kernel, X)
+    moved = centring(kernel, X, True)
+    rows = X if moved is None else moved.rows
+    gram = Gram(kernel, rows)
     refuse_asymmetric_sample(gram)
-    exact = gram if gram.dtype == "float64" else Gram(kernel, X, "float64")
+    exact = gram if gram.dtype == "float64" else Gram(kernel, rows, "float64")
+    sizes = value_sizes(exact)
     plain = exact.diag()
     diagonal = plain + ridge
     problem = Problem(
@@ -210,13 +236,20 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
         coef /= coef.sum()
         values = exact.matmul(coef, n_jobs) + ridge * coef
         centre = float(coef @ values)
-        primal = centre + float((diagonal - 2.0 * values).max())
-        dual = float(coef @ diagonal) - centre
+        error = estimated(sizes).of(coef, None, np.zeros(1, dtype=np.intp))
+        error += 8.0 * UNIT * (np.abs(diagonal) + np.abs(values))
+        of_centre = float(coef @ error)
+        above, below = of_centre + 2.0 * float(error.max()), 2.0 * of_centre
+        primal = centre + float((diagonal - 2.0 * values).max()) + above
+        dual = float(coef @ diagonal) - centre - below
         if primal - dual <= tol * max(primal, 0.0):
             break
         gram, start = exact, coef
     _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
-    return _Found(coef, primal, dual, centre, solution)
+    if moved is not None:
+        centre = float(coef @ Gram(kernel, X, "float64").matmul(coef, n_jobs))
+    largest = float(np.abs(diagonal).max())
+    return _Found(coef, primal, dual, centre, solution, above + below, largest)
 
 
 def _spread(gram: Gram, diagonal: Array) -> float:
@@ -239,14 +272,23 @@ def _to_centre(kernel: Kernel, diagonal: Array, values: Array, centre: float) ->
     return nonnegative(squares, size, kernel, "the squared distance of x_{0} to the centre")
 
 
+def _status(found: _Found, tol: float) -> str:
+    """Return how the search for the ball ended."""
+    status, gap = found.solution.status, found.primal - found.dual
+    point = found.primal <= _NOTHING * found.largest  # all objects are one, up to rounding
+    if point or gap <= tol * max(found.primal, 0.0):
+        return "optimal" if status == "iteration_limit" else status
+    if status not in ("optimal", "iteration_limit"):
+        return status
+    limited = found.rounding > _SEEN * tol * max(found.primal, 0.0)
+    return "precision_limit" if limited else "iteration_limit"
+
+
 def _certificate(kernel: Kernel, found: _Found, tol: float) -> Certificate:
     primal, dual, solution = found.primal, found.dual, found.solution
     gap = primal - dual
-    status = solution.status
-    if status == "optimal" and gap > tol * max(primal, 0.0) and gap > 0.0:
-        status = "iteration_limit"
     return Certificate(
-        status,
+        _status(found, tol),
         primal=primal,
         dual=dual,
         gap=gap,
@@ -257,4 +299,5 @@ def _certificate(kernel: Kernel, found: _Found, tol: float) -> Certificate:
         seconds=solution.seconds,
         precision="float64",
         assumes=None if kernel.definiteness.is_psd else "psd",
+        rounding=found.rounding,
     )

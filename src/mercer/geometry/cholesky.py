@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 # A residual below this share of the largest k(x, x) is rounding: pivots there add nothing. The
 # kernel rows are good to a few units of 2^-53, a division by the root of a pivot makes 1e-9 of it.
-_NOISE = 1e-14
+ZERO_RESIDUAL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def pivoted_cholesky(
             diagonal,
             chooser(pivoting, diagonal, tol, random_state),
             limit,
-            _NOISE,
+            ZERO_RESIDUAL,
         )
     except NegativeResidualError as error:
         raise ValueError(

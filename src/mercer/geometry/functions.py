@@ -29,7 +29,7 @@ from .lengths import norm
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-12  # of the sum of absolute terms: what a squared norm may fall below 0 by
+_NEGATIVE_SQUARE = 1e-12  # of the sum of absolute terms: what a squared norm may fall below 0 by
 
 
 class Combination:
@@ -308,7 +308,7 @@ def _joined(X: Any, Z: Any) -> Any:
 
 
 def _root(square: float, size: float, kernel: Kernel) -> float:
-    if square < -_ROUNDING * size:
+    if square < -_NEGATIVE_SQUARE * size:
         raise ValueError(
             f"the squared norm is {square:.6g}: {kernel!r} is not positive semidefinite on these "
             "objects, so it has no space of functions with a norm."

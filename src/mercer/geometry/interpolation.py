@@ -31,14 +31,12 @@ from mercer.kernels import OnColumns
 from mercer.kernels.base import Kernel
 from mercer.objects.validation import count
 
-from .cholesky import pivoted_cholesky
+from .cholesky import ZERO_RESIDUAL, pivoted_cholesky
 from .functions import RKHSFunction
 
 Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
-# A pivot below this share of the largest one is rounding: its object depends on others.
-_NOISE = 1e-14
 
 
 def interpolate(
@@ -181,7 +179,7 @@ def _solve(A: Array, values: Array) -> Array:
     """Solve Au = values for a positive semidefinite A; what depends on the rest gets 0."""
     if not values.any():
         return np.zeros_like(values)
-    tol = _NOISE * float(np.diagonal(A).max())
+    tol = ZERO_RESIDUAL * float(np.diagonal(A).max())
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(A, tol=tol, lower=1)
     order, L = pivots[:rank] - 1, factor[:rank, :rank]
     u = np.zeros_like(values)

@@ -19,8 +19,8 @@ from mercer.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-8
-"""What native values, good to a few units of 2^-53, may miss a square by, beside its terms."""
+# Relative to its terms, what native values, good to a few units of 2^-53, may miss a square by.
+_NATIVE_ERROR = 1e-8
 
 
 def require_lengths(kernel: Kernel, what: str) -> None:
@@ -44,7 +44,7 @@ def require_distances(kernel: Kernel) -> None:
 def rounding_of(kernel: Kernel) -> float:
     """Return the relative error of values: that of float32 where others computed them."""
     leaves = compile_kernel(kernel).leaves
-    return ASYMMETRY if any(leaf.kind in ("matrix", "python") for leaf in leaves) else _ROUNDING
+    return ASYMMETRY if any(leaf.kind in ("matrix", "python") for leaf in leaves) else _NATIVE_ERROR
 
 
 def nonnegative(squares: Any, size: Any, kernel: Kernel, what: str, rounding: float = 0.0) -> Array:

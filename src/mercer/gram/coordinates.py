@@ -9,6 +9,7 @@ say in NumPy what it computes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from math import comb, exp, factorial, log, pi, sqrt
 from typing import Any
@@ -79,7 +80,7 @@ class Coordinates:
 
     def values(self, x: Any, z: Any) -> np.ndarray:
         """Return f(x, z) for arrays of numbers, for f(x - z) also complex, by the definition."""
-        t = magnitude(x - z)
+        difference = t = magnitude(x - z)
         if self.function == "product":
             values = x * z
         elif self.function == "minimum":
@@ -106,7 +107,10 @@ class Coordinates:
             shifts = [self.b * (-(k + 1) // 2 if k % 2 else k // 2) for k in range(self.count)]
             bumps = sum(np.exp(-self.a * (t + shift) ** 2) for shift in shifts)
             values = self.coefficients[0] * bumps + self.coefficients[1]
-        return self.peak * np.asarray(values)
+        values = self.peak * np.asarray(values)
+        if self.function in ("bspline", "cosines", "wrapped"):
+            values = np.where(difference == 0, self.peak, values)
+        return values
 
 
 def magnitude(t: Any) -> Any:
@@ -166,9 +170,11 @@ def bspline(order: int, scale: float) -> Coordinates:
     same value, only the terms k < (n + 1)/2 are not 0.
     """
     half = (order + 1) // 2
-    terms = [(-1) ** k * comb(order + 1, k) / factorial(order) for k in range(half)]
-    peak = sum(c * float(half - k) ** order for k, c in enumerate(terms))
-    coefficients = tuple(c / peak for c in terms)
+    # In fractions: the terms of the sum are much larger than the sum.
+    terms = [(-1) ** k * comb(order + 1, k) for k in range(half)]
+    total = sum(c * (half - k) ** order for k, c in enumerate(terms))
+    coefficients = tuple(float(Fraction(c, total)) for c in terms)
+    peak = float(Fraction(total, factorial(order)))
     return Coordinates("bspline", a=1.0 / scale, coefficients=coefficients, count=half, peak=peak)
 
 

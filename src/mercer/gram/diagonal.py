@@ -6,8 +6,7 @@ squared norm, so the same postfix program that fills tiles gives the diagonal in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from mercer.objects.validation import VECTORS, count
 from mercer.objects.vocabulary import Vocabulary
 
 from .coordinates import combined
-from .program import Composed
+from .program import Scope
 
 if TYPE_CHECKING:
     from .coordinates import Coordinates
@@ -38,15 +37,14 @@ def diagonal(
     return program.result()
 
 
-class Diagonal:
+class Diagonal(Scope):
     """A program builder that evaluates instead of recording; see `mercer.gram.program`."""
 
     def __init__(
         self, views: Views, columns: Columns = None, mapping: Mapping | None = None
     ) -> None:
+        super().__init__(columns, mapping)
         self._views = views
-        self._columns = columns
-        self._mapping = mapping
         self._n = count(views.X)
         self._stack: list[np.ndarray] = []
 
@@ -54,30 +52,6 @@ class Diagonal:
         """Return the one value left on the stack."""
         (values,) = self._stack
         return values
-
-    @contextmanager
-    def columns(self, index: Sequence[int]) -> Iterator[None]:
-        """Restrict the objects to some columns, within those already chosen."""
-        chosen = tuple(int(c) for c in index)
-        columns, mapping = self._columns, self._mapping
-        if mapping is not None:
-            self._mapping = Composed(mapping, chosen)
-        else:
-            self._columns = chosen if columns is None else tuple(columns[c] for c in chosen)
-        try:
-            yield
-        finally:
-            self._columns, self._mapping = columns, mapping
-
-    @contextmanager
-    def through(self, mapping: Mapping) -> Iterator[None]:
-        """Replace the objects by their images under a map."""
-        outer = self._mapping
-        self._mapping = mapping if outer is None else Composed(outer, mapping)
-        try:
-            yield
-        finally:
-            self._mapping = outer
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of (x, x)."""
@@ -100,11 +74,11 @@ class Diagonal:
 
     def mapped(self, kernel: Kernel, statistic: str) -> None:
         """Push a pair statistic of the features of x with themselves."""
-        if statistic == "dot":
-            features = kernel.map_objects(self._objects(kernel), Vocabulary())
-            self._stack.append(squared_norms(features))
-        else:
-            self.const(0.0)
+        if statistic not in ("dot", "minimum"):
+            return self.const(0.0)
+        features = kernel.map_objects(self._objects(kernel), Vocabulary())
+        sums = np.asarray(features.sum(axis=1, dtype=np.float64)).reshape(-1)
+        self._stack.append(squared_norms(features) if statistic == "dot" else sums)
 
     def sequence(self, kernel: Any) -> None:
         """Push the values of sequences with themselves."""
@@ -128,61 +102,55 @@ class Diagonal:
         self._stack.append(np.asarray(values, dtype=np.float64))
 
     def const(self, value: float) -> None:
-        """Push a constant."""
         self._stack.append(np.full(self._n, float(value)))
 
     def dup(self) -> None:
-        """Push the top once more."""
         self._stack.append(self._stack[-1])
 
     def swap(self) -> None:
-        """Exchange the two top values."""
         self._stack[-2:] = self._stack[:-3:-1]
 
     def affine(self, factor: float, shift: float) -> None:
-        """Replace the top t by factor t + shift."""
         self._stack[-1] = factor * self._stack[-1] + shift
 
     def add(self) -> None:
-        """Replace the two top values by their sum."""
         self._stack[-2:] = [self._stack[-2] + self._stack[-1]]
 
     def mul(self) -> None:
-        """Replace the two top values by their product."""
         self._stack[-2:] = [self._stack[-2] * self._stack[-1]]
 
     def powi(self, exponent: int) -> None:
-        """Raise the top to an integer power."""
         self._stack[-1] = self._stack[-1] ** exponent
 
     def exp(self) -> None:
-        """Replace the top by its exponential."""
         self._stack[-1] = np.exp(self._stack[-1])
 
     def log(self) -> None:
-        """Replace the top by its logarithm; 0 counts as the smallest number."""
         self._stack[-1] = np.log(np.maximum(self._stack[-1], np.finfo(np.float64).tiny))
 
+    def log1p(self) -> None:
+        """Replace the top t by log(1 + t)."""
+        self._stack[-1] = np.log1p(self._stack[-1])
+
+    def at_least(self, bound: float) -> None:
+        """Replace the top by itself or by a bound, whichever is larger."""
+        self._stack[-1] = np.maximum(self._stack[-1], bound)
+
     def sqrt(self) -> None:
-        """Replace the top by its square root; less than 0 counts as 0."""
         self._stack[-1] = np.sqrt(np.maximum(self._stack[-1], 0.0))
 
     def cos(self) -> None:
-        """Replace the top by its cosine."""
         self._stack[-1] = np.cos(self._stack[-1])
 
     def reciprocal(self) -> None:
-        """Replace the top by its inverse."""
         with np.errstate(divide="ignore"):
             self._stack[-1] = 1.0 / self._stack[-1]
 
     def power(self, exponent: float) -> None:
-        """Raise the top to a real power; less than 0 counts as 0."""
         with np.errstate(divide="ignore"):
             self._stack[-1] = np.maximum(self._stack[-1], 0.0) ** exponent
 
     def polynomial(self, coefficients: Sequence[float]) -> None:
-        """Replace the top by a polynomial of it; coefficients by rising power."""
         self._stack[-1] = np.polynomial.polynomial.polyval(self._stack[-1], coefficients)
 
     def table(self, table: Table) -> None:
@@ -195,7 +163,6 @@ class Diagonal:
         self._stack[-1] = self._stack[-1] + 2.0 * own
 
     def tanh(self) -> None:
-        """Replace the top by its hyperbolic tangent."""
         self._stack[-1] = np.tanh(self._stack[-1])
 
     def normalize(self, kernel: Kernel) -> None:

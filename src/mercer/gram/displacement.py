@@ -94,6 +94,13 @@ class _Displaced:
         x = self._stack.pop()
         self._stack.append(np.log(np.where(x.real > 0, x, np.finfo(float).tiny)))
 
+    def log1p(self) -> None:
+        self._stack.append(np.log1p(self._stack.pop()))
+
+    def at_least(self, bound: float) -> None:
+        x = self._stack.pop()
+        self._stack.append(np.where(x.real >= bound, x, bound))
+
     def sqrt(self) -> None:
         self._stack.append(np.sqrt(self._stack.pop()))
 

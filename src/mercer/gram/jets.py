@@ -177,19 +177,15 @@ class Jets:
     # -- operations --------------------------------------------------------------------------
 
     def const(self, value: float) -> None:
-        """Push a constant."""
         self._stack.append(self._constant(value))
 
     def dup(self) -> None:
-        """Push a copy of the top."""
         self._stack.append(self._stack[-1])
 
     def swap(self) -> None:
-        """Exchange the two top terms."""
         self._stack[-2:] = self._stack[:-3:-1]
 
     def affine(self, factor: float, shift: float) -> None:
-        """Replace the top t by factor t + shift."""
         t = self._stack.pop()
         kept = None
         if t.multiple_of is not None and shift == 0.0:
@@ -207,46 +203,48 @@ class Jets:
         )
 
     def add(self) -> None:
-        """Replace the two top terms by their sum."""
         v, u = self._stack.pop(), self._stack.pop()
         self._stack.append(_sum(u, v))
 
     def mul(self) -> None:
-        """Replace the two top terms by their product."""
         v, u = self._stack.pop(), self._stack.pop()
         self._stack.append(self._product(u, v))
 
     def exp(self) -> None:
-        """Replace the top by its exponential."""
         e = np.exp(self._stack[-1].value)
         self._apply(e, e, e)
 
     def log(self) -> None:
-        """Replace the top by its logarithm."""
         x = self._positive("the logarithm")
         self._apply(np.log(x), 1.0 / x, -1.0 / x**2)
 
+    def log1p(self) -> None:
+        """Replace the top t by log(1 + t)."""
+        t = self._stack[-1].value
+        if np.any(t <= -1.0):
+            raise NotSmoothError("the kernel takes the logarithm of 0 where its arguments meet.")
+        self._apply(np.log1p(t), 1.0 / (1.0 + t), -1.0 / (1.0 + t) ** 2)
+
+    def at_least(self, bound: float) -> None:
+        """Leave the top as it is: where arguments meet it is below the bound by rounding only."""
+
     def cos(self) -> None:
-        """Replace the top by its cosine."""
         c, s = np.cos(self._stack[-1].value), np.sin(self._stack[-1].value)
         c = np.where(np.abs(c) < _TINY, 0.0, c)
         self._apply(c, -s, -c)
 
     def tanh(self) -> None:
-        """Replace the top by its hyperbolic tangent."""
         t = np.tanh(self._stack[-1].value)
         slope = 1.0 - t * t
         self._apply(t, slope, -2.0 * t * slope)
 
     def reciprocal(self) -> None:
-        """Replace the top x by 1 / x."""
         x = self._stack[-1].value
         if np.any(x == 0.0):
             raise NotSmoothError("the kernel divides by 0 where its two arguments meet.")
         self._apply(1.0 / x, -1.0 / x**2, 2.0 / x**3)
 
     def sqrt(self) -> None:
-        """Replace the top by its square root."""
         top = self._stack[-1]
         if top.multiple_of is not None:
             key, factor = top.multiple_of
@@ -257,14 +255,12 @@ class Jets:
         self.power(0.5)
 
     def powi(self, exponent: int) -> None:
-        """Raise the top to an integer power of at least 0."""
         x, n = self._stack[-1].value, int(exponent)
         slope = n * x ** (n - 1) if n > 0 else np.zeros_like(x)
         curvature = n * (n - 1) * x ** (n - 2) if n > 1 else np.zeros_like(x)
         self._apply(x**n, slope, curvature)
 
     def power(self, exponent: float) -> None:
-        """Raise the top, which is positive, to a real power."""
         if self._stack[-1].multiple_of is not None and exponent > 1.0:
             self._stack[-1] = self._constant(0.0)  # a power of r above 2
             return
@@ -276,7 +272,6 @@ class Jets:
         )
 
     def polynomial(self, coefficients: Sequence[float]) -> None:
-        """Replace the top by a polynomial of it; coefficients by rising power."""
         p = np.polynomial.Polynomial(np.asarray(coefficients, dtype=np.float64))
         x = self._stack[-1].value
         self._apply(p(x), p.deriv(1)(x), p.deriv(2)(x))

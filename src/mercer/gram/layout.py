@@ -14,15 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
-from mercer.objects import validation as kernel_objects
 from mercer.objects.tables import is_table, select
-from mercer.objects.validation import VECTORS
+from mercer.objects.validation import VECTORS, count, take
 
 from .leaf_rows import SPARSE_DENSITY, Images
 from .mapped_objects import Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
-from .program import Leaf, Program, compile_kernel
+from .program import Builder, Leaf, Program, Scalars, compile_kernel
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
@@ -69,7 +68,7 @@ class Layout:
         """
         X = views.X
         if ids is None:
-            ids = np.arange(kernel_objects.count(X), dtype=np.int64)
+            ids = np.arange(count(X), dtype=np.int64)
         store: Any = _STORES[self.dtype](len(ids))
         if found is None:
             found = self.images.of(views)
@@ -100,8 +99,27 @@ class Layout:
             else:
                 store.dense(_floats(rows), centre)
         for scalars in self.program.scalars:
-            store.aux(numbers(scalars, views))
+            store.aux(self._numbers(scalars, views))
         return store
+
+    def _numbers(self, scalars: Scalars, views: Views) -> np.ndarray:
+        """Return the numbers u(x) of the program, in the precision of its values.
+
+        Diagonals are those of the native tiles to the last bit, so that k(x, x) - 2 k(x, x) +
+        k(x, x) is 0.
+        """
+        kernel = scalars.kernel
+        if scalars.kind != "diagonal" or hasattr(kernel, "diag_error"):
+            return numbers(scalars, views)
+        builder = Builder()
+        builder.look_at(scalars.columns, scalars.mapping)
+        kernel.compile(builder)
+        images = Images(builder.program)
+        found = images.of_those_that_stay(views)
+        centres: list[np.ndarray | None] = [None] * len(builder.program.leaves)
+        own = Layout(builder.program, self.dtype, self.sparse, centres, images)
+        store = own.prepare(views, found=found)
+        return np.asarray(own.evaluator(store, store, views, views).diag(), dtype=np.float64)
 
     def _shares(self, leaf: Leaf, other: Layout) -> bool:
         """Return whether another layout stores a leaf in the same way."""
@@ -152,7 +170,7 @@ def choose_layout(
     """
     X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (
-        kernel_objects.count(X) <= SMALL
+        count(X) <= SMALL
         or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
     ):
         dtype = "float64"
@@ -238,7 +256,7 @@ def _exact_sums(rows: Any, dtype: str) -> bool:
 
 def _largest_value(layout: Layout, views: Views) -> float:
     """Return the largest absolute value of the kernel among a sample of the objects."""
-    step = max(1, kernel_objects.count(views.X) // SAMPLE)
+    step = max(1, count(views.X) // SAMPLE)
     few = views.take(slice(None, None, step))
     double = replace(layout, dtype="float64", centres=[None] * len(layout.centres))
     objects = double.prepare(few)
@@ -257,9 +275,9 @@ def _centre(leaf: Leaf, X: Any, rows: Any) -> np.ndarray | None:
     if sp.issparse(rows):
         return None
     wide = rows is None and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128
-    part = slice(None, None, max(1, kernel_objects.count(X) // (64 if wide else 256)))
+    part = slice(None, None, max(1, count(X) // (64 if wide else 256)))
     if rows is None:
-        rows = select(kernel_objects.take(X, part), leaf.columns, VECTORS)
+        rows = select(take(X, part), leaf.columns, VECTORS)
     else:
         rows = rows[part]
     if len(rows) == 0:
@@ -317,11 +335,11 @@ def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
     B = A if Z is X else Z.of(leaf, kernel.takes)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        values = kernel.tile(kernel_objects.take(A, a), kernel_objects.take(B, b))
+        values = kernel.tile(take(A, a), take(B, b))
         return np.asarray(values, dtype=np.float64)
 
     def diagonal(b: np.ndarray) -> np.ndarray:
-        values = kernel.tile_diagonal(kernel_objects.take(B, b))
+        values = kernel.tile_diagonal(take(B, b))
         return np.ascontiguousarray(values, dtype=np.float64)
 
     return ("python", tile, diagonal)

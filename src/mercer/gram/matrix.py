@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects import validation as kernel_objects
+from mercer.objects.validation import count, take
 
 from .contraction import contract
 from .layout import Layout, choose_layout
 from .mapped_objects import Views, views_of
-from .pairs import Pairs, as_index
+from .pairs import Pairs, as_index, some
 from .program import Leaf
 from .shifted import Factorised, Iterative, shifted
 
@@ -120,14 +120,9 @@ class Gram:
         array([[9., 3.],
                [3., 1.]])
         """
-        index = np.asarray(index)
-        if index.dtype == bool:
-            if index.shape != (self.n,):
-                raise ValueError(f"a mask must have {self.n} entries; got shape {index.shape}.")
-            index = np.flatnonzero(index)
-        elif index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
-            raise ValueError("index must be a list of positions or a mask.")
-        index = np.ascontiguousarray(index, dtype=np.int64)
+        index = as_index(index, self.n)
+        if index is None:
+            return self
         view = copy.copy(self)
         view._objects = self._objects.take(index)
         view._evaluator = self._layout.evaluator(
@@ -190,7 +185,7 @@ class Gram:
         """The objects."""
         if self._index is None:
             return self._all.X
-        chosen = kernel_objects.take(self._all.X, self._index)
+        chosen = take(self._all.X, self._index)
         return chosen[:, self._index] if self.kernel.pairwise else chosen
 
     @property
@@ -228,9 +223,23 @@ class Gram:
         return self._evaluator.diag()
 
     def tile(self, rows: Any = None, cols: Any = None, n_jobs: int | None = None) -> np.ndarray:
-        """Return the block of the matrix at these rows and columns (default: all)."""
-        block = self._evaluator.tile(as_index(rows), native_jobs(n_jobs))
-        return block if cols is None else block[:, np.asarray(cols)]
+        """Return the block of the matrix at these rows and columns; no other values are computed.
+
+        Parameters
+        ----------
+        rows, cols : array of int or bool or slice, optional
+            Positions, or masks over the objects; default: all.
+        n_jobs : int, optional
+            Threads.
+        """
+        if cols is None:
+            return self._evaluator.tile(as_index(rows, self.n), native_jobs(n_jobs))
+        return self._block(rows, cols).tile(None, native_jobs(n_jobs))
+
+    def _block(self, rows: Any, cols: Any) -> Any:
+        """Return the native evaluator of some rows and columns, which computes no other values."""
+        a, b = (some(self._objects, index) for index in (rows, cols))
+        return self._layout.evaluator(a, b, self._all, self._all, self._statistics)
 
     def matmul(
         self, V: np.ndarray, n_jobs: int | None = None, rows: Any = None, cols: Any = None
@@ -248,11 +257,9 @@ class Gram:
         """
         if rows is None and cols is None:
             return _product(self._evaluator, V, self.n, n_jobs)
-        a, b = (
-            self._objects if i is None else self._objects.take(as_index(i)) for i in (rows, cols)
-        )
-        block = self._layout.evaluator(a, b, self._all, self._all, self._statistics)
-        return _product(block, V, int(b.n), n_jobs)
+        chosen = as_index(cols, self.n)
+        columns = self.n if chosen is None else len(chosen)
+        return _product(self._block(rows, chosen), V, columns, n_jobs)
 
     def shifted(
         self, noise: Any, basis: Any = None, solver: str = "auto", **settings: Any
@@ -445,7 +452,7 @@ def evaluate(
     if Z is None:
         return Gram(kernel, X, dtype).tile(n_jobs=n_jobs)
     if kernel.pairwise:
-        columns = np.arange(kernel_objects.count(Z), dtype=np.int64)
+        columns = np.arange(count(Z), dtype=np.int64)
         return Prepared(kernel, columns).tile(X, n_jobs)
     return Prepared(kernel, Z, dtype).tile(X, n_jobs)
 

@@ -14,7 +14,7 @@ from .interface import Kernel
 from .matrix import Gram, Prepared
 
 _SAMPLE = 64  # objects of norm 0 that are compared with others
-_ROUNDING = 1e-12  # of a value, beside the largest k(x, x)
+_ZERO_VALUE = 1e-12  # a value below this share of the largest k(x, x) counts as 0
 
 
 def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
@@ -52,7 +52,7 @@ def check_zero_norms(
     zeros = zeros[:: -(-len(zeros) // _SAMPLE)]
     values = rows(zeros)
     i, j = np.unravel_index(int(np.abs(values).argmax()), values.shape)
-    if abs(values[i, j]) > _ROUNDING * float(diagonal.max()):
+    if abs(values[i, j]) > _ZERO_VALUE * float(diagonal.max()):
         conditional = " Use Projected(kernel) instead." if kernel.definiteness.order else ""
         raise ValueError(
             f"k(x, x) = 0 for object {zeros[i]} under {kernel!r}, and k(x, z) = "

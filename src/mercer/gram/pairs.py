@@ -32,18 +32,39 @@ class Pairs:
 
 
 def some(objects: Any, index: Any) -> Any:
-    """Return native objects at these positions, themselves where these are all."""
-    n = int(objects.n)
+    """Return native objects at these positions, themselves where these are all.
+
+    Parameters
+    ----------
+    objects : native objects
+        The objects.
+    index : array of int or bool, slice or None
+        Positions, or a mask over the objects; None: all.
+    """
+    positions = as_index(index, int(objects.n))
+    return objects if positions is None else objects.take(positions)
+
+
+def as_index(index: Any, n: int) -> np.ndarray | None:
+    """Return positions among n objects as the native core takes them; None stands for all.
+
+    Parameters
+    ----------
+    index : array of int or bool, slice or None
+        Positions or a mask.
+    n : int
+        Number of objects.
+    """
+    if index is None:
+        return None
     if isinstance(index, slice):
         first, last, step = index.indices(n)
-        if (first, last, step) == (0, n, 1):
-            return objects
-        index = np.arange(first, last, step)
-    return objects if index is None else objects.take(as_index(index))
-
-
-def as_index(rows: Any) -> np.ndarray | None:
-    """Return positions as the native core takes them; None stands for all."""
-    if rows is None:
-        return None
-    return np.ascontiguousarray(rows, dtype=np.int64)
+        return None if (first, last, step) == (0, n, 1) else np.arange(first, last, step)
+    index = np.asarray(index)
+    if index.dtype == bool:
+        if index.shape != (n,):
+            raise ValueError(f"a mask must have {n} entries; got shape {index.shape}.")
+        return np.flatnonzero(index)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+        raise ValueError("index must be a list of positions or a mask.")
+    return np.ascontiguousarray(index, dtype=np.int64)

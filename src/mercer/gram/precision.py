@@ -24,14 +24,23 @@ from .program import Leaf, Program
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
 # use up this much of it; the sums and the exponential need the rest.
 SINGLE_ERROR = 1.2e-6
-# Compressed rows: the whole error, estimated as so many roundings of the squared norms. Ratios up
-# to 8.5 were seen for long single-precision sums and 2.8 where runs are added in double precision;
-# the factors leave a margin. The first is for narrow rows, summed in one run (cpp/objects.cpp).
+# Compressed rows: the whole error of a value. That of a squared distance comes from sums of
+# products in single precision, each of whose partial sums is rounded. The roundings point both
+# ways, so that they add up to 0.58 units times the root of the sum of their squares; the largest of
+# 1e5 pairs is at 4.3 times that, and a distance has twice the error of a dot product. The second
+# factor is for the rows themselves and for partial sums that are alike in all runs of a row
+# (cpp/objects.cpp).
 SPARSE_ERROR = 1.9e-6
-SPARSE_ROUNDINGS = (10.0, 5.0)
+PARTIAL_SUMS = 5.0
 NARROW = 256
+"""Sums over compressed rows of more columns are added in runs, in double precision."""
+
+NORMS = 3.0
 # Unbounded kernels (polynomials) keep their relative error; beyond this scale it is too large.
 SINGLE_SCALE = 1e3
+# The relative error of a power of a dot product, by an estimate that is two to three times the
+# errors that were seen.
+SINGLE_POWER = 5e-6
 
 _EPS = 2.0**-24
 _GRID = 513
@@ -56,28 +65,57 @@ def coarseness_of_single(
     if kinds & {"matrix", "python", "sequence"}:
         return inf
     leaves = [
-        _Rows(leaf, store.radius(k), store.rounding(k), sparse[k], columns[k])
+        _Rows(
+            leaf,
+            store.radius(k),
+            store.rounding(k),
+            sparse[k],
+            columns[k],
+            store.partial_sums(k),
+        )
         for k, leaf in enumerate(program.leaves)
     ]
     if _is_classical(program):
-        return max(_classical(rows, program.widths.get(k)) for k, rows in enumerate(leaves))
+        degrees = _degrees(program)
+        return max(
+            _classical(rows, program.widths.get(k), degrees.get(k, 0))
+            for k, rows in enumerate(leaves)
+        )
     with np.errstate(all="ignore"):  # an overflow shows as an infinite error
         bound = _Follower(leaves, ranges).follow(program)
-    # The terms of a sum may cancel, so its interval says nothing of the size of its values.
-    cancels = len(leaves) > 1 or any(i[0] == "aux_add" for i in program.code)
-    size = min(_size(bound), scale()) if cancels else _size(bound)
+    # The terms of a sum may cancel, and the values of rows that lie close together need not come
+    # near the ends of the interval of all that may occur.
+    size = min(_size(bound), scale())
     return bound.error / (2e-6 * size) if np.isfinite(bound.error) and size > 0 else inf
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is known of the rows behind a leaf: their largest norm, and that of their rounding."""
+    """What is known of the rows behind a leaf: their largest norm, and that of their rounding.
+
+    ``partial_sums`` is, for compressed rows, the root of the sum of squares of the partial sums of
+    a row's squares, each of which is rounded.
+    """
 
     leaf: Leaf
     radius: float
     rounding: float
     sparse: bool
     columns: int
+    partial_sums: float
+
+    @property
+    def roundings(self) -> float:
+        """Error of a squared distance of compressed rows, in roundings of the squared norm."""
+        return NORMS + PARTIAL_SUMS * self.partial_sums / max(self.radius**2, 1e-300)
+
+    @property
+    def powered(self) -> float:
+        """Relative error of a dot product, as a random walk of the sum and of the rows."""
+        # Runs of compressed rows that are not narrow are added in double precision.
+        runs = 16 if self.sparse and self.columns > NARROW else 1
+        walk = 2.0 + sqrt(self.columns / (3.0 * runs))
+        return _EPS * walk + 2.0 * self.rounding / self.radius if self.radius > 0 else 0.0
 
     @property
     def sums(self) -> float:
@@ -98,12 +136,12 @@ class _Rows:
         if self.leaf.kind == "sqdist" and not self.sparse:
             return [(np.sqrt(s) + 2.0 * self.rounding) ** 2, s * (1.0 + self.sums)]
         if self.leaf.kind == "sqdist":
-            return [s + SPARSE_ROUNDINGS[self.columns > NARROW] * _EPS * self.radius**2]
+            return [s + self.roundings * _EPS * self.radius**2]
         if self.leaf.kind == "dot":
             return [s + 2.0 * self.rounding * self.radius + self.sums * self.radius**2]
         if self.leaf.kind == "chi" and self.sparse:  # from the masses, as distances from norms
             mass = sqrt(self.columns) * self.radius
-            return [s + SPARSE_ROUNDINGS[self.columns > NARROW] * _EPS * 2.0 * mass]
+            return [s + self.roundings * _EPS * 2.0 * mass]
         # Sums of absolute differences, of minima and of harmonic means change as fast as their
         # rows, the chi-square distance at most three times as fast.
         rate = 3.0 if self.leaf.kind == "chi" else 1.0
@@ -128,22 +166,42 @@ def _is_classical(program: Program) -> bool:
     return all(leaf.kind in ("dot", "sqdist", "l1") for leaf in program.leaves)
 
 
-def _classical(rows: _Rows, width: float | None) -> float:
+def _degrees(program: Program) -> dict[int, int]:
+    """Return the degree in which every leaf enters a classical program, 0 through exponentials."""
+    stack: list[dict[int, int]] = []
+    for name, *arguments in program.code:
+        if name == "leaf":
+            stack.append({arguments[0]: 1})
+        elif name == "const":
+            stack.append({})
+        elif name == "exp":
+            stack[-1] = {}
+        elif name == "powi":
+            stack[-1] = {leaf: d * int(arguments[0]) for leaf, d in stack[-1].items()}
+        elif name in ("add", "mul"):
+            a, b = stack.pop(), stack.pop()
+            join: Any = max if name == "add" else sum
+            stack.append({leaf: join([a.get(leaf, 0), b.get(leaf, 0)]) for leaf in {**a, **b}})
+    return stack[0]
+
+
+def _classical(rows: _Rows, width: float | None, degree: int) -> float:
     """Return the error of a leaf of a classical program, as a multiple of the allowed one.
 
     For exp(-g d^2) with rows wrong by at most e, the error is at most
     max_t 2 sqrt(g) t exp(-t^2) * 2 e < 1.72 sqrt(g) e; for exp(-g d) with the l1 norm it is g
     times the l1 error. Compressed rows take d^2 from norms and dot products, whose rounding is
-    relative to the norms, not to the distance.
+    relative to the norms, not to the distance. A power of a dot product multiplies its relative
+    error by the degree.
     """
     if rows.leaf.kind == "sqdist" and width is not None:
         if rows.sparse:
-            roundings = SPARSE_ROUNDINGS[rows.columns > NARROW]
-            return roundings * _EPS * width * rows.radius**2 / SPARSE_ERROR
+            return rows.roundings * _EPS * width * rows.radius**2 / SPARSE_ERROR
         return 1.72 * sqrt(width) * rows.rounding / SINGLE_ERROR
     if rows.leaf.kind == "l1" and width is not None:
         return 4 * width * max(rows.rounding, _EPS * rows.radius) / SINGLE_ERROR
-    return rows.radius**2 / SINGLE_SCALE
+    power = degree * rows.powered / SINGLE_POWER if degree > 1 else 0.0
+    return max(rows.radius**2 / SINGLE_SCALE, power)
 
 
 @dataclass(frozen=True)
@@ -334,6 +392,10 @@ def _apply(name: str, arguments: list[Any], x: np.ndarray, number: Any) -> np.nd
         return np.maximum(x, number(0)) ** number(arguments[0])
     if name == "log":
         return np.log(np.maximum(x, np.finfo(number).tiny))
+    if name == "log1p":
+        return np.log1p(x)
+    if name == "at_least":
+        return np.maximum(x, number(arguments[0]))
     if name == "sqrt":
         return np.sqrt(np.maximum(x, number(0)))
     if name == "reciprocal":

@@ -116,13 +116,16 @@ class Program:
         )
 
 
-class Builder:
-    """Collects the program of a kernel; the methods are the instructions."""
+class Scope:
+    """The columns of the objects, or their images, that a part of a program looks at."""
 
-    def __init__(self) -> None:
-        self.program = Program()
-        self._columns: Columns = None
-        self._mapping: Mapping | None = None
+    def __init__(self, columns: Columns = None, mapping: Mapping | None = None) -> None:
+        self._columns = columns
+        self._mapping = mapping
+
+    def look_at(self, columns: Columns, mapping: Mapping | None) -> None:
+        """Let all leaves look at some columns of the objects, or at their images under a map."""
+        self._columns, self._mapping = columns, mapping
 
     @contextmanager
     def columns(self, index: Sequence[int]) -> Iterator[None]:
@@ -159,6 +162,14 @@ class Builder:
             yield
         finally:
             self._mapping = outer
+
+
+class Builder(Scope):
+    """Collects the program of a kernel; the methods are the instructions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.program = Program()
 
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of the two rows x and z.
@@ -243,6 +254,14 @@ class Builder:
     def log(self) -> None:
         """Replace the top x by log(x); 0 counts as the smallest number, so 0 log(0) is 0."""
         self.program.code.append(("log",))
+
+    def log1p(self) -> None:
+        """Replace the top x > -1 by log(1 + x), accurate also for small x."""
+        self.program.code.append(("log1p",))
+
+    def at_least(self, bound: float) -> None:
+        """Replace the top x by max(x, bound)."""
+        self.program.code.append(("at_least", float(bound)))
 
     def sqrt(self) -> None:
         """Replace the top x by its square root; x < 0 (a rounding error) counts as 0."""

@@ -25,7 +25,7 @@ from .matrix_source import KernelValues
 from .targets import target_codes
 
 # What centring leaves of a matrix counts as rounding below this share of the squares.
-ROUNDING = 1e-28
+CENTRED_TO_ZERO = 1e-28
 
 
 def alignment(
@@ -159,7 +159,7 @@ def _products(
         if second is not None:
             sums[1] += np.einsum("ij,ij->", blocks[0], blocks[1])
             sums[2] += np.einsum("ij,ij->", blocks[1], blocks[1])
-    sums[[0, 2]] *= sums[[0, 2]] > ROUNDING * whole
+    sums[[0, 2]] *= sums[[0, 2]] > CENTRED_TO_ZERO * whole
     return float(sums[0]), float(sums[1]), float(sums[2])
 
 

@@ -26,7 +26,8 @@ from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, is_number
 from mercer.objects.validation import count
 
-from .definiteness import DENSE, ULPS
+from .definiteness import DENSE
+from .entry_errors import ULPS
 from .matrix_source import KernelValues
 from .weighted_features import WeightedFeatures
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.kernels import Definiteness, Kernel
-from mercer.kernels.definiteness import CPD, CPD2, INDEFINITE, PD, PSD
+from mercer.kernels import Definiteness
+from mercer.kernels.definiteness import CPD, CPD2, INDEFINITE, PD, PSD, UNKNOWN
 from mercer.numerics.smallest_eigenvalue import (
     Extreme,
     complement,
@@ -17,6 +17,7 @@ from mercer.numerics.smallest_eigenvalue import (
 )
 from mercer.objects.parameters import real
 
+from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
 from .pairs import scan_pairs
 from .verdict import Verdict
@@ -24,9 +25,6 @@ from .witness import Witness, prove
 
 # Up to this many objects the whole matrix is decomposed: about two seconds and 100 MB.
 DENSE = 2000
-# Errors of a kernel value, in units of the machine epsilon times the largest value. The kernels
-# of the library stay below 8 on data of a few hundred columns.
-ULPS = 16
 # Entries of a Ritz vector that a witness for many objects is made of.
 SUPPORT = 400
 
@@ -40,10 +38,15 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     on the vectors of sum zero (conditionally positive definite of order 1) and, for vectors, on
     those that are orthogonal to all linear functions (order 2).
 
-    An eigenvalue counts as zero when it is smaller than n e + 4 u :math:`\lambda_{max}`, with u the
-    machine epsilon and e the error of a kernel value: a symmetric matrix of errors up to e has
-    norm n e at most and moves no eigenvalue further (Weyl), and the decomposition of the matrix is
-    that of one nearby.
+    The errors of the kernel values are part of the answer. Those of the library's kernels are
+    bounded by following their computation (`mercer.gram.running_error`); those of a matrix and of a
+    kernel of the user's own are unknown, and assumed to be 16 units in the last place of the
+    largest value. A matrix of errors moves no eigenvalue further than its norm (Weyl), which is at
+    most its largest row sum; with the error of the decomposition, :math:`(4 + \sqrt n) u
+    \lambda_{max}`, this is the `tolerance` up to which an eigenvalue counts as zero. A matrix with
+    a smallest eigenvalue that is negative beyond ordinary rounding, while the errors of its
+    values are too large for a proof, gets the verdict "unknown": its definiteness cannot be told in
+    float64.
 
     Parameters
     ----------
@@ -52,10 +55,10 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     X : objects, optional
         The objects; None for a matrix.
     value_error : float >= 0, optional
-        Error of a kernel value relative to the largest absolute value. By default 16 units in the
-        last place of the type of the values (float64 for kernels, that of the array for matrices),
-        or more where a kernel that is evaluated approximately says so by an attribute
-        ``value_error``.
+        Error of a kernel value relative to the largest absolute value. By default the errors are
+        bounded for the library's kernels, and assumed to be 16 units in the last place of the type
+        of the values for others (float64 for kernels, that of the array for matrices); or more
+        where a kernel that is evaluated approximately says so by an attribute ``value_error``.
 
     Returns
     -------
@@ -79,25 +82,22 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     -0.41421
     """
     values = KernelValues(kernel, X)
-    if value_error is None:
-        relative = max(ULPS * values.eps, _stated_error(values.kernel))
-    else:
-        relative = real(value_error, "value_error", minimum=0)
-    scan = scan_pairs(values, relative)
-    error = relative * scan.largest
-    matrix = _Symmetric(values, error)
+    if value_error is not None:
+        value_error = real(value_error, "value_error", minimum=0)
+    errors = EntryErrors(values, value_error)
+    scan = scan_pairs(values, errors)
+    matrix = _Symmetric(values, errors)
     whole = matrix.extreme()
-    tolerance = matrix.tolerance(whole)
+    tolerance = scan.error_norm + matrix.rounding(whole)
     pair = None if scan.worst is None else np.unique([scan.worst.i, scan.worst.j])
     witness = _witness(matrix, whole, tolerance, pair, 0)
     conditional_witness = first = second = None
     if witness is not None:
         found, first, second, conditional_witness = _conditionally(matrix, tolerance, pair)
+    elif whole.smallest < -values.n * errors.ordinary - matrix.rounding(whole):
+        found = UNKNOWN
     else:
         found = PD if whole.smallest > tolerance and matrix.exhaustive else PSD
-    differs = scan.asymmetry is not None and (
-        abs(scan.asymmetry.value - scan.asymmetry.mirrored) > 2 * error
-    )
     return Verdict(
         n=values.n,
         definiteness=found,
@@ -106,8 +106,9 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
         smallest_on_sum_zero=first,
         smallest_on_linear=second,
         tolerance=tolerance,
-        entry_error=error,
-        symmetric=not differs,
+        entry_error=scan.largest_error,
+        error_source=errors.source,
+        symmetric=scan.symmetric,
         asymmetry=scan.asymmetry,
         cauchy_schwarz=scan.worst is None,
         worst_pair=scan.worst,
@@ -116,14 +117,6 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
         claim=values.claim,
         exhaustive=matrix.exhaustive,
     )
-
-
-def _stated_error(kernel: Kernel | None) -> float:
-    """Return the largest error that a kernel or one of its parts states of its values."""
-    if kernel is None:
-        return 0.0
-    own = float(getattr(kernel, "value_error", 0.0))
-    return max([own, *map(_stated_error, kernel._parts())])
 
 
 def _witness(
@@ -163,8 +156,8 @@ def _conditionally(
 class _Symmetric:
     """The symmetric part of a matrix: decomposed if small, through products if large."""
 
-    def __init__(self, values: KernelValues, error: float) -> None:
-        self.values, self.n, self.error = values, values.n, error
+    def __init__(self, values: KernelValues, errors: EntryErrors) -> None:
+        self.values, self.n, self.errors = values, values.n, errors
         self.exhaustive = values.n <= DENSE
         if self.exhaustive:
             K = values.full()
@@ -176,24 +169,24 @@ class _Symmetric:
             return lanczos_extreme(self.values.matmul, self.n, null_space)
         return dense_extreme(self.K, None if null_space is None else complement(null_space))
 
-    def tolerance(self, extreme: Extreme) -> float:
-        """Return the size below which an eigenvalue may be an artefact of rounding."""
+    def rounding(self, extreme: Extreme) -> float:
+        """Return the error of an eigenvalue by the decomposition."""
         norm = max(abs(extreme.smallest), abs(extreme.largest))
-        return self.n * self.error + 4 * float(np.finfo(np.float64).eps) * norm
+        return (4.0 + self.n**0.5) * float(np.finfo(np.float64).eps) * norm
 
     def prove(self, extreme: Extreme, order: int) -> Witness | None:
         """Return the vector of the smallest eigenvalue as a witness, if it is one."""
         if self.exhaustive:
-            return prove(self.K, extreme.attained(), self.error, order)
+            return prove(self.K, extreme.attained(), self.errors.full(), order)
         # A principal submatrix suffices: that of the objects that matter most.
         return self.prove_on(np.sort(np.argsort(-np.abs(extreme.attained()))[:SUPPORT]), order)
 
     def prove_on(self, chosen: np.ndarray, order: int) -> Witness | None:
         """Return a witness made of some of the objects, if there is one."""
         K = self.values.rows(chosen)[:, chosen]
-        K = (K + K.T) / 2
+        K, errors = (K + K.T) / 2, self.errors.rows(chosen)[:, chosen]
         basis = complement(polynomial_basis(len(chosen))) if order else None
-        found = prove(K, dense_extreme(K, basis).attained(), self.error, order)
+        found = prove(K, dense_extreme(K, basis).attained(), errors, order)
         if found is None:
             return None
         vector = np.zeros(self.n)

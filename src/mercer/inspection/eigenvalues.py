@@ -16,7 +16,8 @@ import scipy.sparse.linalg
 
 from mercer.objects.parameters import integer
 
-from .definiteness import DENSE, ULPS
+from .definiteness import DENSE
+from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
 
 LEADING = 50  # eigenvalues that are computed for many objects
@@ -163,7 +164,7 @@ def eigenvalue_report(
     values = KernelValues(kernel, X)
     if n_values is not None:
         integer(n_values, "n_values", minimum=1)
-    largest, squares = _scan(values)
+    squares = sum(float(np.einsum("ij,ij->", block, block)) for _, block in values.blocks())
     trace = float(values.diagonal().sum())
     if n_values is None and values.n > DENSE:
         n_values = LEADING
@@ -173,7 +174,9 @@ def eigenvalue_report(
         n_values = n_values or values.n
     else:
         eigenvalues = _leading(values, n_values)
-    tolerance = values.n * ULPS * values.eps * largest
+    norm = max(float(block.sum(axis=1).max()) for _, block in EntryErrors(values).blocks())
+    rounding = (4.0 + values.n**0.5) * float(np.finfo(np.float64).eps)
+    tolerance = norm + rounding * float(np.abs(eigenvalues).max())
     sizes = np.abs(eigenvalues)
     complete = len(eigenvalues) == values.n
     rank = int((sizes > tolerance).sum()) if complete else None
@@ -199,15 +202,6 @@ def _effective_rank(total: float, squares: float) -> float:
 
 def _condition(sizes: np.ndarray, rank: int | None) -> float:
     return float(sizes.max() / sizes.min()) if rank == len(sizes) else float("inf")
-
-
-def _scan(values: KernelValues) -> tuple[float, float]:
-    """Return the largest absolute entry and the sum of the squares of all entries."""
-    largest = squares = 0.0
-    for _, block in values.blocks():
-        largest = max(largest, float(np.abs(block).max()))
-        squares += float(np.einsum("ij,ij->", block, block))
-    return largest, squares
 
 
 def _leading(values: KernelValues, n_values: int) -> np.ndarray:

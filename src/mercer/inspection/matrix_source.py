@@ -7,6 +7,7 @@ objects costs a few hundred rows of memory, and a matrix given by the user is ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,22 @@ class KernelValues:
             return self.rows(index).T
         return evaluate(self.kernel, self.objects, take(self.objects, index))
 
-    def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the matrix in blocks of rows, each with the index of its first row."""
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last row (exclusive) of blocks of rows."""
         step = max(1, _BLOCK // self.n)
         for start in range(0, self.n, step):
-            yield start, self.rows(np.arange(start, min(start + step, self.n)))
+            yield start, min(start + step, self.n)
+
+    def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the matrix in blocks of rows, each with the index of its first row."""
+        for start, stop in self.ranges():
+            yield start, self.rows(np.arange(start, stop))
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        largest = float(np.abs(self.diagonal()).max())
+        return max([largest, *(float(np.abs(block).max()) for _, block in self.blocks())])
 
     def full(self) -> np.ndarray:
         """Return the whole matrix."""

@@ -7,6 +7,7 @@ that makes a machine with kernel k minimise loss + lambda \|Pf\|^2 (Smola 1998, 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from math import pi
 from typing import Any
@@ -15,10 +16,16 @@ import numpy as np
 import scipy.linalg
 
 from mercer.numerics.hankel import half_length, radial_fourier
-from mercer.numerics.oscillating import integrate_panels
+from mercer.numerics.oscillating import integrate_each
 from mercer.objects.parameters import positive
 
 from .weighted_features import WeightedFeatures
+
+# An integral over frequencies is continued while the last doubling of their range adds more than
+# the first share, at most so often, and commented on if it then adds more than the second.
+DOUBLINGS = 20
+SETTLED = 1e-10
+UNSETTLED = 1e-6
 
 
 def green_gram(P: Any, *, spacing: float = 1.0) -> np.ndarray:
@@ -167,12 +174,17 @@ class FourierOperator:
         f, g : callable
             Fourier transforms in the unitary convention, possibly complex.
         cutoff : float, optional
-            The largest frequency; by default 64 times the width of the filter.
+            The largest frequency; by default as many widths of the filter as it takes.
 
         Returns
         -------
         float
             The product; frequencies at which the filter is zero are left out.
+
+        Warns
+        -----
+        RuntimeWarning
+            If the integral has not settled: its relative error may exceed 1e-6, or it diverges.
         """
         if self.dimension != 1:
             raise ValueError("inner products are offered on the line, for dimension=1.")
@@ -184,6 +196,30 @@ class FourierOperator:
             product = (np.conj(f(w)) * g(w)).real
             return np.where(passed > 0, product / np.where(passed > 0, passed, 1.0), 0.0)
 
-        edges = np.linspace(0.0, top, 129)
+        total, size, doubt = _integral(integrand, np.linspace(0.0, top, 129))
+        tail, doublings = 0.0, 0 if cutoff is not None else DOUBLINGS
+        for _ in range(doublings):
+            more, tail, unsure = _integral(integrand, np.linspace(top, 2.0 * top, 129))
+            total, size, doubt, top = total + more, size + tail, doubt + unsure, 2.0 * top
+            if tail <= SETTLED * size:
+                break
+        if tail + doubt > UNSETTLED * size:
+            warnings.warn(
+                f"the integral up to the frequency {top:.3g} did not settle; its relative error is "
+                f"about {(tail + doubt) / size:.2g} or it diverges. The transforms must fall off "
+                "faster than the root of the filter; smooth ones need no cutoff.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         # Both signs of the frequency, which real functions treat alike.
-        return float(2 * integrate_panels(integrand, edges, 1e-12).sum() / np.sqrt(2 * pi))
+        return float(2 * total / np.sqrt(2 * pi))
+
+
+def _integral(
+    f: Callable[[np.ndarray], np.ndarray], edges: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the integral over all panels, the sum of their sizes, and that of their errors."""
+    parts, doubts = integrate_each(
+        lambda x, panel: f(x.ravel()).reshape(x.shape), edges[:-1], edges[1:], 1e-12, 1e-14
+    )
+    return float(parts.sum()), float(np.abs(parts).sum()), float(doubts.sum())

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
 
 
@@ -67,40 +68,60 @@ class NegativeMinor:
 
 @dataclass
 class PairScan:
-    """What one pass over all pairs finds."""
+    """What one pass over all pairs finds.
 
-    largest: float  # largest absolute value
-    asymmetry: Asymmetry | None  # the pair whose values differ most, None if no pair differs
-    ratio: float  # largest |k(x_i, x_j)| over its limit, 1 at most for a kernel
-    worst: NegativeMinor | None  # the pair with the largest ratio, None if the limits are kept
+    Attributes
+    ----------
+    largest_error, error_norm : float
+        Largest error of an entry, and largest sum of those of a row, which no eigenvalue of a
+        symmetric matrix of such errors exceeds.
+    asymmetry : Asymmetry or None
+        The pair whose values differ most, None if no pair differs.
+    symmetric : bool
+        Whether no pair differs by more than twice its errors.
+    ratio : float
+        Largest |k(x_i, x_j)| over its limit, 1 at most for a kernel.
+    worst : NegativeMinor or None
+        The pair with the largest ratio, None if the limits are kept.
+    """
+
+    largest_error: float
+    error_norm: float
+    asymmetry: Asymmetry | None
+    symmetric: bool
+    ratio: float
+    worst: NegativeMinor | None
 
 
-def scan_pairs(values: KernelValues, relative_error: float) -> PairScan:
+def scan_pairs(values: KernelValues, errors: EntryErrors) -> PairScan:
     """Look at every pair once.
 
-    `relative_error`: error of an entry relative to the largest one; smaller violations are taken as
-    rounding.
+    `errors`: those of its entries; smaller violations are taken as rounding.
     """
     diagonal = values.diagonal()
-    largest = float(np.abs(diagonal).max())
-    for _, block in values.blocks():
-        largest = max(largest, float(np.abs(block).max()))
-    error = relative_error * largest
-    negative = int(np.argmin(diagonal))
-    if diagonal[negative] < -error:
+    spread = np.zeros(values.n)
+    largest_error = error_norm = 0.0
+    for start, block in errors.blocks():
+        at = np.arange(len(block))
+        spread[start + at] = block[at, start + at]
+        largest_error = max(largest_error, float(block.max()))
+        error_norm = max(error_norm, float(block.sum(axis=1).max()))
+    negative = int(np.argmin(diagonal + spread))
+    if diagonal[negative] + spread[negative] < 0:
         low = float(diagonal[negative])
         worst: NegativeMinor | None = NegativeMinor(negative, negative, low, 0.0, low)
     else:
         worst = None
-    roots = np.sqrt(np.maximum(diagonal + error, 0.0))
+    roots = np.sqrt(np.maximum(diagonal + spread, 0.0))
     asymmetry: Asymmetry | None = None
-    difference, ratio = 0.0, 0.0
+    difference, ratio, symmetric = 0.0, 0.0, True
     for start, block in values.blocks():
         stop = start + len(block)
+        error = errors.rows(np.arange(start, stop))
         # Values above an allowed error, relative to the limit with the same allowance.
         excess = np.maximum(np.abs(block) - error, 0.0)
         limits = roots[start:stop, None] * roots
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = np.where(excess > 0, excess / limits, 0.0)
         share[np.arange(stop - start), np.arange(start, stop)] = 0.0
         i, j = np.unravel_index(np.argmax(share), share.shape)
@@ -109,12 +130,13 @@ def scan_pairs(values: KernelValues, relative_error: float) -> PairScan:
         ratio = max(ratio, float(share[i, j]))
         mirrored = _columns(values, start, stop, block)
         gap = np.abs(block - mirrored)
+        symmetric = symmetric and not bool((gap > 2 * error).any())
         i, j = np.unravel_index(np.argmax(gap), gap.shape)
         if gap[i, j] > difference:
             difference = float(gap[i, j])
             pair = int(i) + start, int(j)
             asymmetry = Asymmetry(*pair, float(block[i, j]), float(mirrored[i, j]))
-    return PairScan(largest, asymmetry, ratio, worst)
+    return PairScan(largest_error, error_norm, asymmetry, symmetric, ratio, worst)
 
 
 def _minor(i: int, j: int, value: float, diagonal: np.ndarray) -> NegativeMinor:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.kernels import Kernel
-from mercer.kernels import regularisation as wording
-from mercer.kernels.regularisation import Regularisation
+from mercer.kernels.regularisation import CONDITIONAL, GENERIC, PERIODIC, Regularisation
 
 from .linear_terms import terms
 from .periodic import stated_coefficients
@@ -42,7 +41,7 @@ def regularisation(kernel: Kernel) -> Regularisation:
     if not others:
         return _of_constant(constant, kernel)
     if len(others) > 1 and stated_coefficients(kernel) is not None:
-        return wording.PERIODIC  # a constant is one of the coefficients
+        return PERIODIC  # a constant is one of the coefficients
     found = _of_term(others[0][1]) if len(others) == 1 else _of_spectra([k for _, k in others])
     if found is None:
         raise ValueError(
@@ -64,20 +63,20 @@ def _of_term(kernel: Kernel) -> Regularisation | None:
         stated = twin.regularisation
         return stated._replace(words=f"{stated.words} The kernel is {twin!r}.")
     if stated_coefficients(kernel) is not None:
-        return wording.PERIODIC
+        return PERIODIC
     return _of_spectra([kernel])
 
 
 def _of_spectra(kernels: list[Kernel]) -> Regularisation | None:
     """Return the generic operator of kernels of x - z, None for other kernels."""
     if all(closed_form(kernel) is not None for kernel in kernels):
-        return wording.GENERIC
+        return GENERIC
     orders = [kernel.definiteness.order for kernel in kernels]
     if None in orders or not all(
         kernel.translation_invariant and point_masses(kernel) is None for kernel in kernels
     ):
         return None
-    return wording.CONDITIONAL if any(orders) else wording.GENERIC
+    return CONDITIONAL if any(orders) else GENERIC
 
 
 def _of_constant(constant: float, kernel: Kernel) -> Regularisation:

@@ -10,8 +10,10 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
 
-from .definiteness import ULPS, check
+from .definiteness import check
 from .descent import descend, scaled_extreme, swap
+from .entry_errors import ULPS, EntryErrors
+from .matrix_source import KernelValues
 from .samplers import Box, Sampler
 from .verdict import Verdict
 from .witness import prove
@@ -77,7 +79,7 @@ class Search:
         value, _ = scaled_extreme(K)
         self.smallest = min(self.smallest, value)
         if value < -ULPS * _EPS * len(K):
-            chosen = reduce_counterexample(K)
+            chosen = reduce_counterexample(K, EntryErrors(KernelValues(self.kernel, X)).full())
             if chosen is not None:
                 points = take(X, chosen)
                 verdict = check(self.kernel, points)
@@ -86,30 +88,29 @@ class Search:
         return value
 
 
-def reduce_counterexample(K: np.ndarray) -> np.ndarray | None:
+def reduce_counterexample(K: np.ndarray, errors: float | np.ndarray = 0.0) -> np.ndarray | None:
     """Return few objects whose matrix still has a proved negative eigenvalue.
 
-    `K` (n, n): kernel values. Returns positions, none of which can be left out; None if there is no
-    proof at all.
+    `K` (n, n): kernel values; `errors`: bounds of theirs. Returns positions, none of which can be
+    left out; None if there is no proof at all.
     """
-    K = (K + K.T) / 2
-    if not _fails(K):
+    K, errors = (K + K.T) / 2, np.broadcast_to(errors, K.shape)
+
+    def fails(chosen: Any) -> bool:
+        block = np.ix_(chosen, chosen)
+        vector = np.linalg.eigh(K[block])[1][:, 0]
+        return prove(K[block], vector, errors[block]) is not None
+
+    if not fails(np.arange(len(K))):
         return None
     _, vector = scaled_extreme(K)
     order = np.argsort(-np.abs(vector), kind="stable")
     size = 1
-    while size < len(order) and not _fails(K[np.ix_(order[:size], order[:size])]):
+    while size < len(order) and not fails(order[:size]):
         size *= 2
     chosen = list(order[:size])
     for index in chosen[::-1]:
         fewer = [i for i in chosen if i != index]
-        if fewer and _fails(K[np.ix_(fewer, fewer)]):
+        if fewer and fails(fewer):
             chosen = fewer
     return np.sort(np.array(chosen))
-
-
-def _fails(K: np.ndarray) -> bool:
-    """Return whether the matrix has a witness that errors of the entries cannot explain."""
-    error = ULPS * _EPS * float(np.abs(K).max())
-    vector = np.linalg.eigh(K)[1][:, 0]
-    return prove(K, vector, error) is not None

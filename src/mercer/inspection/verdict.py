@@ -26,20 +26,25 @@ class Verdict:
         What the matrix is: "positive definite", "positive semidefinite" (the smallest eigenvalue
         is zero up to `tolerance`), "conditionally positive definite" (the form is non-negative
         for all c with sum_i c_i = 0), "conditionally positive definite of order 2" (for all c
-        that are also orthogonal to the linear functions of the objects) or "indefinite". For a
-        matrix that is not symmetric it speaks of (K + K') / 2, which has the same quadratic form.
+        that are also orthogonal to the linear functions of the objects), "indefinite", or
+        "unknown" where it cannot be told in float64: the smallest eigenvalue is negative beyond
+        ordinary rounding, but not beyond the errors of the values. For a matrix that is not
+        symmetric it speaks of (K + K') / 2, which has the same quadratic form.
     smallest_eigenvalue, largest_eigenvalue : float
         Of the symmetric part.
     smallest_on_sum_zero, smallest_on_linear : float or None
         Smallest eigenvalue on the vectors of sum zero, and on those that are also orthogonal to
         the linear functions; None where it was not needed, or where there are no such vectors.
     tolerance : float
-        Eigenvalues of smaller size count as zero: n times `entry_error`, by which errors of the
-        entries can move an eigenvalue at most, plus the error of the decomposition.
+        Eigenvalues of smaller size count as zero: the norm of the errors of the entries, by which
+        they can move an eigenvalue at most, plus the error of the decomposition.
     entry_error : float
-        The assumed bound on the error of an entry.
+        The largest error of an entry.
+    error_source : {"bounded", "assumed", "given"}
+        Whether the errors of the entries were bounded (kernels of the library), assumed (matrices
+        and kernels of the user's own) or given by the user.
     symmetric : bool
-        Whether k(x, z) and k(z, x) differ by no more than twice `entry_error`.
+        Whether k(x, z) and k(z, x) differ by no more than twice their errors.
     asymmetry : Asymmetry or None
         The pair of objects that differs most, if some pair does.
     cauchy_schwarz : bool
@@ -73,6 +78,7 @@ class Verdict:
     smallest_on_linear: float | None
     tolerance: float
     entry_error: float
+    error_source: str
     symmetric: bool
     asymmetry: Asymmetry | None
     cauchy_schwarz: bool
@@ -137,13 +143,18 @@ class Verdict:
             ("sum-zero witness", self.conditional_witness),
         ):
             if witness is not None:
-                rows.append((name, _witness_in_words(witness)))
+                rows.append((name, self._witness_in_words(witness)))
         if self.claim is not None:
             rows.append(("the kernel says", self._claim_in_words()))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
 
     def _definiteness_in_words(self) -> str:
+        if self.definiteness is Definiteness.UNKNOWN:
+            return (
+                f"cannot be told in float64 on {self.n:,} objects: values may be wrong by "
+                f"{self.entry_error:.2g} ({self.error_source})"
+            )
         text = str(self.definiteness)
         if self.definiteness is Definiteness.CONDITIONALLY_POSITIVE_DEFINITE:
             text += " of order 1"
@@ -176,9 +187,9 @@ class Verdict:
             return f"{self.claim}, which this matrix disproves"
         return str(self.claim)
 
-
-def _witness_in_words(witness: Witness) -> str:
-    return (
-        f"c'Kc = {witness.value:.6g} with {len(witness.support)} entries of c, by "
-        f"{witness.proof}; negative for any errors of the entries up to {witness.entry_error:.2g}"
-    )
+    def _witness_in_words(self, witness: Witness) -> str:
+        return (
+            f"c'Kc = {witness.value:.6g} with {len(witness.support)} entries of c, by "
+            f"{witness.proof}; negative for any errors of the entries up to "
+            f"{witness.entry_error:.2g} ({self.error_source})"
+        )

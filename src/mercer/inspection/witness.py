@@ -7,8 +7,8 @@ negative number: rounding in the sum itself, and errors in the kernel values. Bo
 - The sum is bounded by the usual a priori error bound of a computed quadratic form (Higham,
   Accuracy and Stability of Numerical Algorithms, 2002, section 3.5) or, where that is too coarse,
   evaluated exactly in integers.
-- If every entry is wrong by at most e, the quadratic form is wrong by at most e (sum_i |c_i|)^2,
-  so a witness is accepted only if c'Kc + e (sum_i |c_i|)^2 < 0.
+- If entry (i, j) is wrong by at most E_ij, the quadratic form is wrong by at most |c|'E|c|, so a
+  witness is accepted only if c'Kc + |c|'E|c| < 0.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Witness:
     value : float
         The value c'Kc.
     upper_bound : float
-        No matrix whose entries differ from K by at most `entry_error` gives a larger value; it
-        is negative.
+        No matrix whose entries differ from K by at most their errors gives a larger value; it is
+        negative.
     entry_error : float
-        The error of a kernel value that the proof allows for.
+        The largest error of a kernel value that the proof allows for.
     proof : {"error bound", "exact arithmetic"}
         How rounding was excluded.
     order : {0, 1, 2}
@@ -75,10 +75,13 @@ class Witness:
         }
 
 
-def prove(K: np.ndarray, c: np.ndarray, entry_error: float, order: int = 0) -> Witness | None:
+def prove(
+    K: np.ndarray, c: np.ndarray, errors: float | np.ndarray, order: int = 0
+) -> Witness | None:
     """Return the witness `c` with its proof, or None if it does not prove anything.
 
-    `K` (n, n): the matrix; only its symmetric part matters.
+    `K` (n, n): the matrix; only its symmetric part matters. `errors`: bounds of its
+    entries' errors.
     """
     length = float(np.linalg.norm(c))
     if not length > 0:
@@ -88,27 +91,33 @@ def prove(K: np.ndarray, c: np.ndarray, entry_error: float, order: int = 0) -> W
     if order > 0:
         c[np.argmax(np.abs(c))] -= c.sum()
     c = np.ldexp(c, -40)
-    allowance = Fraction(entry_error) * sum(map(Fraction, np.abs(c).tolist())) ** 2
-    if len(c) > EXACT:
-        value, upper = _bounded(K, c)
-        upper += float(allowance) * 1.01
-        if upper < 0:
-            return Witness(c, value, upper, entry_error, "error bound", order)
+    size, errors = np.abs(c), np.broadcast_to(errors, K.shape)
+    kept = np.flatnonzero(size)
+    allowance = 1.01 * float(size[kept] @ (errors[np.ix_(kept, kept)] @ size[kept]))
+    if not np.isfinite(allowance):
+        return None
+    entry_error = float(errors[np.ix_(kept, kept)].max())
+    value, rounding = _bounded(K, c)
+    if value - rounding + allowance >= 0:
+        return None
+    upper = value + rounding + allowance
+    if len(c) > EXACT and upper < 0:
+        return Witness(c, value, upper, entry_error, "error bound", order)
     exact = exact_quadratic_form(K, c)
-    total = exact + allowance
+    total = exact + Fraction(allowance)
     if total >= 0:
         return None
     return Witness(c, float(exact), float(total), entry_error, "exact arithmetic", order)
 
 
 def _bounded(K: np.ndarray, c: np.ndarray) -> tuple[float, float]:
-    """Return c'Kc in float64 and an upper bound of the exact value."""
+    """Return c'Kc in float64 and a bound of its rounding."""
     value = float(c @ (K @ c))
     # |computed - exact| <= gamma_m |c|'|K||c| with m operations along the longest chain.
     unit = np.finfo(np.float64).eps / 2
     m = 2 * len(c) + 4
     rounding = m * unit / (1 - m * unit) * float(np.abs(c) @ (np.abs(K) @ np.abs(c))) * 1.01
-    return value, value + rounding
+    return value, rounding
 
 
 def exact_quadratic_form(K: np.ndarray, c: np.ndarray) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,18 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
-from mercer.solvers import Certificate
+from mercer.solvers import Certificate, Settings
+from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
-from mercer.solvers.rounding import estimated, guaranteed
+from mercer.solvers.rounding import estimated, guaranteed, value_sizes
 
-from . import conclusion
+from . import class_pairs, conclusion
 from .accuracy import kernel_error
-from .centring import Centring, centring
 from .data import check_objects, keep
-from .estimator import KernelEstimator
+from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
-from .formulation import Formulation, Measure, Outcome, Task, feasible
+from .formulation import Formulation, LossFormulation, Measure, Outcome, Task, feasible
+from .frozen import freeze
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
@@ -36,8 +38,9 @@ from .proving import (
     values_of,
 )
 from .record import TrainingRecord
+from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .rounding import rounding_of_values
-from .scale import check_definiteness, value_sizes
+from .scale import check_definiteness
 from .solving import FINE_GAP, FINE_TOL, TrainingKernel, settings_for, solve_tasks
 from .weights import check_sample_weight, positive_rows
 
@@ -80,7 +83,9 @@ class KernelMachine(FittedAttributes, KernelEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> Fitting:
         """Solve the problem, keep the model and return what the fit worked on.
 
-        A fit that fails leaves the estimator as it was, with the model of an earlier fit.
+        Where the attribute ``_like`` is set to a fitted machine, its intercepts and tubes are taken
+        over where they are optimal. A fit that fails leaves the estimator as it was, with the model
+        of an earlier fit.
         """
         try:
             with self._all_or_nothing():
@@ -91,21 +96,39 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             raise conclusion.out_of_memory(self, X) from error
 
     def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
+        like = self.__dict__.pop("_like", None)
+        begin = perf_counter()
         self._check_parameters()
-        data, kernel = self._enter(X, y, sample_weight)
-        X, y, weight, kept, n_total = data.X, data.y, data.weight, data.kept, data.n_total
+        data, kernel = self._enter(X, y, sample_weight, extra)
+        whole, n_total = data, data.n_total
+        repetition = find_repetition(kernel, data.X, data.y, data.extra)
+        if repetition is not None:
+            data = _merged(data, repetition)
+        X, y, weight, kept = data.X, data.y, data.weight, data.kept
         scheme, s = self._pose(y, weight, data.n, fitting=True)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
         check_definiteness(self, kernel)
         formulation = with_linear_part(formulation, kernel, X)
+        if class_pairs.suits(scheme, formulation, kernel):
+            gram = self._gram(data, kernel)
+            pairs = self._train_pairs(X, gram, scheme, formulation, s, kept, n_total, begin)
+            if pairs is not None:
+                self._keep_pairs(pairs, kernel, y, weight)
+                self._share_out(repetition, whole, pairs)
+                freeze(self)
+                return pairs
         tasks = scheme.tasks(formulation, s)
-        starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
+        starts = None
+        if repetition is None:
+            starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
         moved = centring(kernel, X, self._sums_to_zero)
         objects = None if moved is None else moved.rows
         gram = self._gram(data, kernel, self._kernel_dtype(formulation), objects)
         with watched(self, len(tasks)) as callback:
-            settings = settings_for(self, callback, formulation.objective_floor(y, gram))
+            settings = self._settings(begin, callback, formulation.objective_floor(y, gram))
             solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
+        if like is not None:
+            outcomes = _like(like, formulation, tasks, solutions, outcomes, moved)
         fitting = Fitting(
             X,
             gram,
@@ -128,7 +151,83 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             # The model is there, and only its proof was interrupted.
             fitting.interrupt()
             self._keep(fitting, kernel, y, weight)
+        self._share_out(repetition, whole, fitting)
+        freeze(self)
         return fitting
+
+    def _share_out(
+        self, repetition: Repetition | None, whole: TrainingData, fitting: Fitting
+    ) -> None:
+        """Give the rows that were taken together their parts of the model."""
+        self._distinct: NDArray[np.intp] | None = None
+        if repetition is None:
+            return
+        fitting.repetition, fitting.row_weight = repetition, whole.weight
+        group, formulation = repetition.group, fitting.formulation
+        codes = getattr(fitting.scheme, "codes", None)
+        # Support vectors of the distinct rows, in the order of `dual_coef_`.
+        place = np.full(len(repetition.first), -1, dtype=np.intp)
+        position = (
+            self.support_ if whole.kept is None else np.searchsorted(whole.kept, self.support_)
+        )
+        place[group[position]] = np.arange(len(self.support_))
+        rows = np.flatnonzero(place[group] >= 0)
+        if codes is not None:
+            rows = rows[np.argsort(codes[group[rows]], kind="stable")]
+            counts = np.bincount(codes[group[rows]], minlength=len(self.n_support_))
+            self.n_support_ = counts.astype(np.int32)
+        else:
+            self.n_support_ = np.array([len(rows)], dtype=np.int32)
+        at = place[group[rows]]
+        weight = np.ones(len(rows)) if whole.weight is None else whole.weight[rows]
+        price = weight
+        if codes is not None:
+            price = self.class_weight_[codes[group[rows]]] * weight  # type: ignore[attr-defined]
+        bound = formulation.price if formulation.boxed else np.inf
+        coef = shared_out(self._dense_coef()[:, at], fitting.weight[group[rows]], price, bound)
+        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(whole.X) else coef
+        self.support_ = (rows if whole.kept is None else whole.kept[rows]).astype(np.int32)
+        self.support_vectors_ = take(whole.X, rows)
+        self._distinct = at
+        for name in ("_support_target", "_support_epsilon"):
+            if self.__dict__.get(name) is not None:
+                setattr(self, name, getattr(self, name)[at])
+        self._support_weight = None if whole.weight is None else weight
+        self._support_price = _brief(formulation.price * price)
+        self.shape_fit_ = tuple(whole.X.shape)
+        self._record = self._record.repeated(group, whole.kept)
+
+    def _train_pairs(
+        self,
+        X: Any,
+        gram: Gram,
+        scheme: Scheme,
+        formulation: Formulation,
+        s: Array,
+        kept: NDArray[np.intp] | None,
+        n_total: int,
+        begin: float,
+    ) -> class_pairs.PairFitting | None:
+        """Solve the problems of many pairs of classes as arrays; None where they are too large."""
+        assert isinstance(scheme, OneVsOne)
+        assert isinstance(formulation, LossFormulation)
+        with watched(self, len(scheme.classes) * (len(scheme.classes) - 1) // 2) as callback:
+            settings = self._settings(begin, callback)
+            return class_pairs.fit_pairs(X, gram, scheme, formulation, settings, s, kept, n_total)
+
+    def _time_for_fit(self) -> float | None:
+        """Return the seconds that the fit of the machine may take, None without a limit."""
+        return None if self.time_limit is None else float(self.time_limit)
+
+    def _settings(self, begin: float, callback: Any, objective_floor: float = -np.inf) -> Settings:
+        """Return the settings of the solver; time counts from the moment `fit` was called."""
+        settings = replace(
+            settings_for(self, callback, objective_floor), time_limit=self._time_for_fit()
+        )
+        if settings.time_limit is None:
+            return settings
+        # What comes after the solver reads the rows about as often as what came before it.
+        return settings.after(0, 2.0 * (perf_counter() - begin))
 
     def _kernel_dtype(self, formulation: Formulation) -> str:
         """Return the precision to ask for.
@@ -149,30 +248,66 @@ class KernelMachine(FittedAttributes, KernelEstimator):
     ) -> None:
         """Set the fitted attributes, and prove the model."""
         matrix, measures, precision = prove(fitting, self.n_jobs)
-        kept, X = fitting.kept, fitting.X
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
-        support = rows if kept is None else kept[rows]
-        coef = np.ascontiguousarray(matrix[:, rows])
+        shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
+        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes]) - shifts
+        linear = [outcome.linear for outcome in fitting.outcomes]
+        self._linear = None if linear[0] is None else np.array(linear)
+        self._precision = predicting_precision(fitting)
+        self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
+        self._support_weight = None if sample_weight is None else sample_weight[rows]
+        self._keep_outcomes(fitting, rows, y)
+        self._keep_measures(fitting, measures, precision)
+
+    def _keep_pairs(
+        self,
+        fitting: class_pairs.PairFitting,
+        kernel: Kernel,
+        y: NDArray[Any] | None,
+        sample_weight: Array | None,
+    ) -> None:
+        """Set the fitted attributes from arrays over all pairs of classes."""
+        pairs = fitting.pairs
+        support = pairs.coef.any(axis=0)
+        rows = pairs.order[support]
+        begins = np.concatenate([[0], pairs.ends[:-1]])
+        self.n_support_ = np.add.reduceat(support, begins, dtype=np.int32)
+        self.intercept_, self._linear, self._precision = pairs.intercept, None, "float64"
+        coef = pairs.coef if support.all() else pairs.coef[:, support]
+        self._keep_model(fitting, kernel, rows, coef)
+        self._support_weight = None if sample_weight is None else sample_weight[rows]
+        self._keep_outcomes(fitting, rows, y)
+        self.certificates_ = class_pairs.PairCertificates(pairs)
+        self.negative_curvature_: NegativeCurvature | None = None
+        self._squared_norms = pairs.norm2
+        self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1)
+        self.fit_status_ = 0 if self.certificates_.converged else 1
+        self.n_iter_: Any = pairs.n_iter
+        self._record = TrainingRecord(
+            fitting.n_total,
+            fitting.kept,
+            _short(fitting.scheme.codes),  # type: ignore[attr-defined]
+            class_pairs.PairTable(pairs.excess, pairs.ends),
+            class_pairs.PairTable(pairs.mark, pairs.ends),
+        )
+
+    def _keep_model(
+        self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
+    ) -> None:
+        """Keep the kernel, the support vectors and their coefficients."""
+        kept, X = fitting.kept, fitting.X
         self.kernel_ = kernel
-        self.support_ = support.astype(np.int32)
+        self.support_ = (rows if kept is None else kept[rows]).astype(np.int32)
         if kernel.pairwise:
             self.support_vectors_ = np.empty((0, 0))
         else:
             self.support_vectors_ = take(X, rows)
         self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
-        shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
-        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes]) - shifts
-        linear = [outcome.linear for outcome in fitting.outcomes]
-        self._linear = None if linear[0] is None else np.array(linear)
         self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
-        self._precision = predicting_precision(fitting)
         self._lazy: dict[str, Any] = {}
-        self._support_weight = None if sample_weight is None else sample_weight[rows]
         self._support_price = _brief(fitting.formulation.price * fitting.weight[rows])
-        self._keep_outcomes(fitting, rows, y)
         self._largest = fitting.largest
-        self._keep_measures(fitting, measures, precision)
 
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
@@ -191,9 +326,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         self.fit_status_ = 0 if all(c.converged for c in self.certificates_) else 1
         counts = np.array([s.n_iter for s in solutions], dtype=np.int32)
         self.n_iter_ = counts if hasattr(self, "classes_") else int(counts[0])
-        codes = fitting.scheme.codes if isinstance(fitting.scheme, OneVsOne) else None
-        if codes is not None:
-            codes = codes.astype(np.min_scalar_type(int(codes.max())))
+        codes = _short(fitting.scheme.codes) if isinstance(fitting.scheme, OneVsOne) else None
         store = np.float32 if fitting.gram.dtype == "float32" else np.float64
         self._record = TrainingRecord(
             fitting.n_total,
@@ -241,6 +374,7 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         n_total: int,
         kept: NDArray[np.intp] | None,
         price: Array | None = None,
+        repetition: Repetition | None = None,
     ) -> list[Outcome] | None:
         """Return the fitted model task by task, over the rows that take part.
 
@@ -254,6 +388,8 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             The rows that take part.
         price : array, optional
             C s_i of the support vectors, to which the coefficients are scaled.
+        repetition : Repetition, optional
+            Which of these rows are taken together.
         """
         coef = self._dense_coef()
         if price is not None:
@@ -263,6 +399,8 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         matrix[:, self.support_] = coef
         if kept is not None:
             matrix = matrix[:, kept]
+        if repetition is not None:
+            matrix = np.ascontiguousarray(sums_of_each(repetition.group, matrix.T).T)
         try:
             betas = scheme.unstack(matrix)
         except IndexError:  # another number of classes
@@ -297,11 +435,16 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         kept = positive_rows(weight)
         conclusion.refuse_other_data(self, X)
         X, y, weight = _selected(kernel, X, kept, y, weight)
+        every, repetition = kept, find_repetition(kernel, X, y, _lines(extra, kept))
+        if repetition is not None:
+            X, y = take(X, repetition.first), None if y is None else y[repetition.first]
+            weight = repetition.total(weight)
+            kept = repetition.first if kept is None else kept[repetition.first]
         scheme, s = self._pose(y, weight, count(X), fitting=False)
         formulation = self._formulation(float(s.sum()), kept, extra, fitting=False)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
-        outcomes = self._outcomes(scheme, n_total, kept)
+        outcomes = self._outcomes(scheme, n_total, every, repetition=repetition)
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
         moved = centring(kernel, X, self._sums_to_zero)
@@ -334,6 +477,41 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
         return conclusion.checked_again(self, found, rounding)
 
+    # -- scikit-learn -----------------------------------------------------------------------
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        freeze(self)  # which pickles do not keep
+
+
+def _like(
+    model: Any,
+    formulation: Formulation,
+    tasks: list[Task],
+    solutions: list[Any],
+    outcomes: list[Outcome],
+    moved: Centring | None,
+) -> list[Outcome]:
+    """Return the outcomes with the multipliers of another model where they are optimal as well."""
+    n = len(tasks)
+    rho = np.atleast_1d(getattr(model, "rho_", np.full(n, np.nan)))
+    epsilon = np.atleast_1d(getattr(model, "epsilon_", np.full(n, np.nan)))
+    if not len(rho) == len(epsilon) == len(model.intercept_) == n:
+        return outcomes
+    intercepts = model.intercept_ + _shifts(moved, tasks, outcomes)
+    changed = []
+    for t, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        other = outcomes[t]._replace(
+            intercept=float(intercepts[t]), rho=float(rho[t]), epsilon=float(epsilon[t])
+        )
+        wanted = formulation.multipliers(other)
+        if wanted is not None and len(wanted) == len(solution.multiplier):
+            for g, (low, high) in enumerate(solution.multiplier_range):
+                if low <= high:
+                    solution.multiplier[g] = min(max(wanted[g], low), high)
+        changed.append(formulation.outcome(task, solution))
+    return changed
+
 
 def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:
     """Return the direction of negative curvature that was found, in the rows of the user."""
@@ -349,6 +527,29 @@ def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) 
         return np.zeros(len(tasks))
     pairs = zip(tasks, outcomes, strict=True)
     return np.array([moved.shift(outcome.beta, task.rows) for task, outcome in pairs])
+
+
+def _merged(data: TrainingData, repetition: Repetition) -> TrainingData:
+    """Return the distinct rows with the weight of their repetitions: the same problem."""
+    first, kept = repetition.first, data.kept
+    return replace(
+        data,
+        views=data.views.take(first),
+        y=None if data.y is None else data.y[first],
+        weight=repetition.total(data.weight),
+        kept=first if kept is None else kept[first],
+        extra=None if data.extra is None else data.extra[first],
+    )
+
+
+def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:
+    """Return what belongs to each row beside its target, for the rows that take part."""
+    return extra if extra is None or kept is None else extra[kept]
+
+
+def _short(codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the codes in the smallest type that holds them."""
+    return codes.astype(np.min_scalar_type(int(codes.max())))
 
 
 def _brief(values: Array) -> Any:

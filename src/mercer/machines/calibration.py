@@ -1,227 +1,314 @@
-"""Probabilities from decision values, by one rule that cannot contradict the prediction.
+"""Probabilities from decision values.
 
-Two classes. P(second class | x) = 1 / (1 + exp(-a f(x))) with a > 0: monotone, and through
-(0, 1/2), so the probability exceeds 1/2 exactly where f > 0 and the class is predicted; at f = 0,
-where both are 1/2, the second class is predicted by convention. The slope a minimises the cross
-entropy of decision values that were computed by machines trained without the sample (stratified
-folds on the same kernel matrix), against targets drawn in from 0 and 1 as by Platt (1999):
-(N+ + 1) / (N+ + 2) and 1 / (N- + 2).
+For each binary problem a monotone map turns the decision value f(x) into P(first class | x, one of
+the two). It is fitted to cross-fitted scores: decision values of rows by machines that were trained
+without them (`mercer.machines.cross_fitting`).
 
-Several classes. The same map for each binary problem. One against one: the pairwise
-probabilities r_ij are coupled by the second method of Wu, Lin and Weng (2004), which minimises
-sum_ij (r_ji p_i - r_ij p_j)^2 over distributions p. One against the rest: the values are divided
-by their sum. In both cases the result is then projected onto the distributions in which no class
-is more probable than the predicted one.
+Class weights are prices. They shape the machines, whose `predict` answers the weighted question
+"which class costs least"; they do not enter the calibration, so that probabilities estimate how
+frequent the classes are. With p_c the probability and w_c the weight of class c the two are tied by
 
-Weights enter the machines of the folds and the cross entropy; that a weight is a repetition
-holds for the machine itself, not for its calibration, which depends on the folds.
+    predict = argmax_c w_c p_c(x),
+
+exactly or nearly so, depending on the map:
+
+"free"
+    p = 1 / (1 + exp(-(a f + b))), J. Platt, "Probabilistic outputs for support vector machines",
+    1999: two parameters that minimise the cross entropy against targets drawn in from 0 and 1,
+    (N+ + 1) / (N+ + 2) and 1 / (N- + 2), by the Newton method of H.-T. Lin, C.-J. Lin, R. Weng, "A
+    note on Platt's probabilistic outputs for support vector machines", 2007. The best calibrated
+    of the three on most data; near the boundary the rule above may break.
+"consistent"
+    log(p / (1 - p)) = log(w- / w+) + a f with one slope a > 0 for f > 0 and another one for f < 0:
+    the map goes through (0, w- / (w- + w+)), so the rule holds exactly. With several classes the
+    coupled probabilities are projected onto those for which it holds. On imbalanced data this costs
+    log loss (up to 20 % in a trial).
+"isotonic"
+    The best non-decreasing map, a step function between which values are interpolated. No shape is
+    assumed; it needs more rows (about a thousand), and many scores share one probability.
+
+Several classes. One against one: the pairwise probabilities r_ij are coupled by the second method
+of T.-F. Wu, C.-J. Lin, R. Weng, "Probability estimates for multi-class classification by pairwise
+coupling", JMLR 5, 2004, which minimises sum_ij (r_ji p_i - r_ij p_j)^2 over distributions p. One
+against the rest: the values are divided by their sum.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .errors import InfeasibleNuError
-from .formulation import Formulation, Outcome, Task, feasible
-from .multiclass import pairs
-from .solving import TrainingKernel, solve_tasks
+from .multiclass import pair_groups
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-N_FOLDS = 5
+CALIBRATIONS = ("free", "consistent", "isotonic")
 
-
-def calibration_slopes(
-    formulation: Formulation,
-    tasks: list[Task],
-    outcomes: list[Outcome],
-    gram: Any,
-    X: Any,
-    settings: Any,
-    kernel: TrainingKernel,
-    random_state: Any,
-) -> Array:
-    """Return the slope of the sigmoid of every task.
-
-    Parameters
-    ----------
-    formulation, tasks, outcomes : Formulation, list of Task, list of Outcome
-        The machine that was fitted, task by task.
-    gram : Gram
-        The kernel matrix of the training rows, on which the folds are views.
-    X : objects
-        The training rows.
-    settings : Settings
-        Tolerances and limits of the solver.
-    kernel : TrainingKernel
-        Multiplies blocks of the kernel matrix.
-    random_state : int, RandomState or None
-        Draws the folds.
-    """
-    from sklearn.utils import check_random_state
-
-    random = check_random_state(random_state)
-    held_out = [_folds(task, random) for task in tasks]
-    parts: list[tuple[int, Rows, Task]] = []
-    for t, (task, folds) in enumerate(zip(tasks, held_out, strict=True)):
-        for k in range(int(folds.max(initial=-1)) + 1):
-            inside = np.flatnonzero(folds != k)
-            part = _subtask(formulation, task, inside)
-            if part is not None:
-                parts.append((t, np.flatnonzero(folds == k), part))
-    starts = []
-    for t, outside, part in parts:
-        inside = np.setdiff1d(np.arange(len(tasks[t].y)), outside, assume_unique=True)
-        shrunk = outcomes[t]._replace(beta=outcomes[t].beta[inside])
-        starts.append(feasible(part, formulation.variables(part, shrunk)))
-    values = [np.full(len(task.y), np.nan) for task in tasks]
-    if parts:
-        solutions, fold_outcomes = solve_tasks(
-            formulation, [part for _, _, part in parts], gram, X, settings, starts
-        )
-        if any(solution.status == "interrupted" for solution in solutions):
-            raise KeyboardInterrupt(
-                "the calibration was interrupted; the machine itself is fitted, without "
-                "probabilities."
-            )
-        for (t, outside, part), outcome in zip(parts, fold_outcomes, strict=True):
-            everything = tasks[t].rows
-            rows = outside if everything is None else everything[outside]
-            support = np.flatnonzero(outcome.beta)
-            columns = part.rows[support]  # type: ignore[index]
-            f0 = kernel.product(columns, outcome.beta[support][:, None], rows)[:, 0]
-            values[t][outside] = f0 + formulation.offset(outcome, rows)
-    return np.array([_slope(v, task) for v, task in zip(values, tasks, strict=True)])
-
-
-def _folds(task: Task, random: Any) -> NDArray[np.intp]:
-    """Return the fold of each row, every class being spread evenly over the folds.
-
-    With fewer rows in a class than folds there are fewer folds; a class of one row cannot be
-    left out, and no row is.
-    """
-    positive = task.y > 0.0
-    smallest = int(min(positive.sum(), (~positive).sum()))
-    n_folds = min(N_FOLDS, smallest)
-    if n_folds < 2:
-        return np.full(len(task.y), -1, dtype=np.intp)
-    folds = np.empty(len(task.y), dtype=np.intp)
-    offset = 0
-    for side in (positive, ~positive):
-        members = np.flatnonzero(side)
-        folds[random.permutation(members)] = (np.arange(len(members)) + offset) % n_folds
-        offset += len(members)
-    return folds
-
-
-def _subtask(formulation: Formulation, task: Task, inside: Rows) -> Task | None:
-    """Return the task on a part of its rows; a nu that the part cannot have is lowered to fit."""
-    rows = inside if task.rows is None else task.rows[inside]
-    y, weight = task.y[inside], task.weight[inside]
-    try:
-        return formulation.task(y, weight, rows, task.name)
-    except InfeasibleNuError as error:
-        if not error.largest_nu > 0.0:
-            return None
-        nu = formulation.nu  # type: ignore[attr-defined]
-        formulation.nu = error.largest_nu  # type: ignore[attr-defined]
-        try:
-            return formulation.task(y, weight, rows, task.name)
-        finally:
-            formulation.nu = nu  # type: ignore[attr-defined]
-
-
-def _slope(values: Array, task: Task) -> Array:
-    """Return the slope a > 0 that minimises the cross entropy, by Newton's method."""
-    known = np.isfinite(values)
-    f, y, s = values[known], task.y[known], task.weight[known]
-    scale = float(np.abs(f).mean()) if len(f) else 0.0
-    if scale == 0.0:
-        return np.float64(1.0)  # type: ignore[return-value]
-    f = f / scale
-    positive = y > 0.0
-    plus, minus = float(s[positive].sum()), float(s[~positive].sum())
-    target = np.where(positive, (plus + 1.0) / (plus + 2.0), 1.0 / (minus + 2.0))
-    a = 1.0
-    for _ in range(100):
-        p = _sigmoid(a * f)
-        gradient = float(s @ ((p - target) * f))
-        curvature = float(s @ (p * (1.0 - p) * f * f)) + 1e-12
-        # The cross entropy is convex in a; half steps keep Newton from leaving the flat tails.
-        step = np.clip(gradient / curvature, -0.5 * a - 0.5, 0.5 * a)
-        a -= step
-        if abs(step) <= 1e-10 * a or a < _SMALLEST:
-            break
-    return np.float64(max(a, _SMALLEST) / scale)  # type: ignore[return-value]
-
+_STEPS = 100
+"""Newton steps; ten do for most problems."""
 
 _SMALLEST = 1e-4
-"""Least slope per typical decision value: worthless scores still break the tie at 1/2."""
+"""Least slope of the consistent map per typical score: worthless scores still break ties."""
+
+_STRICT = 1e-12
+"""Relative distance that the consistent map keeps from its value at f = 0."""
 
 
-def binary_probabilities(decision: Array, slope: float) -> Array:
-    """Return the probabilities of both classes.
+@dataclass
+class Scores:
+    """Cross-fitted decision values of several binary problems, one after the other.
 
-    Parameters
+    Attributes
     ----------
-    decision : array of shape (n_samples,)
-        Decision values, positive for the second class.
-    slope : float
-        Slope of the sigmoid.
+    value : array
+        Decision values, NaN where a row could not be left out.
+    positive : array of bool
+        Whether the row belongs to the class for which the value is positive.
+    weight : array
+        Sample weights, without class weights.
+    starts : array of int
+        Where each problem begins.
     """
-    p = _sigmoid(slope * decision)
-    above = np.nextafter(0.5, 1.0)
-    # Rounding must not decide: strictly more than 1/2 for every positive value, however small.
-    p = np.where(decision > 0.0, np.maximum(p, above), np.minimum(p, 0.5))
-    return np.column_stack([1.0 - p, p])
+
+    value: Array
+    positive: NDArray[np.bool_]
+    weight: Array
+    starts: Rows
+
+    def known(self) -> Scores:
+        """Return the rows that have a value; a problem without any keeps none."""
+        known = np.isfinite(self.value)
+        before = np.concatenate([[0], np.cumsum(known)])[self.starts]
+        return Scores(self.value[known], self.positive[known], self.weight[known], before)
+
+    @property
+    def sizes(self) -> Rows:
+        """The number of rows of each problem."""
+        return np.diff(np.append(self.starts, len(self.value)))
+
+    def sums(self, values: Array) -> Array:
+        """Return the sum of one number per row over the rows of each problem."""
+        found = np.zeros(len(self.starts))
+        filled = np.flatnonzero(self.sizes > 0)
+        if len(filled):
+            found[filled] = np.add.reduceat(values, self.starts[filled])
+        return found
+
+    def targets(self) -> Array:
+        """Return Platt's targets: the posterior mean of a frequency after N cases of one class."""
+        size = self.sizes
+        plus = np.repeat(self.sums(np.where(self.positive, self.weight, 0.0)), size)
+        minus = np.repeat(self.sums(np.where(self.positive, 0.0, self.weight)), size)
+        return np.where(self.positive, (plus + 1.0) / (plus + 2.0), 1.0 / (minus + 2.0))
 
 
-def pairwise_probabilities(decision: Array, slopes: Array, predicted: Rows, k: int) -> Array:
-    """Return the probabilities of `k` classes from one-against-one decision values.
+class Calibration(Protocol):
+    """A monotone map for each of several binary problems."""
+
+    def __call__(self, values: Array) -> Array:
+        """Return probabilities for decision values, one column per problem."""
+
+
+@dataclass
+class Sigmoids:
+    """p = 1 / (1 + exp(-(slope f + offset))), one pair of numbers per problem."""
+
+    slope: Array
+    offset: Array
+
+    def __call__(self, values: Array) -> Array:
+        """Return probabilities for decision values, one column per problem."""
+        return expit(values * self.slope + self.offset)
+
+
+@dataclass
+class TwoSlopes:
+    """log(p / (1 - p)) = odds + slope f, with a slope for either sign of f, per problem."""
+
+    below: Array
+    above: Array
+    odds: Array
+
+    def __call__(self, values: Array) -> Array:
+        """Return probabilities; on the right side of the value at 0 also after rounding."""
+        p = expit(self.odds + values * np.where(values > 0.0, self.above, self.below))
+        level = expit(self.odds)
+        room = _STRICT * np.minimum(level, 1.0 - level)
+        above = np.where(values > 0.0, np.maximum(p, level + room), level)
+        return np.where(values < 0.0, np.minimum(p, level - room), above)
+
+
+@dataclass
+class Steps:
+    """Non-decreasing maps, linear between the given points, per problem."""
+
+    points: list[tuple[Array, Array]]
+
+    def __call__(self, values: Array) -> Array:
+        """Return probabilities for decision values, one column per problem."""
+        columns = [np.interp(values[:, t], x, p) for t, (x, p) in enumerate(self.points)]
+        return np.stack(columns, axis=1) if columns else np.empty((len(values), 0))
+
+
+def fit_calibration(
+    kind: str, scores: Scores, weight_positive: Array, weight_negative: Array
+) -> Calibration:
+    """Return the map of every problem.
 
     Parameters
     ----------
-    decision : array of shape (n_samples, k (k - 1) / 2)
-        Values of the pairs, positive for the first class of each.
-    slopes : array
-        Slope of the sigmoid of each pair.
-    predicted : array of int
-        The predicted classes.
+    kind : {"free", "consistent", "isotonic"}
+        See the head of this module.
+    scores : Scores
+        Cross-fitted decision values.
+    weight_positive, weight_negative : array of shape (n_problems,)
+        Class weights of the two sides of each problem, for the consistent map.
+    """
+    scores = scores.known()
+    if kind == "isotonic":
+        return _isotonic(scores)
+    if kind == "consistent":
+        return _two_slopes(scores, np.log(weight_negative / weight_positive))
+    return _sigmoids(scores)
+
+
+def _typical(scores: Scores) -> Array:
+    """Return the mean size of the scores of each problem, 1 where there are none."""
+    sizes = np.maximum(scores.sizes, 1)
+    scale = scores.sums(np.abs(scores.value)) / sizes
+    return np.where(scale > 0.0, scale, 1.0)
+
+
+def _cross_entropy(t: Array, target: Array) -> Array:
+    """Return -target log p - (1 - target) log(1 - p) for p = 1 / (1 + exp(-t))."""
+    return np.maximum(t, 0.0) - t * target + np.log1p(np.exp(-np.abs(t)))
+
+
+def _sigmoids(scores: Scores) -> Sigmoids:
+    """Minimise the cross entropy of all problems together by Newton's method with line search."""
+    size, u, target = scores.sizes, scores.weight, scores.targets()
+    scale = _typical(scores)
+    f = scores.value / np.repeat(scale, size)
+    plus = scores.sums(np.where(scores.positive, u, 0.0))
+    minus = scores.sums(np.where(scores.positive, 0.0, u))
+    empty = size == 0
+    a, b = np.zeros(len(size)), np.log((plus + 1.0) / (minus + 1.0))
+
+    def value(a: Array, b: Array) -> Array:
+        t = np.repeat(a, size) * f + np.repeat(b, size)
+        return scores.sums(u * _cross_entropy(t, target))
+
+    now = value(a, b)
+    active = ~empty
+    for _ in range(_STEPS):
+        p = expit(np.repeat(a, size) * f + np.repeat(b, size))
+        residual, curve = u * (p - target), u * p * (1.0 - p)
+        ga, gb = scores.sums(residual * f), scores.sums(residual)
+        haa = scores.sums(curve * f * f) + 1e-12
+        hbb = scores.sums(curve) + 1e-12
+        hab = scores.sums(curve * f)
+        det = haa * hbb - hab * hab
+        da, db = -(hbb * ga - hab * gb) / det, -(haa * gb - hab * ga) / det
+        descent = ga * da + gb * db
+        step = np.where(active & (descent < 0.0), 1.0, 0.0)
+        for _ in range(40):
+            trial = value(a + step * da, b + step * db)
+            bad = (trial > now + 1e-4 * step * descent) & (step > 0.0)
+            if not bad.any():
+                break
+            step = np.where(bad, np.where(step > 1e-10, 0.5 * step, 0.0), step)
+        a, b = a + step * da, b + step * db
+        gained, now = now - np.where(step > 0.0, trial, now), np.where(step > 0.0, trial, now)
+        active &= (step > 0.0) & (gained > 1e-12 * np.abs(now))
+        if not active.any():
+            break
+    # Scores that rank the wrong way round say nothing: the frequency alone is left.
+    wrong = a < 0.0
+    a, b = np.where(wrong, 0.0, a), np.where(wrong, np.log((plus + 1.0) / (minus + 1.0)), b)
+    return Sigmoids(np.where(empty, 1.0, a / scale), np.where(empty, 0.0, b))
+
+
+def _two_slopes(scores: Scores, odds: Array) -> TwoSlopes:
+    """Minimise the cross entropy over the slope on either side, each by Newton's method."""
+    scale, target = _typical(scores), scores.targets()
+    size = scores.sizes
+    f, c = scores.value / np.repeat(scale, size), np.repeat(odds, size)
+    found = []
+    for side in (f < 0.0, f > 0.0):
+        u = np.where(side, scores.weight, 0.0)
+        a = np.ones(len(size))
+        for _ in range(_STEPS):
+            p = expit(c + np.repeat(a, size) * f)
+            slope = scores.sums(u * (p - target) * f)
+            curve = scores.sums(u * p * (1.0 - p) * f * f) + 1e-12
+            # The cross entropy is convex in a; short steps keep Newton from the flat tails.
+            step = np.clip(slope / curve, -0.5 * a - 0.5, 0.5 * a)
+            a = a - np.where(scores.sums(u) > 0.0, step, 0.0)
+            if (np.abs(step) <= 1e-10 * a).all() or (a < _SMALLEST).all():
+                break
+        found.append(np.maximum(a, _SMALLEST) / scale)
+    return TwoSlopes(found[0], found[1], odds)
+
+
+def _isotonic(scores: Scores) -> Steps:
+    """Return the non-decreasing maps of least squares, by pooling adjacent violators."""
+    from sklearn.isotonic import isotonic_regression
+
+    target, points = scores.targets(), []
+    for begin, size in zip(scores.starts.tolist(), scores.sizes.tolist(), strict=True):
+        if size == 0:
+            points.append((np.array([-1.0, 1.0]), expit(np.array([-1.0, 1.0]))))
+            continue
+        part = slice(begin, begin + size)
+        x, group = np.unique(scores.value[part], return_inverse=True)
+        weight = np.bincount(group, scores.weight[part])
+        mean = np.bincount(group, scores.weight[part] * target[part]) / weight
+        points.append((x, isotonic_regression(mean, sample_weight=weight)))
+    return Steps(points)
+
+
+def couple(pairwise: Array, k: int) -> Array:
+    """Return distributions over `k` classes from pairwise probabilities.
+
+    Parameters
+    ----------
+    pairwise : array of shape (n_samples, k (k - 1) / 2)
+        Probability of the first class of each pair, in the order of the pairs.
     k : int
         Number of classes.
     """
-    n = len(decision)
+    n = len(pairwise)
     r = np.zeros((n, k, k))
-    p = np.clip(_sigmoid(decision * slopes), 1e-7, 1.0 - 1e-7)
-    for column, (i, j) in enumerate(pairs(k)):
-        r[:, i, j] = p[:, column]
-        r[:, j, i] = 1.0 - p[:, column]
+    p = np.clip(pairwise, 1e-7, 1.0 - 1e-7)
+    for i, group in pair_groups(k):
+        r[:, i, i + 1 :] = p[:, group]
+        r[:, i + 1 :, i] = 1.0 - p[:, group]
     # Q_ii = sum_j r_ji^2, Q_ij = -r_ij r_ji; minimise p'Qp over sum p = 1.
     Q = -r * r.transpose(0, 2, 1)
     diagonal = np.arange(k)
     Q[:, diagonal, diagonal] = (r**2).sum(axis=1) + 1e-12
     coupled = np.linalg.solve(Q, np.ones((n, k, 1)))[:, :, 0]
     coupled = np.maximum(coupled / coupled.sum(axis=1, keepdims=True), 1e-12)
-    return project(coupled / coupled.sum(axis=1, keepdims=True), predicted)
+    return coupled / coupled.sum(axis=1, keepdims=True)
 
 
-def rest_probabilities(decision: Array, slopes: Array, predicted: Rows) -> Array:
-    """Return the probabilities from one-against-the-rest decision values, one column a class."""
-    p = np.maximum(_sigmoid(decision * slopes), 1e-12)
-    return project(p / p.sum(axis=1, keepdims=True), predicted)
+def normalised(probabilities: Array) -> Array:
+    """Return positive numbers, one for each class, divided by their sum."""
+    p = np.maximum(probabilities, 1e-12)
+    return p / p.sum(axis=1, keepdims=True)
 
 
-def project(probabilities: Array, predicted: Rows) -> Array:
-    """Return the nearest distributions in which the predicted class is the most probable.
+def project(probabilities: Array, predicted: Rows, weight: Array) -> Array:
+    """Return distributions near the given ones in which w_c p_c is largest for the prediction.
 
-    Where another class is ahead, the predicted one and those ahead of it share their mean, one
-    after the other until none is left ahead; the rest stays. A part in 10^12 keeps the predicted
-    class strictly in front.
+    Where another class is ahead, the predicted one and those ahead of it share their probability so
+    that their w_c p_c are equal, one after the other until none is left ahead; the rest stays. A
+    part in 10^12 keeps the predicted class strictly in front.
 
     Parameters
     ----------
@@ -229,21 +316,20 @@ def project(probabilities: Array, predicted: Rows) -> Array:
         Distributions.
     predicted : array of int
         The class of each row that shall lead.
+    weight : array of shape (n_classes,)
+        The class weights w_c.
     """
     result = probabilities.copy()
-    for row in np.flatnonzero(result.argmax(axis=1) != predicted):
+    for row in np.flatnonzero((result * weight).argmax(axis=1) != predicted):
         p, c = result[row], predicted[row]
         others = np.delete(np.arange(len(p)), c)
-        others = others[np.argsort(-p[others], kind="stable")]
-        total, pooled = p[c], 0
-        while pooled < len(others) and p[others[pooled]] > total / (pooled + 1):
+        others = others[np.argsort(-(weight * p)[others], kind="stable")]
+        total, parts, pooled = p[c], 1.0 / weight[c], 0
+        while pooled < len(others) and (weight * p)[others[pooled]] > total / parts:
             total += p[others[pooled]]
+            parts += 1.0 / weight[others[pooled]]
             pooled += 1
-        level = total / (pooled + 1)
-        p[others[:pooled]] = level * (1.0 - 1e-12)
-        p[c] = level * (1.0 + pooled * 1e-12)
+        behind = others[:pooled]
+        p[behind] = total / parts / weight[behind] * (1.0 - _STRICT)
+        p[c] = total - p[behind].sum()
     return result
-
-
-def _sigmoid(t: Array) -> Array:
-    return expit(t)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from mercer.kernels import Linear
+from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
 from . import calibration, conclusion
 from .base import KernelMachine
+from .class_pairs import refuse_too_many_classes
+from .cross_fitting import LIMITED, cross_fitted
 from .data import check_labels, check_objects
 from .documentation import documented
 from .multiclass import (
@@ -30,10 +37,18 @@ from .parameters import check_choice, check_common, check_flag
 from .prediction import PairPredictor
 from .proving import Fitting
 from .record import PointStatus
-from .solving import TrainingKernel, settings_for
+from .solving import settings_for
 from .weights import class_weights
 
 Array = NDArray[np.float64]
+
+_PART_OF_FIT = 0.4
+"""Part of the time limit for the machine itself where probabilities are asked for; the machines of
+the folds start from its solution."""
+
+_ROWS, _BLOCK = 12, 2**20
+"""Rows that are predicted together, one against one: at least so many, or such that the values of
+their problems stay in the cache of a processor."""
 
 _FEW_PAIRS = 4
 """Up to so many classes, one product with all pairs is faster than one product per class."""
@@ -43,7 +58,7 @@ _FEW_PAIRS = 4
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
 
         Parameters
@@ -57,30 +72,48 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         {fitted}
         """
+        begin = perf_counter()
+        self.__dict__.pop("_calibration", None)
         fitting = self._fit(X, y, sample_weight)
-        self.__dict__.pop("_slopes", None)
         if self.probability and not fitting.interrupted:
-            self._calibrate(fitting)
+            self._calibrate(fitting, perf_counter() - begin)
         conclusion.conclude(self, fitting)
         return self
 
-    def _calibrate(self, fitting: Fitting) -> None:
-        self._slopes = calibration.calibration_slopes(
-            fitting.formulation,
-            fitting.tasks,
-            fitting.outcomes,
-            fitting.gram,
-            fitting.X,
-            settings_for(self),
-            TrainingKernel(fitting.gram, n_jobs=self.n_jobs),
-            self.random_state,
+    def _time_for_fit(self) -> float | None:
+        """Return the time limit of the machine itself: with probabilities, five more follow."""
+        if self.time_limit is None or not self.probability:
+            return super()._time_for_fit()
+        return _PART_OF_FIT * float(self.time_limit)
+
+    def _calibrate(self, fitting: Fitting, seconds: float) -> None:
+        """Fit the maps from decision values to probabilities, in the time that is left."""
+        scheme = fitting.scheme
+        prices = self.class_weight_
+        of_row = prices[scheme.codes]  # type: ignore[attr-defined]
+        settings = settings_for(self).after(0, seconds)
+        random = check_random_state(self.random_state)
+        scores, statuses = cross_fitted(fitting, fitting.weight / of_row, settings, random)
+        positive, negative = scheme.prices(prices, fitting.weight)
+        self._calibration = calibration.fit_calibration(
+            self.calibration, scores, positive, negative
         )
+        limited = statuses.intersection(LIMITED) and not fitting.statuses.intersection(LIMITED)
+        if limited and (self.max_iter >= 0 or self.time_limit is not None):
+            warnings.warn(
+                "The machines behind the probabilities were stopped early by "
+                f"max_iter={self.max_iter} or time_limit={self.time_limit}; the machine itself was "
+                "not. The probabilities are less sharp than they could be; raise the limit.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     # -- what the base class asks for -------------------------------------------------------
 
     def _check_parameters(self) -> None:
         check_common(self)
         check_flag("probability", self.probability)
+        check_choice("calibration", self.calibration, calibration.CALIBRATIONS)
         check_flag("break_ties", self.break_ties)
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
@@ -110,8 +143,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             s *= weight
         if len(classes) == 2:
             return Single(np.where(codes == 1, 1.0, -1.0), codes, classes), s
-        scheme = OneVsOne if self.multiclass == "ovo" else OneVsRest
-        return scheme(codes, classes), s
+        if self.multiclass == "ovr":
+            return OneVsRest(codes, classes), s
+        refuse_too_many_classes(len(classes), len(codes))
+        return OneVsOne(codes, classes), s
 
     def _one_class_message(self, weighted: bool) -> str:
         if weighted:
@@ -144,7 +179,24 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _problem_values(self, X: Any) -> Array:
         """Return the decision values of all binary problems, one column for each."""
         self._require_fit()
+        return self._values_of(check_objects(self, X, self.kernel_))
+
+    def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
+        """Return what `reduced` makes of the values of all problems, a block of rows at a time.
+
+        The values of many pairs of classes are far larger than what a prediction keeps of them.
+        """
+        self._require_fit()
         X = check_objects(self, X, self.kernel_)
+        n, k = count(X), len(self.classes_)
+        rows = max(_ROWS, _BLOCK // (k * (k - 1)))
+        if not self._one_against_one() or n <= rows:
+            return reduced(self._values_of(X))
+        blocks = [np.arange(a, min(a + rows, n)) for a in range(0, n, rows)]
+        return np.concatenate([reduced(self._values_of(take(X, block))) for block in blocks])
+
+    def _values_of(self, X: Any) -> Array:
+        """Return the decision values of all binary problems on validated objects."""
         many = self._one_against_one() and len(self.classes_) > _FEW_PAIRS
         if many and self._linear is None and type(self.kernel_) is not Linear:
             predictor = self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
@@ -166,12 +218,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             more, one column per class (``decision_function_shape="ovr"``) or per pair of classes
             in the order (0, 1), (0, 2), ..., positive for the first of the two.
         """
+        self._require_fit()
+        k = len(self.classes_)
+        if k > 2 and self._one_against_one() and self.decision_function_shape == "ovr":
+            return self._per_row(X, lambda values: one_score_per_class(values, k))
         values = self._problem_values(X)
-        if len(self.classes_) == 2:
-            return values[:, 0]
-        if self._one_against_one() and self.decision_function_shape == "ovr":
-            return one_score_per_class(values, len(self.classes_))
-        return values
+        return values[:, 0] if k == 2 else values
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels.
@@ -193,7 +245,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        return self.classes_[self._winners(self._problem_values(X))]
+        return self.classes_[self._per_row(X, self._winners)]
 
     def _winners(self, values: Array) -> NDArray[np.intp]:
         """Return the positions of the predicted classes, given the values of all problems."""
@@ -217,9 +269,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes; see `mercer.machines.calibration`.
 
-        No class is more probable than the predicted one: for two classes the probability of
-        ``classes_[1]`` exceeds 1/2 exactly where the decision value is positive, and is 1/2
-        where it is 0.
+        How frequent the classes are given x, in the population that the training rows were drawn
+        from: class weights do not enter. The prediction is the class of the largest product of
+        class weight and probability, always with ``calibration="consistent"``, and up to scores
+        near the boundary with the others.
 
         Parameters
         ----------
@@ -231,18 +284,22 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             Probabilities in the order of ``classes_``.
         """
         self._require_fit()
-        if "_slopes" not in self.__dict__:
+        if "_calibration" not in self.__dict__:
             raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False; fit again."
             )
-        values = self._problem_values(X)
+        return self._per_row(X, self._probabilities)
+
+    def _probabilities(self, values: Array) -> Array:
+        """Return the probabilities of the classes, given the values of all problems."""
+        p = self._calibration(values)
         k = len(self.classes_)
         if k == 2:
-            return calibration.binary_probabilities(values[:, 0], float(self._slopes[0]))
-        predicted = self._winners(values)
-        if self._one_against_one():
-            return calibration.pairwise_probabilities(values, self._slopes, predicted, k)
-        return calibration.rest_probabilities(values, self._slopes, predicted)
+            return np.column_stack([1.0 - p[:, 0], p[:, 0]])
+        p = calibration.couple(p, k) if self._one_against_one() else calibration.normalised(p)
+        if isinstance(self._calibration, calibration.TwoSlopes):
+            p = calibration.project(p, self._winners(values), self.class_weight_)
+        return p
 
     @available_if(_can_estimate)
     def predict_log_proba(self, X: Any) -> Array:
@@ -263,12 +320,18 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     @property
     def probA_(self) -> Array:  # noqa: N802 - LIBSVM's name
         """Minus the slopes of the sigmoids 1 / (1 + exp(probA f + probB)), one per problem."""
-        return -self.__dict__.get("_slopes", np.empty(0))
+        return -self._sigmoids().slope
 
     @property
     def probB_(self) -> Array:  # noqa: N802 - LIBSVM's name
-        """Offsets of the sigmoids: 0, since they pass through (0, 1/2)."""
-        return np.zeros_like(self.probA_)
+        """Minus the offsets of the sigmoids 1 / (1 + exp(probA f + probB)), one per problem."""
+        return -self._sigmoids().offset
+
+    def _sigmoids(self) -> calibration.Sigmoids:
+        found = self.__dict__.get("_calibration", calibration.Sigmoids(np.empty(0), np.empty(0)))
+        if not isinstance(found, calibration.Sigmoids):
+            raise AttributeError('probA_ and probB_ belong to calibration="free".')
+        return found
 
     # -- proof ------------------------------------------------------------------------------
 

@@ -152,7 +152,7 @@ def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
 
 def conclude(machine: KernelMachine, fitting: Fitting) -> None:
     """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
-    statuses = {solution.status for solution in fitting.solutions}
+    statuses = fitting.statuses
     if fitting.interrupted:
         raise KeyboardInterrupt(
             f"{type(machine).__name__}.fit was interrupted; the estimator holds the best model so "
@@ -212,7 +212,7 @@ def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
             "decision values. "
         )
     proof = machine.certificate_
-    if proof.rounding > 0.5 * proof.gap:
+    if not cause and proof.rounding > 0.5 * proof.gap:
         cause = (
             f"Likely cause: rounding, which can contribute {proof.rounding:.1g} to the gap of "
             f"{proof.gap:.3g}. "

@@ -33,7 +33,8 @@ coef0 : float, default=0.0
 shrinking : bool, default=True
     Whether the solver sets variables aside that will stay at their bounds.
 probability : bool, default=False
-    Whether to calibrate probabilities, which trains five more machines.
+    Whether to calibrate probabilities, which trains five more machines on four fifths of the
+    rows each; see ``calibration``.
 tol : float, default=1e-3
     Largest violation of the optimality conditions that is accepted.
 cache_size : float, default=200
@@ -54,6 +55,13 @@ random_state : int, RandomState or None, default=None
     Draws the folds of the calibration.
 multiclass : {"ovo", "ovr"}, default="ovo"
     One machine per pair of classes, or one per class against the rest.
+calibration : {"free", "consistent", "isotonic"}, default="free"
+    The map from decision values to probabilities. Class weights are prices: ``predict`` answers
+    the weighted question, ``predict_proba`` the unweighted one, and they are tied by
+    predict = argmax_c w_c p_c(x). "free" is Platt's sigmoid of two parameters, which is calibrated
+    best on most data and may break the tie near the boundary. "consistent" keeps it exactly, with
+    a slope of its own on either side of the boundary; it costs log loss, up to 20 % on imbalanced
+    data. "isotonic" assumes no shape, needs more data and breaks the tie as "free" does.
 fit_intercept : bool, default=True
     Whether f has an intercept b.
 lam : float, default=None
@@ -63,12 +71,14 @@ no_lam : None
 gap_tol : float, default=None
     Stop when the relative duality gap is this small, instead of by ``tol``.
 time_limit : float, default=None
-    Seconds after which the best model so far is returned.
+    Seconds after which the best model so far is returned, from the call of ``fit`` to the
+    certificate; with ``probability=True`` for the machines behind the probabilities too. The gap
+    is infinite where the limit leaves no time for the proof.
 warm_start : bool, default=False
     Whether a new fit on as many samples starts from the previous solution, scaled to the new
     constants and weights.
 n_jobs : int, default=None
-    Threads; None for all cores that the process may use.
+    Threads, at most one for each core that the process may use; None for all of them.
 dtype : {"auto", "float32", "float64"}, default="auto"
     Precision of kernel values. "auto" takes float32 where they are then accurate to 2e-6, which
     sparse rows far from the origin are not.
@@ -76,7 +86,8 @@ classes_ : array of shape (n_classes,)
     Labels.
 support_, support_vectors_, n_support_ : array
     Training rows with a coefficient other than 0, and their number; for a classifier sorted by
-    class, with one number for each.
+    class, with one number for each. These arrays, coefficients and intercepts are read-only: to
+    change a model, replace one of them.
 kernel_ : Kernel
     The kernel with all parameters resolved.
 certificate_, certificates_ : Certificate, list of Certificate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
+from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
 from .record import BOUNDED, FREE, PointStatus, TrainingRecord
+from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
 
@@ -27,11 +29,12 @@ class FittedAttributes:
     """
 
     # Set by fit.
-    certificates_: list[Certificate]
+    certificates_: Sequence[Certificate]
     dual_coef_: Any
     intercept_: Array
     _linear: Array | None = None
     _linear_columns: list[int] | None = None
+    _distinct: NDArray[np.intp] | None = None  # of each support vector, where some are repeated
     kernel_: Any
     support_: NDArray[np.int32]
     support_vectors_: Any
@@ -46,7 +49,8 @@ class FittedAttributes:
     @property
     def certificate_(self) -> Certificate:
         """The proof of the fit; for several binary problems their sum, see `certificates_`."""
-        return Certificate.combine(self._fitted("certificates_"))
+        found = self._fitted("certificates_")
+        return found.combined() if hasattr(found, "combined") else Certificate.combine(found)
 
     @property
     def margin_(self) -> Any:
@@ -175,7 +179,9 @@ class FittedAttributes:
         """Return a machine of the same parameters trained on the support vectors alone.
 
         Rows that are not support vectors do not shape the solution, so the decision function is
-        the same up to the tolerance. The kernel keeps the parameters it was bound to.
+        the same up to the tolerance; where the support vectors alone do not determine the intercept
+        or the tube, those of this machine are kept. The kernel keeps the parameters that it was
+        bound to.
 
         Returns
         -------
@@ -191,6 +197,8 @@ class FittedAttributes:
         copy = clone(self)
         copy.set_params(kernel=self.kernel_, gamma="scale", degree=3, coef0=0.0)
         copy.set_params(**self._refit_parameters())
+        # Fewer rows may leave more intercepts and tubes optimal, those of this model among them.
+        copy._like = self
         return copy.fit(self.support_vectors_, *self._refit_data())
 
     # -- machinery --------------------------------------------------------------------------
@@ -205,16 +213,20 @@ class FittedAttributes:
             ) from None
 
     def _derived(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return something made from the coefficients, kept until they are replaced."""
-        coef, intercept, thing = self._lazy.get(name, (None, None, None))
-        if coef is not self.dual_coef_ or intercept is not self.intercept_:
+        """Return something made from the model's arrays, kept until one of them is replaced."""
+        arrays = self.dual_coef_, self.intercept_, self.support_vectors_
+        *known, thing = self._lazy.get(name, (None, None, None, None))
+        if any(a is not b for a, b in zip(arrays, known, strict=True)):
             thing = make()
-            self._lazy[name] = self.dual_coef_, self.intercept_, thing
+            self._lazy[name] = *arrays, thing
         return thing
 
     def _expansion(self) -> Expansion:
         vectors = self.support_ if self.kernel_.pairwise else self.support_vectors_
         coef, intercept = self._problem_coef().T, self.intercept_
+        if self._distinct is not None:
+            vectors = take(vectors, first_of_each(self._distinct))
+            coef = sums_of_each(self._distinct, coef)
         linear = None if self._linear is None else self._linear.T
         if len(intercept) == 1:
             coef, intercept = coef[:, 0], intercept[0]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import Hinge, Loss, SquaredHinge
+from mercer.losses import EpsilonInsensitive, Hinge, Loss, SquaredHinge
 from mercer.solvers import Problem
 from mercer.solvers.feasibility import Costs, repaired, within_bounds
 from mercer.solvers.rounding import ValueErrors
@@ -131,6 +131,9 @@ class Formulation(ABC):
     signed_gram = False
     """Whether the variables are all positive and the signs belong into the kernel matrix."""
 
+    boxed = False
+    """Whether coefficients are bounded by `price` times the weight of their row."""
+
     price = 1.0
     """What a unit of weight costs: coefficients grow with it, and with the weight of their row."""
 
@@ -179,6 +182,10 @@ class Formulation(ABC):
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         return outcome.beta
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return the multipliers of the groups that a model stands for; None where not used."""
+        return None
+
     def offset(self, outcome: Outcome, rows: Any) -> Any:
         """Return what a model adds to its expansion on some of the training rows."""
         return outcome.intercept
@@ -221,6 +228,7 @@ class LossFormulation(Formulation):
         self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
         self.hard = np.inf == C
         self.price = C
+        self.boxed = isinstance(loss, Hinge | EpsilonInsensitive)
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem: the dual terms of the loss and, with an intercept, one equality."""
@@ -243,6 +251,10 @@ class LossFormulation(Formulation):
         """Return the coefficients; the intercept is minus the multiplier of the equality."""
         intercept = -float(solution.multiplier[0]) if self.fit_intercept else 0.0
         return Outcome(solution.beta, intercept)
+
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return minus the intercept."""
+        return [-outcome.intercept] if self.fit_intercept else []
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""

@@ -33,7 +33,7 @@ from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Settings, Solution
 from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
-from mercer.solvers.rounding import ValueErrors
+from mercer.solvers.rounding import UNIT, ValueErrors
 
 from .errors import ParameterError
 from .formulation import Batch, Formulation, LossFormulation, Measure, Outcome, Task, joined
@@ -128,6 +128,23 @@ class LinearPart:
         terms = np.abs(self.equations).max(axis=0) * float(np.abs(beta).sum())
         return float((missing / np.maximum(terms, 1e-300)).max())
 
+    def cost_of_imbalance(self, beta: Array, values: Array) -> float:
+        """Return an estimate of how much a dual value is too large where the equations are missed.
+
+        The Lagrangian at coefficients with Q'beta = r is larger than the dual value by m'r, where
+        m are the optimal multipliers; those of the model stand for them, with a factor 2.
+
+        Parameters
+        ----------
+        beta : array of shape (n,)
+            The coefficients.
+        values : array of shape (n,)
+            Values of the linear function, -Q m.
+        """
+        terms = np.abs(self.equations.T) @ np.abs(beta)
+        missing = np.abs(self.equations.T @ beta) + 8.0 * UNIT * terms
+        return 2.0 * float(np.abs(self.equations.T @ values) @ missing)
+
 
 class WithLinearPart(LossFormulation):
     """A machine with a linear function beside the expansion.
@@ -202,6 +219,10 @@ class WithLinearPart(LossFormulation):
         b, a = task.linear.coefficients(solution.multiplier)
         return Outcome(solution.beta, b, linear=a)
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return None: the data determine them, up to functions that vanish on all rows."""
+        return None
+
     def offset(self, outcome: Outcome, rows: Any) -> Array:
         """Return <a, x> + b on some of the training rows."""
         return self._rows(rows) @ outcome.linear + outcome.intercept
@@ -222,7 +243,12 @@ class WithLinearPart(LossFormulation):
         found = []
         for task, outcome, f0, measure in zip(tasks, outcomes, values, measures, strict=True):
             proof = measure.values
-            if not task.linear.unbalanced(outcome.beta) <= _BALANCED:
+            if task.linear.unbalanced(outcome.beta) <= _BALANCED:
+                missed = task.linear.cost_of_imbalance(
+                    outcome.beta, self.offset(outcome, task.rows)
+                )
+                proof = proof._replace(dual=proof.dual - missed, rounding=proof.rounding + missed)
+            else:
                 proof = proof._replace(dual=-np.inf)
             if not self.hard:
                 # Where the linear function fits everything, all terms are rounding of this.

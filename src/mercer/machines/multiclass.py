@@ -17,8 +17,9 @@ zero for what is not a support vector.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,18 @@ class Scheme(ABC):
     @abstractmethod
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the positions of the support vectors by class, and their number in each."""
+
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the class weights of the positive and of the negative side of every task.
+
+        Parameters
+        ----------
+        prices : array of shape (n_classes,)
+            The class weights.
+        weight : array
+            s_i of the rows.
+        """
+        raise NotImplementedError("only the tasks of a classifier have two sides.")
 
     @abstractmethod
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
@@ -101,6 +114,10 @@ class Single(Scheme):
         counts = np.array([len(rows) - second.sum(), second.sum()], dtype=np.int32)
         return np.concatenate([rows[~second], rows[second]]), counts
 
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the weight of the second class, which is the positive one, and of the first."""
+        return prices[1:], prices[:1]
+
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values on all rows."""
         support = np.flatnonzero(matrix[0])
@@ -133,6 +150,13 @@ class OneVsRest(Scheme):
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the support vectors sorted by class."""
         return _by_class(self.codes, support, len(self.classes))
+
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the weight of each class, and the mean weight of the rows of all others."""
+        k = len(self.classes)
+        sums = np.bincount(self.codes, weights=weight, minlength=k)
+        rows = np.bincount(self.codes, weights=weight / prices[self.codes], minlength=k)
+        return prices, (sums.sum() - sums) / (rows.sum() - rows)
 
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values of every task on all rows."""
@@ -189,6 +213,11 @@ class OneVsOne(Scheme):
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the support vectors sorted by class."""
         return _by_class(self.codes, support, len(self.classes))
+
+    def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
+        """Return the weights of the first and of the second class of every pair."""
+        first, second = np.triu_indices(len(self.classes), 1)
+        return prices[first], prices[second]
 
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values pair by pair.
@@ -260,13 +289,29 @@ def pairs(n_classes: int) -> tuple[tuple[int, int], ...]:
     return tuple((i, j) for i in range(n_classes) for j in range(i + 1, n_classes))
 
 
-@lru_cache(maxsize=64)
-def _first_minus_second(n_classes: int) -> Array:
-    """Return a matrix with +1 where a class is the first of a pair, -1 where it is the second."""
-    signs = np.zeros((len(pairs(n_classes)), n_classes))
-    for p, (i, j) in enumerate(pairs(n_classes)):
-        signs[p, i], signs[p, j] = 1.0, -1.0
-    return signs
+def pair_position(position: int, n_classes: int) -> tuple[int, int]:
+    """Return the pair (i, j) at a position of the order of the tasks.
+
+    Parameters
+    ----------
+    position : int
+        From 0 to n_classes (n_classes - 1) / 2 - 1.
+    n_classes : int
+        Number of classes.
+    """
+    last = n_classes * (n_classes - 1) // 2 - 1 - position
+    # Counted from the end, pairs come in groups of 1, 2, 3, ... with the same first class.
+    group = (isqrt(8 * last + 1) - 1) // 2
+    i = n_classes - 2 - group
+    return i, n_classes - 1 - (last - group * (group + 1) // 2)
+
+
+def pair_groups(n_classes: int) -> Iterator[tuple[int, slice]]:
+    """Yield each class with the positions of the pairs whose first class it is."""
+    end = 0
+    for i in range(n_classes - 1):
+        begin, end = end, end + n_classes - 1 - i
+        yield i, slice(begin, end)
 
 
 def votes(decision: Array, n_classes: int) -> Array:
@@ -279,8 +324,12 @@ def votes(decision: Array, n_classes: int) -> Array:
     n_classes : int
         Number of classes.
     """
-    # Sums of small whole numbers are exact in any order, so a product may count them.
-    return (decision > 0.0) @ _first_minus_second(n_classes) + np.arange(n_classes)
+    won = np.zeros((len(decision), n_classes))
+    for i, group in pair_groups(n_classes):
+        first = decision[:, group] > 0.0
+        won[:, i] += first.sum(axis=1)
+        won[:, i + 1 :] += ~first
+    return won
 
 
 def one_score_per_class(decision: Array, n_classes: int) -> Array:
@@ -298,13 +347,13 @@ def one_score_per_class(decision: Array, n_classes: int) -> Array:
     """
     score = np.zeros((len(decision), n_classes))
     confidence = np.zeros((len(decision), n_classes))
-    for column, (i, j) in enumerate(pairs(n_classes)):
-        value = decision[:, column]
+    for i, group in pair_groups(n_classes):
+        value = decision[:, group]
         first = value >= 0.0
-        score[:, i] += first
-        score[:, j] += ~first
-        confidence[:, i] += value
-        confidence[:, j] -= value
+        score[:, i] += first.sum(axis=1)
+        score[:, i + 1 :] += ~first
+        confidence[:, i] += value.sum(axis=1)
+        confidence[:, i + 1 :] -= value
     return score + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 

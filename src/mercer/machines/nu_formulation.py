@@ -101,6 +101,11 @@ class NuClassification(Formulation):
         beta = outcome.beta * _scale(outcome)
         return beta if self.fit_intercept else task.y * beta
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return rho - b and -rho - b, in units of the weights."""
+        b = outcome.intercept * _scale(outcome)
+        return [outcome.rho - b, -outcome.rho - b] if self.fit_intercept else [outcome.rho]
+
     def unit(self, outcome: Outcome) -> float:
         """Return the margin, by which the model is divided and its proof is not."""
         return _scale(outcome)
@@ -181,6 +186,10 @@ class OneClass(Formulation):
         rho = float(solution.multiplier[0])
         return Outcome(solution.beta, -rho, rho=rho)
 
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return rho."""
+        return [outcome.rho]
+
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.machines.certification`."""
         rho, beta = outcome.rho, outcome.beta
@@ -244,6 +253,11 @@ class NuRegression(Formulation):
             return Outcome(first - second, 0.0, epsilon=max(-float(solution.multiplier[0]), 0.0))
         m0, m1 = (float(m) for m in solution.multiplier)
         return Outcome(first + second, -0.5 * (m0 + m1), epsilon=max(0.5 * (m1 - m0), 0.0))
+
+    def multipliers(self, outcome: Outcome) -> list[float] | None:
+        """Return -b - eps and -b + eps."""
+        b, epsilon = outcome.intercept, outcome.epsilon
+        return [-b - epsilon, -b + epsilon] if self.fit_intercept else [-epsilon]
 
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return both halves; a sum that a tube of width 0 left open is shared by all rows."""

@@ -39,14 +39,15 @@ class NuSVC(KernelClassifier):
         Largest violation of the optimality conditions that is accepted; it is lowered where rho,
         by which the model is divided, is not large beside it.
     {cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties, random_state}
-    {multiclass, fit_intercept, no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {multiclass, calibration, fit_intercept, no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
     {classes_, support_, pair_coefficients}
     intercept_ : array of shape (n_problems,)
         Intercepts.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
+    {coef_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_, fit_status_}
     rho_ : float or array
         The margin of the unscaled machine, for each binary problem.
     nu_ : float
@@ -81,6 +82,7 @@ class NuSVC(KernelClassifier):
         break_ties: bool = False,
         random_state: Any = None,
         multiclass: str = "ovo",
+        calibration: str = "free",
         fit_intercept: bool = True,
         lam: None = None,
         gap_tol: float | None = None,
@@ -105,6 +107,7 @@ class NuSVC(KernelClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multiclass = multiclass
+        self.calibration = calibration
         self.fit_intercept = fit_intercept
         self.lam = lam
         self.gap_tol = gap_tol

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,8 @@ class NuSVR(KernelRegressor):
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
+    {coef_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_, fit_status_}
     epsilon_ : float
         Half width of the tube that was found.
     nu_ : float
@@ -102,7 +103,7 @@ class NuSVR(KernelRegressor):
         self.n_jobs = n_jobs
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NuSVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Coefficients, all positive.
     intercept_ : array of shape (1,)
         Minus the threshold, -rho.
-    {coef_, kernel_, certificate_, margin_, intercept_range_, n_iter_, fit_status_}
+    {coef_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_, fit_status_}
     offset_ : float
         The threshold rho: ``decision_function = score_samples - offset_``.
     rho_ : float
@@ -111,7 +112,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.n_jobs = n_jobs
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the machine.
 
         Parameters

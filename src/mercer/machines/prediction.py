@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
+from mercer.objects.validation import take
 
-from .multiclass import pairs
+from .multiclass import pair_groups
+from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
 
@@ -35,14 +37,20 @@ class PairPredictor:
         coef = coef.toarray() if sp.issparse(coef) else coef
         kernel = machine.kernel_
         vectors = machine.support_ if kernel.pairwise else machine.support_vectors_
+        if machine._distinct is not None:
+            first = first_of_each(machine._distinct)
+            vectors, coef = take(vectors, first), sums_of_each(machine._distinct, coef.T).T
+            sizes = [b.stop - b.start for b in blocks]
+            ends = np.cumsum(
+                np.bincount(np.repeat(np.arange(len(blocks)), sizes)[first], minlength=len(blocks))
+            )
+            blocks = [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
         self.intercept, self.n_jobs, k = machine.intercept_, machine.n_jobs, len(blocks)
         self.products = Products(
             Prepared(kernel, vectors, machine._precision),
             [(b.start, coef[:, b].T) for b in blocks],
         )
-        # Columns of the result: n_classes - 1 for each class.
-        both = [(i * (k - 1) + j - 1, j * (k - 1) + i) for i, j in pairs(k)]
-        self.first, self.second = (np.array(column) for column in zip(*both, strict=True))
+        self.n_classes = k
 
     def __call__(self, X: Any) -> Array:
         """Return the values of all pairs on validated objects.
@@ -52,8 +60,12 @@ class PairPredictor:
         X : objects
             Validated objects.
         """
+        k = self.n_classes
+        # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
         parts = self.products(X, self.n_jobs)
-        values = parts[:, self.first]
-        values += parts[:, self.second]
+        parts = parts.reshape(len(parts), k, k - 1)
+        values = np.empty((len(parts), len(self.intercept)))
+        for i, group in pair_groups(k):
+            np.add(parts[:, i, i:], parts[:, i + 1 :, i], out=values[:, group])
         values += self.intercept
         return refuse_infinite(values, self.products.prepared.kernel)

@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.solvers import Certificate, Settings
+from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
-from mercer.solvers.rounding import ValueErrors, estimated
+from mercer.solvers.rounding import ValueErrors, estimated, value_sizes
 
-from .centring import Centring
 from .formulation import Formulation, Measure, Outcome, Task, feasible
 from .multiclass import Scheme
 from .rounding import ERROR, REACHED, SEEN, rounding_of_values
-from .scale import largest_square, value_sizes
+from .scale import largest_square
 from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
@@ -92,14 +92,29 @@ class Fitting:
     signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these outcomes
     share: float = 1.0  # of the estimated errors of float32 values that a closer look leaves
+    repetition: Any = None  # which of the user's rows were taken together
+    row_weight: Array | None = None  # the sample weights of these rows; None stands for ones
 
     @property
     def interrupted(self) -> bool:
         """Whether the user interrupted the fit, other than by a callback."""
         asked = getattr(self.settings.callback, "stopped", False)
-        return self.signalled or (
-            not asked and any(s.status == "interrupted" for s in self.solutions)
-        )
+        return self.signalled or (not asked and "interrupted" in self.statuses)
+
+    @property
+    def statuses(self) -> set[str]:
+        """How the problems ended."""
+        return {solution.status for solution in self.solutions}
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a time limit left no time for the values that a proof is made of."""
+        return any(s.status == "time_limit" and not s.fresh for s in self.solutions)
+
+    @property
+    def hurried(self) -> bool:
+        """Whether the proof must be made of the values that the solver had at hand."""
+        return self.interrupted or self.out_of_time
 
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
@@ -146,42 +161,57 @@ class Fitting:
         """Numbers r_i with |k(x_i, x_j)| <= r_i r_j."""
         return value_sizes(self.gram)
 
+    def alpha_shares(self) -> Array:
+        """Return sum_i |beta_i| / sum_i s_i of every task."""
+        models = zip(self.tasks, self.outcomes, strict=True)
+        return np.array([float(np.abs(o.beta).sum()) / float(t.weight.sum()) for t, o in models])
+
     @cached_property
     def largest(self) -> float:
         """The largest squared norm in feature space."""
         return largest_square(self.gram)
 
 
-def prove(fitting: Fitting, n_jobs: int | None) -> tuple[Array, list[Measure], str]:
+Proof = tuple[Array, list[Measure], str]
+"""Coefficients, what was computed from them for every task, and in which precision."""
+
+
+def prove(fitting: Fitting, n_jobs: int | None) -> Proof:
     """Return the coefficients, the proofs of all tasks and the precision they were made in.
 
     The fitting is changed where the model had to be refined.
     """
-    if not fitting.interrupted:
+    if not fitting.hurried:
         fitting.drop_negligible()
-    precision = checking_precision(fitting)
-    proof = _checked(fitting, precision, n_jobs)
-    if precision == "float32" and not fitting.interrupted:
-        if _unsure(fitting.settings, proof[1]):
-            fitting.look_closer()
-            proof = _checked(fitting, precision, n_jobs)
+    proof = _checked(fitting, checking_precision(fitting), n_jobs)
+    proof = _decided(fitting, proof, n_jobs)
+    if fitting.curvature is None:
+        _look_at_curvature(fitting, proof[0])
+    proof = _decided(fitting, _closed(fitting, proof, n_jobs), n_jobs)
+    _judge(fitting, *proof)
+    return proof
+
+
+def _decided(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
+    """Return a proof whose gap rounding does not decide, or the one in float64."""
+    precision = proof[2]
+    if precision == "float32" and _unsure(fitting.settings, proof[1]):
+        fitting.look_closer()
+        proof = _checked(fitting, precision, n_jobs)
         if _unsure(fitting.settings, proof[1]):
             precision = "float64"
             proof = _checked(fitting, precision, n_jobs)
-    if precision != fitting.gram.dtype and _refinable(fitting, proof[1]):
+    double = precision == "float64" and fitting.gram.dtype == "float32"
+    if double and _refinable(fitting, proof[1]):
         _refine(fitting, precision, fitting.settings, range(len(fitting.tasks)))
         proof = _checked(fitting, precision, n_jobs)
-    if fitting.curvature is None:
-        _look_at_curvature(fitting, proof[0])
-    proof = _closed(fitting, proof, precision, n_jobs)
-    _judge(fitting, proof[0], proof[1], precision)
     return proof
 
 
 def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
     """Look whether the problem of a user's kernel is convex, before it is called optimal."""
     kernel = fitting.gram.kernel
-    if fitting.interrupted or assumption(kernel) is None or kernel.definiteness.order == 2:
+    if fitting.hurried or assumption(kernel) is None or kernel.definiteness.order == 2:
         return
     seconds = sum(solution.seconds for solution in fitting.solutions)
     values = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
@@ -200,11 +230,10 @@ def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
                 solution.status = "stationary"
 
 
-def _closed(
-    fitting: Fitting, proof: tuple[Array, list[Measure], str], precision: str, n_jobs: int | None
-) -> tuple[Array, list[Measure], str]:
+def _closed(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
     """Go on with tasks that are within their tolerance while their gap is too large."""
-    settings, began = fitting.settings, [s.status for s in fitting.solutions]
+    settings, precision = fitting.settings, proof[2]
+    began = [solution.status for solution in fitting.solutions]
     reached = [m.values.relative_gap for m in proof[1]]
     for attempt in range(_ATTEMPTS if settings.gap_tol is None else 0):
         wide = [
@@ -215,7 +244,7 @@ def _closed(
             and t not in fitting.stalled
             and (attempt == 0 or measure.values.relative_gap < 0.9 * reached[t])
         ]
-        if not wide or fitting.interrupted:
+        if not wide or fitting.hurried:
             break
         reached = [m.values.relative_gap for m in proof[1]]
         settings = replace(settings, tol=_CLOSER * settings.tol)
@@ -236,7 +265,7 @@ def _judge(fitting: Fitting, matrix: Array, measures: list[Measure], precision: 
     missed = [_excess(settings, measure) for measure in measures]
     # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
     rounding = 0.0
-    if precision == "float32" and max(missed) > 0.0 and not fitting.interrupted:
+    if precision == "float32" and max(missed) > 0.0 and not fitting.hurried:
         rounding = _rounding(fitting)
     unlimited = settings.max_iter < 0 and not fitting.interrupted
     for t, (solution, measure) in enumerate(zip(fitting.solutions, measures, strict=True)):
@@ -288,14 +317,14 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
         fitting.solutions[t] = solution.after(fitting.solutions[t])
         fitting.outcomes[t] = outcome
     fitting.gram, fitting.rounding = gram, None
-    if not fitting.interrupted:
+    if not fitting.hurried:
         fitting.drop_negligible()
 
 
 def _checked(
     fitting: Fitting, precision: str, n_jobs: int | None
 ) -> tuple[Array, list[Measure], str]:
-    if fitting.interrupted:
+    if fitting.hurried:
         return _as_solved(fitting)
     matrix = fitting.matrix()
     return matrix, _measures(fitting, matrix, precision, n_jobs), precision
@@ -315,7 +344,7 @@ def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
 
 def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
-    if fitting.gram.dtype == "float64" or fitting.interrupted:
+    if fitting.gram.dtype == "float64" or fitting.hurried:
         return fitting.gram.dtype
     if fitting.gram.linear:  # a weight vector, which costs next to nothing
         return "float64"
@@ -437,6 +466,10 @@ def certificates(
         primal, dual, rounding = measure.values.primal, measure.values.dual, measure.values.rounding
         status, relative, assumes = count.status, measure.values.relative_gap, assumed
         known = convexity
+        violation = measure.violation
+        if status == "time_limit" and math.isnan(primal - dual):
+            # The limit left no time for a proof: nothing is known of the optimum.
+            primal, dual, relative, violation = math.inf, -math.inf, math.inf, math.inf
         if indefinite or status == "stationary" or getattr(count, "negative_curvature", False):
             primal = dual = relative = rounding = math.nan
             status, assumes = "stationary" if status == "optimal" else status, None
@@ -448,7 +481,7 @@ def certificates(
                 dual,
                 primal - dual,
                 relative,
-                measure.violation,
+                violation,
                 int(count.n_iter),
                 int(count.n_kernel_values),
                 float(count.seconds),

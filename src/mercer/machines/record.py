@@ -50,17 +50,48 @@ class TrainingRecord:
     codes : array of int or None
         The class of each row that took part, where each task is a pair of classes; None where
         every task uses all rows.
-    excess : list of array
+    excess : sequence of array
         For each task, by how much its rows miss the region without loss (negative inside it).
-    marks : list of int8 array
+    marks : sequence of int8 array
         For each task, `ZERO`, `FREE` or `BOUNDED` for the coefficients of its rows.
     """
 
     n_total: int
     kept: Rows | None
     codes: NDArray[Any] | None
-    excess: list[NDArray[Any]]
-    marks: list[NDArray[np.int8]]
+    excess: Sequence[NDArray[Any]]
+    marks: Sequence[NDArray[np.int8]]
+
+    def repeated(self, group: Rows, kept: Rows | None) -> TrainingRecord:
+        """Return the record of all rows, given that of distinct rows.
+
+        Parameters
+        ----------
+        group : array of int
+            The distinct row that each row repeats.
+        kept : array of int or None
+            Positions of all rows in the user's data.
+        """
+        if self.codes is None:
+            excess = [part[group] for part in self.excess]
+            marks = [part[group] for part in self.marks]
+            return TrainingRecord(self.n_total, kept, None, excess, marks)
+        codes = self.codes[group]
+        k = int(self.codes.max()) + 1
+        distinct, every = class_members(self.codes, k), class_members(codes, k)
+        place = np.empty(len(self.codes), dtype=np.intp)
+        for rows in distinct:
+            place[rows] = np.arange(len(rows))
+        within = [place[group[rows]] for rows in every]
+
+        def spread(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+            cuts = [len(distinct[i]) for i, _ in pairs(k)]
+            return [
+                np.concatenate([part[within[i]], part[cut + within[j]]])
+                for part, cut, (i, j) in zip(parts, cuts, pairs(k), strict=True)
+            ]
+
+        return TrainingRecord(self.n_total, kept, codes, spread(self.excess), spread(self.marks))
 
     @property
     def rows(self) -> list[Rows | None]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import mapped_order_two
@@ -86,26 +85,3 @@ def largest_square(gram: Any) -> float:
         first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
         squares = np.abs(squares - 2.0 * first + squares[0])
     return float(squares.max(initial=0.0))
-
-
-def value_sizes(gram: Any) -> NDArray[np.float64]:
-    """Return numbers r_i with |k(x_i, x_j)| <= r_i r_j, one for each training object.
-
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix.
-
-    Returns
-    -------
-    array of shape (n,)
-        The roots of k(x_i, x_i). A conditionally positive definite kernel k has a positive
-        semidefinite q(x, z) = k(x, z) - k(x, p) - k(p, z) + k(p, p) for the first object p; for it
-        one number that serves all pairs, from the largest q(x, x) and the largest |k(x, p)|.
-    """
-    squares = np.asarray(gram.diag(), dtype=np.float64)
-    if gram.kernel.definiteness.order and gram.n:
-        first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
-        largest = float(np.abs(squares - 2.0 * first + squares[0]).max())
-        squares = np.full(gram.n, largest + 3.0 * float(np.abs(first).max()))
-    return np.sqrt(np.abs(squares))

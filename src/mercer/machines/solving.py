@@ -85,6 +85,7 @@ def solve_tasks(
     starts : sequence of arrays, optional
         Feasible points; by default those of the tasks. An interior point method takes none.
     """
+    begin = perf_counter()
     if starts is None:
         starts = [task.start for task in tasks]
     if isinstance(formulation, WithLinearPart):
@@ -112,10 +113,13 @@ def solve_tasks(
             solutions = solve_many([t.problem for t in tasks], gram, settings, starts=starts)
     try:
         settle(tasks, solutions, gram, settings.tol)
+        interrupted = any(solution.status == "interrupted" for solution in solutions)
         for i, task in enumerate(tasks):
-            if any(solution.status == "interrupted" for solution in solutions):
+            if interrupted or not formulation.attempts:
                 break
-            solutions[i] = _tightened(formulation, task, grams[i], settings, wanted, solutions[i])
+            left = settings.after(0, perf_counter() - begin)
+            solutions[i] = _tightened(formulation, task, grams[i], left, wanted, solutions[i])
+            interrupted = solutions[i].status == "interrupted"
     except KeyboardInterrupt:  # between two runs of the solver, which hears it by itself
         solutions[-1].status = "interrupted"
     pairs = list(zip(tasks, solutions, strict=True))
@@ -130,7 +134,9 @@ def _one_by_one(solve_one: Callable[..., Any], settings: Settings, **arguments: 
     """Return the solutions of several problems; after an interrupt the rest take no step."""
     solutions: list[Any] = []
     for values in zip(*arguments.values(), strict=True):
-        if any(solution.status == "interrupted" for solution in solutions):
+        if solutions:
+            settings = settings.after(0, solutions[-1].seconds)
+        if solutions and solutions[-1].status == "interrupted":
             settings = replace(settings, max_iter=0)
         one = dict(zip(arguments, values, strict=True))
         try:
@@ -160,7 +166,9 @@ def _tightened(
         if tol is None:
             break
         settings = replace(settings, tol=tol)
+        begin = perf_counter()
         more = solve(task.problem, gram, settings, start=solution.beta)
+        settings = settings.after(0, perf_counter() - begin)
         settle([task], [more], gram, settings.tol)
         more.after(solution)
         if more.status == "iteration_limit" and settings.max_iter < 0:

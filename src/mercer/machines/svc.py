@@ -43,14 +43,15 @@ class SVC(KernelClassifier):
     C2 : float, default=None
         Price of a squared unit of slack in addition to that of ``C``:
         sum_i s_i (C xi_i + C2 xi_i^2).
-    {multiclass, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {multiclass, calibration, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
 
     Attributes
     ----------
     {classes_, support_, pair_coefficients}
     intercept_ : array of shape (n_problems,)
         Intercepts.
-    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, margin_, intercept_range_}
+    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_}
     nu_ : float or array
         The nu for which :class:`NuSVC` gives the same machine (``penalty_norm=1``).
     {n_iter_, fit_status_, C_}
@@ -89,6 +90,7 @@ class SVC(KernelClassifier):
         penalty_norm: int = 1,
         C2: float | None = None,
         multiclass: str = "ovo",
+        calibration: str = "free",
         fit_intercept: bool = True,
         lam: float | None = None,
         gap_tol: float | None = None,
@@ -115,6 +117,7 @@ class SVC(KernelClassifier):
         self.penalty_norm = penalty_norm
         self.C2 = C2
         self.multiclass = multiclass
+        self.calibration = calibration
         self.fit_intercept = fit_intercept
         self.lam = lam
         self.gap_tol = gap_tol
@@ -154,12 +157,7 @@ class SVC(KernelClassifier):
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
     ) -> None:
-        self._alpha_shares = np.array(
-            [
-                float(np.abs(outcome.beta).sum()) / float(task.weight.sum())
-                for task, outcome in zip(fitting.tasks, fitting.outcomes, strict=True)
-            ]
-        )
+        self._alpha_shares = fitting.alpha_shares()
 
     @property
     def nu_(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,8 @@ class SVR(KernelRegressor):
         Signed coefficients, positive where the target lies above the tube.
     intercept_ : array of shape (1,)
         The intercept.
-    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, margin_, intercept_range_, n_iter_}
+    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, negative_curvature_}
+    {margin_, intercept_range_, n_iter_}
     {fit_status_, C_}
 
     Examples
@@ -121,7 +122,7 @@ class SVR(KernelRegressor):
         self.n_jobs = n_jobs
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None) -> SVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None) -> Self:
         """Train the machine.
 
         Parameters

@@ -94,12 +94,20 @@ def class_weights(
         return sums.sum() / (len(classes) * sums)
     if not isinstance(class_weight, dict):
         raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}.")
-    values = np.ones(len(classes))
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    for label, value in class_weight.items():
-        key = label.item() if isinstance(label, np.generic) else label
-        if key in position:
-            values[position[key]] = float(value)
+    given = {
+        label.item() if isinstance(label, np.generic) else label: float(value)
+        for label, value in class_weight.items()
+    }
+    labels = classes.tolist()
+    missing = [label for label in labels if label not in given]
+    unknown = [label for label in given if label not in labels]
+    if missing and unknown:
+        # With a weight for every class that occurs, others are allowed: a fold may lack a class.
+        raise ValueError(
+            f"The classes, {missing}, are not in class_weight, and its labels {unknown} do not "
+            f"occur in y, whose classes are {labels}. Name the labels as they stand in y."
+        )
+    values = np.array([given.get(label, 1.0) for label in labels])
     if not (np.isfinite(values).all() and (values > 0.0).all()):
         raise ValueError("class weights must be positive finite numbers.")
     return values

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, log2
 from typing import Any
 
@@ -62,6 +63,8 @@ class Table:
     curvature_at_end : callable or None
         A function that computes f''(end), infinity for a function that is not flat there, where
         it is known.
+    accuracy : float
+        Error of the values of f from which the pieces were made.
     """
 
     grid: str
@@ -71,6 +74,7 @@ class Table:
     pieces: dict[str, Pieces]
     slope_at_zero: float | Callable[[], float] | None = None
     curvature_at_end: Callable[[], float] | None = None
+    accuracy: float = 0.0
 
     @classmethod
     def fit(
@@ -83,6 +87,7 @@ class Table:
         errors: dict[str, float] | None = None,
         slope_at_zero: float | Callable[[], float] | None = None,
         curvature_at_end: Callable[[], float] | None = None,
+        accuracy: float = 1e-15,
     ) -> Table:
         """Return the table of a function, or refuse when the error cannot be reached.
 
@@ -103,6 +108,8 @@ class Table:
             f'(0), where it is known: what derivatives of the kernel need at equal objects.
         curvature_at_end : callable, optional
             f''(end), for a table in the distance from the end of the support.
+        accuracy : float, default=1e-15
+            Error of the function itself, relative to the largest value.
 
         Returns
         -------
@@ -134,7 +141,14 @@ class Table:
                 )
             pieces[dtype] = found
         return cls(
-            grid, float(end), at_zero, float(beyond), pieces, slope_at_zero, curvature_at_end
+            grid,
+            float(end),
+            at_zero,
+            float(beyond),
+            pieces,
+            slope_at_zero,
+            curvature_at_end,
+            accuracy * scale,
         )
 
     @classmethod
@@ -167,6 +181,22 @@ class Table:
         found = Pieces(0, float(factor), np.ascontiguousarray(rising[:, ::-1].T), 0.0)
         both = dict.fromkeys(ERRORS, found)
         return cls(grid, float(end), float(rising[0, 0]), float(beyond), both)
+
+    @cached_property
+    def value_error(self) -> float:
+        """Error of a value in float64: of the function, of the pieces, and of their evaluation.
+
+        The pieces are measured between the interpolation points, so theirs gets a margin. Horner's
+        rule rounds twice a step; a place in a grid of equal pieces is rounded in units of the
+        number of pieces.
+        """
+        unit = float(np.finfo(np.float64).eps) / 2
+        p = self.pieces["float64"]
+        degree, sizes = len(p.coefficients) - 1, np.abs(p.coefficients)
+        rates = np.arange(degree, -1, -1) @ sizes
+        places = 0.0 if self.grid == "octaves" else 4.0 * unit * p.coefficients.shape[1]
+        evaluation = (2 * degree + 2) * unit * float(sizes.sum(axis=0).max())
+        return self.accuracy + 1.5 * p.error + evaluation + places * float(rates.max())
 
     def lowered(self, dtype: str) -> tuple[Any, ...]:
         """Return the instruction of the native core."""

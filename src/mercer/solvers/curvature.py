@@ -39,7 +39,10 @@ _EXACT = 1000
 _FEWEST, _STEPS = 3, 12
 """Lanczos steps: fewer tell nothing, more are not taken."""
 
-_UNIT = 2.0**-53
+_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
+
+_ROWS = 8
+"""Rows from which the precision of the values is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,23 +99,31 @@ def look_for_negative_curvature(
         Time that a kernel value takes.
     """
     budget, n = max(seconds, _SECONDS), gram.n
-    trace = float(np.abs(gram.diag()).sum())
-    threshold = n * _UNIT * trace
+    unit = _unit_of(gram)
+    threshold = n * unit * float(np.abs(gram.diag()).sum())
     if not np.isfinite(threshold):
         return Curvature(None, False)
     if _time_of(n, value_seconds) <= budget:
-        found = _by_cholesky(gram, np.arange(n), sum_zero, threshold)
+        found = _by_cholesky(gram, np.arange(n), sum_zero, threshold, unit)
         return Curvature(found, True)
     part = _affordable(budget / 2.0, value_seconds)
     rows = support if len(support) <= part else support[:: -(-len(support) // part)]
     if len(rows) > 1:
-        found = _by_cholesky(gram, rows, sum_zero, threshold)
+        found = _by_cholesky(gram, rows, sum_zero, threshold, unit)
         if found is not None:
             return Curvature(found, False)
     steps = int(min(_STEPS, budget / 2.0 / max(n * n * value_seconds, 1e-9)))
     if steps < _FEWEST:
         return Curvature(None, False)
-    return Curvature(_by_lanczos(gram, sum_zero, threshold, steps), False)
+    return Curvature(_by_lanczos(gram, sum_zero, threshold, unit, steps), False)
+
+
+def _unit_of(gram: Any) -> float:
+    """Return the unit roundoff of the values: that of float32 where they all are such numbers."""
+    values = np.asarray(gram.tile(np.arange(min(_ROWS, gram.n))), dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        single = np.array_equal(values, values.astype(np.float32))
+    return _UNITS["float32" if single else "float64"]
 
 
 def _time_of(n: int, value_seconds: float) -> float:
@@ -135,16 +146,16 @@ def _affordable(seconds: float, value_seconds: float) -> int:
 
 
 def _by_cholesky(
-    gram: Any, rows: Rows, sum_zero: bool, threshold: float
+    gram: Any, rows: Rows, sum_zero: bool, threshold: float, unit: float
 ) -> NegativeCurvature | None:
     K = np.asarray(gram.take(rows).tile(), dtype=np.float64)
     K = 0.5 * (K + K.T)
     # The projection rounds as the entries do, whose sizes a conditionally definite diagonal hides.
-    threshold = max(threshold, len(K) * _UNIT * 4.0 * float(np.abs(K).max(initial=0.0)))
+    threshold = max(threshold, len(K) * unit * 4.0 * float(np.abs(K).max(initial=0.0)))
     if sum_zero:
         K -= K.mean(axis=0)
         K -= K.mean(axis=1)[:, None]
-        threshold = max(threshold, len(K) * _UNIT * float(np.abs(K.diagonal()).sum()))
+        threshold = max(threshold, len(K) * unit * float(np.abs(K.diagonal()).sum()))
     shifted = K + threshold * np.eye(len(K))
     _, info = scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=0)
     if info <= 0:
@@ -160,7 +171,7 @@ def _by_cholesky(
 
 
 def _by_lanczos(
-    gram: Any, sum_zero: bool, threshold: float, steps: int
+    gram: Any, sum_zero: bool, threshold: float, unit: float, steps: int
 ) -> NegativeCurvature | None:
     n = gram.n
     basis = np.zeros((steps, n))
@@ -181,7 +192,7 @@ def _by_lanczos(
     if taken == 0:
         return None
     values, vectors = scipy.linalg.eigh_tridiagonal(diagonal[:taken], beside[1:taken])
-    threshold = max(threshold, n * _UNIT * float(np.abs(values).max()))
+    threshold = max(threshold, n * unit * float(np.abs(values).max()))
     v = basis[:taken].T @ vectors[:, 0]
     if sum_zero:
         v = v - v.mean()

@@ -88,11 +88,13 @@ def solve_many(
     patience = _PATIENCE + _PATIENCE_PER_ROW * max((len(p.lower) for p in problems), default=0)
     solutions = _run(problems, gram, settings.at_most(patience), starts)
     try:
+        interrupted = any(s.status == "interrupted" for s in solutions)
         for k, solution in enumerate(solutions):
-            if any(s.status == "interrupted" for s in solutions):
+            if interrupted:
                 break
             if solution.status == "stalled" or _gave_up(solution, settings):
                 solutions[k] = _insist(problems[k], gram, settings, begin, solution)
+                interrupted = solutions[k].status == "interrupted"
     except KeyboardInterrupt:  # between two problems
         solutions[-1].status = "interrupted"
     return solutions
@@ -109,7 +111,7 @@ def _run(
     begin = perf_counter()
     natives = [p.native(s) for p, s in zip(problems, starts, strict=True)]
     try:
-        found = evaluator.solve(objects, natives, _native_settings(settings), settings.callback)
+        found = evaluator.solve(objects, natives, native_settings(settings), settings.callback)
     except ValueError as error:
         _blame_overflow(gram, error)
         raise
@@ -215,7 +217,8 @@ def _gave_up(solution: Solution, settings: Settings) -> bool:
     return solution.status == "iteration_limit" and not limited
 
 
-def _native_settings(s: Settings) -> dict[str, Any]:
+def native_settings(s: Settings) -> dict[str, Any]:
+    """Return the settings as the native solvers take them."""
     numbers = {
         "tol": s.tol,
         "gap_tol": s.gap_tol or 0.0,

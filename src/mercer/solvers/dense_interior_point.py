@@ -54,6 +54,9 @@ rounding, unless that of the kernel values themselves."""
 _CHANGES = 10
 """Corrections of what the iterations show; none or one are usual."""
 
+_MORE_SLACK = 100.0
+"""Factor by which the conditions on multipliers are loosened where they contradict each other."""
+
 
 class TooLargeError(MemoryError):
     """The kernel matrix, or the rows as dense numbers, do not fit into memory."""
@@ -264,14 +267,20 @@ class _Method(Crossover):
         def violation(m: Array) -> float:
             return max(float(np.maximum(low - Q @ m, Q @ m - high).max()), 0.0)
 
-        slack = 0.0
+        slack = most = 0.0
         if near is not None:
             near = near + self.system.Q.T @ (self.K @ self.summed(beta))
             near = scipy.linalg.solve_triangular(self._triangle, near)
-            slack = 2.0 * violation(near) + _NONE * self.value
+            slack = _NONE * self.value
+            most = 2.0 * violation(near) + slack
         left, right = self.slopes(np.zeros_like(beta))
         target = values + 0.5 * (left + right)
+        # Multipliers use what slack there is to come closer to the target, and those of the
+        # iterations may be far off where they are not unique: no more slack than it takes.
         m = choose_multipliers(Q, low, high, target, self.weight, slack)
+        while m is None and slack < most:
+            slack = min(_MORE_SLACK * slack, most)
+            m = choose_multipliers(Q, low, high, target, self.weight, slack)
         m = near if m is None else m
         return None if m is None else _Point(beta, m + self.shift, violation(m))
 

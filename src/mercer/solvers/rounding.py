@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,3 +137,26 @@ def of_sum(terms: Array, starts: Starts) -> Array:
     sizes = segment_sizes(starts, len(terms))
     totals: Array = np.add.reduceat(terms, starts)
     return (sizes.astype(np.float64) + _FEW) * UNIT * totals
+
+
+def value_sizes(gram: Any) -> Array:
+    """Return numbers r_i with |k(x_i, x_j)| <= r_i r_j, one for each training object.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix.
+
+    Returns
+    -------
+    array of shape (n,)
+        The roots of k(x_i, x_i). A conditionally positive definite kernel k has a positive
+        semidefinite q(x, z) = k(x, z) - k(x, p) - k(p, z) + k(p, p) for the first object p; for it
+        one number that serves all pairs, from the largest q(x, x) and the largest |k(x, p)|.
+    """
+    squares = np.asarray(gram.diag(), dtype=np.float64)
+    if gram.kernel.definiteness.order and gram.n:
+        first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
+        largest = float(np.abs(squares - 2.0 * first + squares[0]).max())
+        squares = np.full(gram.n, largest + 3.0 * float(np.abs(first).max()))
+    return np.sqrt(np.abs(squares))

@@ -73,6 +73,7 @@ class OverFeatureSpace(Kernel):
         self.kernel.compile(builder)
         builder.affine(-2.0, 0.0)
         builder.add_diagonal(self.kernel)
+        builder.at_least(0.0)  # less is rounding
         builder.affine(-float(self.gamma), 0.0)
         builder.exp()
 
@@ -81,6 +82,7 @@ class OverFeatureSpace(Kernel):
         squares = (
             self.kernel.diag(X)[:, None] - 2.0 * self.kernel._values(X, Z) + self.kernel.diag(Z)
         )
+        squares = np.maximum(squares, 0.0)
         values = np.exp(-gamma * squares)
         gradient = {"gamma": -squares * values}
         if inner:

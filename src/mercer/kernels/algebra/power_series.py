@@ -43,12 +43,12 @@ def _push_cosh(builder: Builder) -> None:
 
 
 def _push_sinh(builder: Builder) -> None:
-    builder.exp()
+    # tanh(t) cosh(t), which keeps the digits of small t
     builder.dup()
-    builder.reciprocal()
-    builder.affine(-1.0, 0.0)
-    builder.add()
-    builder.affine(0.5, 0.0)
+    builder.tanh()
+    builder.swap()
+    _push_cosh(builder)
+    builder.mul()
 
 
 def _push_geometric(builder: Builder) -> None:
@@ -57,8 +57,8 @@ def _push_geometric(builder: Builder) -> None:
 
 
 def _push_log(builder: Builder) -> None:
-    builder.affine(-1.0, 1.0)
-    builder.log()
+    builder.affine(-1.0, 0.0)
+    builder.log1p()
     builder.affine(-1.0, 0.0)
 
 

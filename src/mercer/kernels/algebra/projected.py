@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.bounded import UNIT, gamma
 from mercer.gram.program import Builder
+from mercer.gram.running_error import ErrorBounds
 from mercer.objects.validation import Objects, count, take
 
 from ..base import Kernel
@@ -166,6 +168,21 @@ class Projection:
         values = self.kernel._values(X, self._alike(X))
         return values - 0.5 * np.einsum("ij,jk->ik", weights, self._between)
 
+    def errors(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return how wrong the entries of u(x) and of v(x) may be, for every object."""
+        V, P = self.kernel.null_space(self.points), self.points
+        steps, doubt = gamma(V.shape[1] + 4), 8.0 * UNIT * float(np.linalg.cond(V))
+        u = np.abs(self.kernel.null_space(X)) @ np.abs(self._inverse)
+        exact = V.shape == (1, 1)  # u = 1
+        of_u = np.zeros(len(u)) if exact else (steps + doubt) * u.max(axis=1)
+        between = np.abs(self._between)
+        inner = ErrorBounds(self.kernel, P).rows().max()
+        values = self.kernel._values(X, self._alike(X))
+        own = ErrorBounds(self.kernel, X, self._alike(X)).rows().max(axis=1)
+        sums = 0.5 * (u @ between).max(axis=1)
+        carried = 0.5 * (between.sum(axis=0).max() * of_u + u.sum(axis=1) * inner)
+        return of_u, own + carried + steps * (np.abs(values).max(axis=1) + sums)
+
     def _alike(self, X: Any) -> Any:
         return sp.csr_matrix(self.points) if sp.issparse(X) else self.points
 
@@ -192,8 +209,19 @@ class _Terms:
 
     def __call__(self, X: Any) -> np.ndarray:
         u = self.projection.weights(X)
-        scale = np.sqrt(np.abs(self.projection._between).max()) or 1.0
+        scale = self._scale
         return scale * u + (self.sign / scale) * self.projection.halves(X, u)
+
+    def image_error(self, X: Any) -> np.ndarray:
+        u, v = self.projection.errors(X)
+        weights = self.projection.weights(X)
+        sizes = self._scale * np.abs(weights)
+        sizes = sizes + np.abs(self.projection.halves(X, weights)) / self._scale
+        return self._scale * u + v / self._scale + gamma(4) * sizes.max(axis=1)
+
+    @property
+    def _scale(self) -> float:
+        return float(np.sqrt(np.abs(self.projection._between).max())) or 1.0
 
 
 class _Offset(Kernel):
@@ -204,6 +232,9 @@ class _Offset(Kernel):
 
     def diag(self, X: Any) -> np.ndarray:
         return -self.projection.halves(X, self.projection.weights(X))[:, 0]
+
+    def diag_error(self, X: Any) -> np.ndarray:
+        return self.projection.errors(X)[1]
 
 
 def _simplex(X: Any, weight: np.ndarray | None, linear: bool) -> Any:

@@ -90,6 +90,11 @@ class Subsequence(SequenceKernel):
         check_decay(self.decay)
         check_weights(self.weights, self.n, "n")
 
+    @property
+    def recursions(self) -> int:
+        """Recursions one after the other that a value is the result of, for its error."""
+        return int(self.n)
+
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("subsequence", float(self.decay), self._all_weights(), logarithms)

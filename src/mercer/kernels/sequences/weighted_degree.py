@@ -82,6 +82,11 @@ class WeightedDegree(SequenceKernel):
         integer(self.shift, "shift", minimum=0)
         check_weights(self.weights, self.degree, "degree")
 
+    @property
+    def recursions(self) -> int:
+        """Recursions one after the other that a value is the result of, for its error."""
+        return int(self.degree)
+
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("weighted_degree", self._weights(), int(self.shift))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, log2
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mercer.gram.coordinates import power
 from mercer.gram.program import Builder
 from mercer.numerics.random_frequencies import stable
 from mercer.objects.parameters import is_number, positive, show
+from mercer.objects.rows import dense_column
 from mercer.objects.validation import VECTORS, Objects, as_objects, count
 
 from ..base import Kernel
@@ -151,11 +152,20 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
             builder.leaf("chi" if self.distance == "chi2" else "sqdist")
             if self.power == 2:
                 builder.sqrt()
+        elif self._powers_overflow():
+            builder.python(_Norm(self.power))
         else:
             builder.coordinates(power(self.power), "anova", 1)
             builder.power(1.0 / self.power)
         builder.affine(-1.0 / float(self.scale), 0.0)
         builder.exp()
+
+    def _powers_overflow(self) -> bool:
+        """Whether powers of differences that matter may leave the range of numbers.
+
+        Those between 2^-56 and 2^10 times the scale do: exp(-t) is 1 before and 0 after.
+        """
+        return float(self.power or 0.0) * (56.0 + abs(log2(float(self.scale)))) > 1000.0
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         values = self._values(X, Z)
@@ -171,6 +181,31 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
                 "p-norms with p <= 2 and 'sqeuclidean'."
             )
         return stable(self.power, n, d, rng) / float(self.scale)
+
+
+class _Norm(Kernel):
+    """Distances by a p-norm of large p, scaled by the largest difference of two vectors."""
+
+    def __init__(self, power: float) -> None:
+        self.power = power
+
+    @property
+    def takes(self) -> Objects:
+        return VECTORS
+
+    def tile(self, A: Any, B: Any) -> np.ndarray:
+        largest = np.zeros((count(A), count(B)))
+        for j in range(A.shape[1]):
+            np.maximum(largest, self._differences(A, B, j), out=largest)
+        scale = np.where(largest > 0, largest, 1.0)
+        sums = np.zeros_like(largest)
+        for j in range(A.shape[1]):
+            sums += (self._differences(A, B, j) / scale) ** self.power
+        return largest * np.maximum(sums, 1.0) ** (1.0 / self.power)
+
+    @staticmethod
+    def _differences(A: Any, B: Any, j: int) -> np.ndarray:
+        return np.abs(dense_column(A, j)[:, None] - dense_column(B, j))
 
 
 class _Distance(Kernel):

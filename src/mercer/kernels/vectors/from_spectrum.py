@@ -31,6 +31,7 @@ _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
 _STEP = 1e-3  # of the largest value of a spectrum, which a continuous one does not take at once
 _END = 1e-4  # of it, which a spectrum that ends smoothly does not have just before its end
 _ERRORS = {"float32": 1e-7, "float64": 1e-10}  # of the table, relative to k(x, x)
+_ACCURACY = 2e-10  # of the integrals it is made from
 
 
 class FromSpectrum(DrawsFrequencies, RadialKernel):
@@ -212,6 +213,7 @@ def _profile(
                 grid=grid,
                 errors=_ERRORS,
                 slope_at_zero=lambda: _slope(spectrum, dimension, reach, cutoff),
+                accuracy=_ACCURACY,
             )
         except ValueError as error:
             last = error

@@ -22,6 +22,8 @@ from .statistics import squared_distances
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
+_FAR = -1e4  # exp of it is 0
+_ACCURACY = 1e-11  # of the Bessel function it is made from
 _CHUNK = 1 << 12
 # Polynomials in u of the closed forms, by rising power.
 _CLOSED = {
@@ -107,8 +109,9 @@ class Matern(DrawsFrequencies, RadialKernel):
             if nu > 0.5:
                 builder.leaf("sqdist")
                 builder.sqrt()
-                builder.affine(sqrt(2.0 * nu) / scale, 0.0)
-                builder.polynomial(_CLOSED[nu])
+                builder.affine(-sqrt(2.0 * nu) / scale, 0.0)
+                builder.at_least(_FAR)  # where the exponential is 0, and a power might be infinite
+                builder.polynomial([(-1) ** n * c for n, c in enumerate(_CLOSED[nu])])
                 builder.mul()
         else:
             builder.affine(1.0 / scale**2, 0.0)
@@ -149,9 +152,14 @@ def _profile(nu: float) -> Table:
     u = np.linspace(1.0, 200.0, 400)
     end = float(u[matern_profile(nu, u) < 1e-16][0]) ** 2 / (2.0 * nu)
     if nu < 0.5:
-        return Table.fit(lambda power: profile(power ** (1.0 / nu)), end**nu, errors=_ERRORS)
+        return Table.fit(
+            lambda power: profile(power ** (1.0 / nu)),
+            end**nu,
+            errors=_ERRORS,
+            accuracy=_ACCURACY,
+        )
     slope = -0.5 * nu / (nu - 1.0) if nu > 1.0 else -inf
-    return Table.fit(profile, end, errors=_ERRORS, slope_at_zero=slope)
+    return Table.fit(profile, end, errors=_ERRORS, slope_at_zero=slope, accuracy=_ACCURACY)
 
 
 def matern_profile(nu: float, u: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import numpy as np
@@ -121,10 +122,11 @@ class LogDistance(RadialKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push -log((distance^2)^(p/2) + c); see :meth:`Kernel.compile`."""
+        # -log(c) - log(1 + r^p / c), which keeps the digits of small distances
         push_power(builder, float(self.power))
-        builder.affine(1.0, float(self.c))
-        builder.log()
-        builder.affine(-1.0, 0.0)
+        builder.affine(1.0 / float(self.c), 0.0)
+        builder.log1p()
+        builder.affine(-1.0, -log(float(self.c)))
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         values, slope = power_and_slope(X, Z, float(self.power))

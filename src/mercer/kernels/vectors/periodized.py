@@ -274,7 +274,9 @@ def _profile(kernel: Periodized) -> Table | None:
 
     try:
         beyond = float(value(np.ones(1))[0])
-        return Table.fit(value, 1.0, beyond=beyond, slope_at_zero=lambda: _slope(kernel))
+        return Table.fit(
+            value, 1.0, beyond=beyond, slope_at_zero=lambda: _slope(kernel), accuracy=1e-13
+        )
     except ValueError:
         return None
 

@@ -144,7 +144,22 @@ def _table(order: int, dimension: int) -> Table:
         beyond=top,
         errors=errors,
         curvature_at_end=lambda: _curvature(order, dimension),
+        accuracy=_accuracy(order, dimension),
     )
+
+
+def _accuracy(order: int, dimension: int) -> float:
+    """Return the error of the spline, relative to its largest value.
+
+    On the line the terms of an alternating sum are larger than the sum. In other dimensions it is
+    an integral, which converges slowly in even ones.
+    """
+    if dimension > 1:
+        return 1e-12 if dimension % 2 else 1e-10
+    half = 0.5 * (order + 1.0)
+    terms = [comb(order + 1, k) * (half - k) ** order for k in range((order + 1) // 2 + 1)]
+    total = abs(sum((-1) ** k * term for k, term in enumerate(terms)))
+    return float((order + 4.0) * np.finfo(np.float64).eps * sum(terms) / total)
 
 
 def _curvature(order: int, d: int) -> float:

@@ -36,7 +36,7 @@ class RBF(DrawsFrequencies, GammaKernel):
     -----
     Use it as the first kernel on dense columns of a common scale: it fits every smooth function,
     has one parameter and costs a dot product and an exponential. Standardise the columns, start
-    from ``gamma="scale"`` or from the median rule of :func:`mercer.choosing.bandwidth`, and search
+    from ``gamma="scale"`` or from the median rule of :func:`mercer.selection.bandwidth`, and search
     powers of 4 around it together with C. Not for thousands of sparse columns, where Linear is as
     good; nor where most columns are noise, which makes all distances alike; nor for extrapolation,
     since far from the data only the bias is left.

@@ -1,0 +1,294 @@
+"""Logarithms of covering numbers as functions, and how they are made from each other.
+
+A cover is a function ``ln_n(eps, n_points)``: the natural logarithm of a bound on
+N(eps, F, l_inf^n). Uniform bounds and margin bounds take it as `ln_n`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from .bound import Bound, Condition, bound, state
+from .growth import sauer
+
+__all__ = [
+    "convert_cover",
+    "cover_from_fat",
+    "cover_from_pseudodim",
+    "cover_lower_bound_from_fat_l",
+    "fat_cover",
+    "fat_p_from_fat_l",
+    "loss_induced_cover",
+    "offset_cover",
+    "parametric_cover",
+    "polynomial_lipschitz",
+    "sauer_cover",
+    "sum_cover",
+]
+
+Cover = Callable[[float, int], float]
+
+
+def sauer_cover(vc_dim: int) -> Cover:
+    """Return the cover of a binary class of known VC dimension, by Sauer's lemma, at any scale.
+
+    Examples
+    --------
+    >>> from mercer.capacity import sauer_cover
+    >>> round(sauer_cover(3)(0.5, 5), 4)
+    3.2581
+    """
+    return lambda eps, n_points: sauer(n_points, vc_dim, log=True)
+
+
+def fat_cover(fat: Callable[[float], float], low: float = 0.0, high: float = 1.0) -> Cover:
+    """Return the cover of a real-valued class from its fat-shattering dimension as a function.
+
+    Parameters
+    ----------
+    fat : callable
+        The fat-shattering dimension, or a bound on it, as a function of the margin.
+    low, high : float
+        Range of the functions.
+
+    Examples
+    --------
+    >>> from mercer.capacity import fat_cover
+    >>> round(fat_cover(lambda margin: 5)(0.1, 1000), 1)
+    865.5
+    """
+    return lambda eps, n_points: cover_from_fat(eps, n_points, float(fat(eps / 4)), low, high).value
+
+
+def loss_induced_cover(
+    ln_n: Cover, lipschitz: float = 1.0, jump: float = 0.0, metric: str = "linf"
+) -> Cover:
+    """Return the cover of the losses of a class from the cover of the class.
+
+    Parameters
+    ----------
+    ln_n : callable
+        Cover of the functions.
+    lipschitz : float
+        C with c(a) - c(b) <= max(C |a - b|, jump).
+    jump : float, default=0
+        Size of the discontinuities of the loss. The result refuses scales below it: the proof
+        needs the scale of the losses, not of the functions, to be at least `jump`.
+    metric : {"linf", "l1"}, default="linf"
+        The metric of `ln_n`: for "l1", not normalised, the scale is eps m / C.
+
+    Examples
+    --------
+    >>> from mercer.capacity import loss_induced_cover
+    >>> loss_induced_cover(lambda eps, n: 1 / eps, lipschitz=2.0)(0.1, 50)
+    20.0
+    """
+    if metric not in ("linf", "l1"):
+        raise ValueError(f"metric must be 'linf' or 'l1'; got {metric!r}.")
+    if not lipschitz > 0 or jump < 0:
+        raise ValueError("lipschitz must be positive and jump must not be negative.")
+
+    def of_losses(eps: float, n_points: int) -> float:
+        if eps < jump:
+            raise ValueError(f"the loss jumps by {jump:g}: no cover at the finer scale {eps:g}.")
+        scale = eps / lipschitz
+        return ln_n(scale * n_points if metric == "l1" else scale, n_points)
+
+    return of_losses
+
+
+def polynomial_lipschitz(p: float, low: float, high: float) -> float:
+    """Return the Lipschitz constant (b - a)^(p-1) of |f - y|^p / p on values in [a, b].
+
+    Examples
+    --------
+    >>> from mercer.capacity import polynomial_lipschitz
+    >>> [round(polynomial_lipschitz(p, -1, 1), 3) for p in (1.5, 2, 3)]
+    [1.414, 2.0, 4.0]
+    """
+    if not p >= 1 or not high > low:
+        raise ValueError("need p >= 1 and low < high.")
+    return float(high - low) ** (p - 1)
+
+
+def convert_cover(ln_n: Cover, source: str, target: str) -> Cover:
+    """Return the cover in another metric: "linf", "l1" (a sum) or "mean" (the mean of |f - g|).
+
+    ||v||_inf <= ||v||_1 = m * mean <= m ||v||_inf, so a cover of one metric covers another at the
+    scale times the corresponding factor.
+
+    Examples
+    --------
+    >>> from mercer.capacity import convert_cover
+    >>> convert_cover(lambda eps, n: 1 / eps, source="mean", target="linf")(0.5, 10)
+    20.0
+    """
+    # Largest ratio of the target's norm to the source's, for n points.
+    powers = {
+        ("mean", "linf"): 1, ("mean", "l1"): 1, ("l1", "linf"): 0, ("l1", "mean"): -1,
+        ("linf", "l1"): 1, ("linf", "mean"): 0,
+    }  # fmt: skip
+    if source == target:
+        return ln_n
+    if (source, target) not in powers:
+        raise ValueError(f"metrics are 'linf', 'l1' and 'mean'; got {source!r} and {target!r}.")
+    power = powers[source, target]
+    return lambda eps, n_points: ln_n(eps / float(n_points) ** power, n_points)
+
+
+def sum_cover(first: Cover, second: Cover, n_shares: int = 99) -> Cover:
+    """Return the cover of sums f + g: N(tau eps, F) N((1 - tau) eps, G), with the best tau.
+
+    Examples
+    --------
+    >>> from mercer.capacity import offset_cover, sum_cover
+    >>> both = sum_cover(lambda eps, n: 1 / eps, offset_cover(1.0))
+    >>> round(both(0.1, 10), 3)
+    15.698
+    """
+    shares = [i / (n_shares + 1) for i in range(1, n_shares + 1)]
+
+    def of_sum(eps: float, n_points: int) -> float:
+        return min(first(t * eps, n_points) + second((1 - t) * eps, n_points) for t in shares)
+
+    return of_sum
+
+
+def offset_cover(largest: float) -> Cover:
+    """Return the cover of constant functions |b| <= largest: ceil(largest / eps) balls.
+
+    Examples
+    --------
+    >>> from mercer.capacity import offset_cover
+    >>> round(offset_cover(1.0)(0.25, 10), 4)
+    1.3863
+    """
+    if not largest > 0:
+        raise ValueError(f"largest must be positive; got {largest!r}.")
+    return lambda eps, n_points: math.log(max(1, math.ceil(largest / eps * (1 - 1e-12))))
+
+
+def parametric_cover(n_functions: int, radius: float) -> Cover:
+    """Return the cover q ln(1 + 2 R / eps) of a ball of radius R in a space of q functions.
+
+    The radius is measured in the maximum norm of the functions; by comparison of volumes.
+
+    Examples
+    --------
+    >>> from mercer.capacity import parametric_cover
+    >>> round(parametric_cover(2, radius=1.0)(0.5, 10), 4)
+    3.2189
+    """
+    if n_functions < 1 or not radius > 0:
+        raise ValueError("need at least one function and a positive radius.")
+    return lambda eps, n_points: n_functions * math.log1p(2 * radius / eps)
+
+
+@bound("ln covering number", "Haussler; Smola, (7.47)", trivial=None)
+def cover_from_pseudodim(eps: float, vc_dim: float) -> Bound:
+    """Return ln N(eps, F, L_1(mu)) from the pseudo-dimension h of a class into [0, 1].
+
+    2 ((2e/eps) ln(2e/eps))^h, for every probability measure mu.
+
+    Examples
+    --------
+    >>> from mercer.capacity import cover_from_pseudodim
+    >>> round(float(cover_from_pseudodim(eps=0.1, vc_dim=2)), 3)
+    11.455
+    """
+    ratio = 2 * math.e / eps
+    power = vc_dim * math.log(ratio * math.log(ratio)) if eps < 2 * math.e else 0.0
+    return state(
+        {"constant": math.log(2), "dimension": power},
+        Condition.that("2 <= pseudo-dimension < infinity", 2 <= vc_dim < math.inf, f"{vc_dim:g}"),
+        Condition.that("eps <= 1", eps <= 1, f"{eps:g}"),
+        Condition("the functions have values in [0, 1]"),
+    )
+
+
+@bound("ln covering number", trivial=None)
+def cover_from_fat(
+    eps: float, n_points: int, fat_dim: float, low: float = 0.0, high: float = 1.0,
+    variant: str = "cs",
+) -> Bound:  # fmt: skip
+    """Return ln N(eps, F, l_inf^n) from the fat-shattering dimension d at scale eps / 4.
+
+    Parameters
+    ----------
+    eps, n_points, fat_dim
+        Scale, number of points, fat-shattering dimension d at eps / 4.
+    low, high : float
+        The functions have values in [low, high].
+    variant : {"cs", "sm"}, default="cs"
+        "cs": log2 N <= 1 + d log2(2 e n (b-a) / (d eps)) log2(4 n (b-a)^2 / eps^2).
+        "sm": the base 4 n / eps without the square, as printed in the thesis; it is smaller, and
+        is marked as not proved.
+
+    Examples
+    --------
+    >>> from mercer.capacity import cover_from_fat
+    >>> round(float(cover_from_fat(eps=0.1, n_points=1000, fat_dim=5)), 1)
+    865.5
+    """
+    width = high - low
+    if not width > 0 or n_points < 1:
+        raise ValueError("need low < high and at least one point.")
+    if variant not in ("cs", "sm"):
+        raise ValueError(f"variant must be 'cs' or 'sm'; got {variant!r}.")
+    ratio = 4 * n_points * (width / eps) ** 2 if variant == "cs" else 4 * n_points * width / eps
+    dimension = 0.0
+    if fat_dim > 0:
+        inner = 2 * math.e * n_points * width / (fat_dim * eps)
+        dimension = fat_dim * math.log2(inner) * math.log(ratio) if inner > 0 else math.inf
+    conditions = [
+        Condition.that("fat_dim <= n_points", fat_dim <= n_points, f"{fat_dim:g} <= {n_points}"),
+        Condition.that("eps < high - low", eps < width, f"{eps:g} < {width:g}"),
+    ]
+    if variant == "sm":
+        conditions.append(
+            Condition("a proof of the base 4 n / eps", "violated", "the lemma has (b-a)^2 / eps^2")
+        )
+    if any(c.state == "violated" for c in conditions[:1]):
+        dimension = math.inf  # the logarithm is too small or negative there
+    reference = "Cristianini and Shawe-Taylor, Lemma 4.13"
+    return state(
+        {"constant": math.log(2), "dimension": dimension},
+        *conditions,
+        reference=reference if variant == "cs" else "Smola, (7.49)",
+    )
+
+
+@bound("fat-shattering dimension", "Smola, (7.48)", trivial=None)
+def fat_p_from_fat_l(margin: float, fat_dim: float) -> Bound:
+    """Return the bound on the fat-shattering dimension from the level version at half the margin.
+
+    (2 ceil(1 / (2 gamma)) - 1) times `fat_dim`, which is the level fat-shattering dimension at
+    gamma / 2, for functions into [0, 1].
+
+    Examples
+    --------
+    >>> from mercer.capacity import fat_p_from_fat_l
+    >>> [float(fat_p_from_fat_l(margin=g, fat_dim=1)) for g in (0.5, 0.25, 0.1)]
+    [1.0, 3.0, 9.0]
+    """
+    factor = 2 * math.ceil(1 / (2 * margin) * (1 - 1e-12)) - 1
+    return state({"dimension": factor * fat_dim}, Condition("functions have values in [0, 1]"))
+
+
+@bound("ln covering number", "Bartlett, Kulkarni and Posner; Smola, (7.50)", side="lower")
+def cover_lower_bound_from_fat_l(fat_dim: float) -> Bound:
+    """Return the lower bound on the largest ln N(eps, F, L_1(mu)) from fat-shattering.
+
+    fat_dim / 32 bits, with `fat_dim` the level fat-shattering dimension at 4 eps. An upper bound
+    of the same kind exists with unspecified constants.
+
+    Examples
+    --------
+    >>> from mercer.capacity import cover_lower_bound_from_fat_l
+    >>> round(float(cover_lower_bound_from_fat_l(fat_dim=64)), 4)
+    1.3863
+    """
+    return state(
+        {"dimension": fat_dim / 32 * math.log(2)}, Condition("functions have values in [0, 1]")
+    )

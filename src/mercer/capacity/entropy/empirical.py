@@ -1,0 +1,226 @@
+r"""Scaling operators from data: ellipsoids with several radii around the features of a sample.
+
+Instead of the spectrum of the kernel, the shape of the data in feature space is measured: with
+orthonormal directions e_1, ..., e_{j-1} (leading kernel principal components) and nonincreasing
+radii r_1 >= ... >= r_j, the operator B scales direction t by r_t and all others by r_j. If
+
+.. math:: \rho^2 = \max_x \sum_{t < j} \langle e_t, \Phi(x) \rangle^2 / r_t^2
+          + \|P^\perp \Phi(x)\|^2 / r_j^2 ,
+
+then the features lie in :math:`\rho B U`. For radii of an ellipsoid around the data
+:math:`\rho \le \sqrt 2`; the largest projections on principal components are half sides of a *box*,
+for which that need not hold, so that rho is computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.capacity import vocabulary
+from mercer.capacity.bound import Bound, Condition, state
+from mercer.kernels import resolve
+from mercer.objects.parameters import integer, positive
+
+from .diagonal import FACTOR, diagonal_entropy
+from .inputs import log_counts, nonincreasing, number, whole_counts
+from .maurey import PROVED, constant_condition, maurey_factor
+from .radii import SOURCES, n_crit, projections_of
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalScaling:
+    """An ellipsoid around the features of a sample.
+
+    Attributes
+    ----------
+    radii : ndarray of shape (n_radii,)
+        Radii r_1 >= ... >= r_j; the last holds for all directions that are not listed.
+    excess : float
+        The factor rho by which the ellipsoid has to be enlarged to contain the features; sqrt(2)
+        where the radii are those of an ellipsoid.
+    conditions : tuple of Condition
+        For which objects the radii hold.
+    ball : float, optional
+        Radius of a ball around the origin that contains the features; by default excess times r_1.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import EmpiricalScaling
+    >>> B = EmpiricalScaling([1.0, 0.5, 0.1])
+    >>> round(B.eps(0.0) / 6 / 2 ** 0.5, 9)
+    1.0
+    """
+
+    radii: Any
+    excess: float = math.sqrt(2.0)
+    conditions: tuple[Condition, ...] = (SOURCES["training"],)
+    ball: float | None = None
+
+    def __post_init__(self) -> None:
+        r = nonincreasing(self.radii, "radii")
+        if not r[-1] > 0:
+            raise ValueError("radii must be > 0; leave out directions without extent.")
+        object.__setattr__(self, "radii", r)
+        positive(self.excess, "excess")
+
+    @classmethod
+    def from_gram(
+        cls, K: Any, n_radii: int, *, source: str = "training", trim: float = 0.0
+    ) -> EmpiricalScaling:
+        """Return the ellipsoid along the leading principal components of a kernel matrix.
+
+        Parameters
+        ----------
+        K : array-like of shape (n, n)
+            Kernel matrix of the objects.
+        n_radii : int >= 1
+            The number j of radii, of which j - 1 have a direction.
+        source : {"transductive", "unlabelled", "domain", "training"}, default="training"
+            What the objects are, which decides what the radii say about others.
+        trim : float in [0, 1), default=0
+            Fraction of the objects, those with the largest extent, that may lie outside. A
+            heuristic against outliers: the bound then holds for the others only.
+        """
+        if source not in SOURCES:
+            raise ValueError(f"source must be one of {', '.join(SOURCES)}; got {source!r}.")
+        if not 0.0 <= trim < 1.0:
+            raise ValueError(f"trim must lie in [0, 1); got {trim!r}.")
+        projections, square = projections_of(K)
+        j = min(integer(n_radii, "n_radii", minimum=1), projections.shape[1])
+        leading = projections[:, : j - 1]
+        rest = np.sqrt(np.maximum(square - (leading**2).sum(axis=1), 0.0))
+        keep = 1.0 - trim
+        last = float(np.quantile(rest, keep))
+        last = max(last, float(np.finfo(np.float64).eps) * math.sqrt(square.max()))
+        extents = np.quantile(np.abs(leading), keep, axis=0) if j > 1 else np.zeros(0)
+        order = np.argsort(-extents, kind="stable")
+        radii = np.append(np.maximum(extents[order], last), last)
+        forms = (leading[:, order] ** 2 / radii[:-1] ** 2).sum(axis=1) + rest**2 / last**2
+        found: tuple[Condition, ...] = (SOURCES[source],)
+        if trim > 0:
+            found += (Condition(f"{trim:.3g} of the objects may be ignored", "violated", "trim"),)
+        excess = math.sqrt(float(np.quantile(forms, keep)))
+        return cls(radii, excess, found, math.sqrt(float(np.quantile(square, keep))))
+
+    def eps(self, ln_n: Any) -> Any:
+        """Return 6 rho times the supremum of the geometric means, for arrays of ln n."""
+        # Beyond the list all radii are the last one, towards which the means tend.
+        exponents = log_counts(ln_n)
+        means = np.asarray(diagonal_entropy(self.radii, exponents).lower)
+        return number(FACTOR * self.excess * np.maximum(means, self.radii[-1]))
+
+    def entropy(self, ln_n: float) -> Bound:
+        """Return the bound on the entropy number of the scaling operator."""
+        value = float(self.eps(ln_n))
+        return self._bound(value, "scaling operator", {"ln_n": ln_n}, self.entropy)
+
+    def entropy_T(  # noqa: N802
+        self, ln_n: float, n_samples: int, w_norm: float = 1.0, c: float = PROVED
+    ) -> Bound:
+        r"""Return the bound on the entropy number of functions with bounded weights on m points.
+
+        .. math:: \epsilon_n(T) \le 6 \rho\, c\, \Lambda\, r_j\,
+                  M\bigl(\lfloor n / n_j \rfloor\bigr)
+
+        minimised over j: the radius of the data is replaced by r_j at the price of n / n_j balls.
+        Printed with the ceiling of n / n_j; n_j t <= n needs the floor, at least 2. The bound of
+        the single ball, without the factors 6 and rho, is among the candidates.
+
+        Parameters
+        ----------
+        ln_n : float >= 0
+            Natural logarithm of n.
+        n_samples : int >= 1
+            The number of points m.
+        w_norm, c
+            As for `SVClass`.
+        """
+        vocabulary.check({"n_samples": n_samples})
+        m = float(n_samples)
+        left = whole_counts(np.maximum(ln_n - n_crit(self.radii), 0.0))
+        usable = left >= math.log(2.0)
+        values = FACTOR * self.excess * c * self.radii[usable]
+        values *= maurey_factor(left[usable] / math.log(2.0), m)
+        ball = self.excess * self.radii[0] if self.ball is None else self.ball
+        single = ball * min(1.0, c * float(maurey_factor(max(ln_n, 1e-300) / math.log(2.0), m)))
+        value = w_norm * min(single, float(values.min()) if len(values) else math.inf)
+        inputs = {"ln_n": ln_n, "n_samples": n_samples, "w_norm": w_norm, "c": c}
+        return self._bound(value, "class", inputs, self.entropy_T, constant_condition(c))
+
+    def _bound(self, value: float, what: str, inputs: Any, again: Any, *more: Condition) -> Bound:
+        return state(
+            {"entropy": value},
+            *self.conditions,
+            *more,
+            quantity=f"entropy number of the {what}",
+            name=f"EmpiricalScaling.{again.__name__}",
+            inputs=inputs,
+            reference="Smola 1998, (8.42) to (8.45)",
+            trivial=None,
+            _function=again,
+        )
+
+
+def estimate_radii(
+    kernel: Any,
+    X: Any = None,
+    *,
+    source: str,
+    n_radii: int,
+    domain: Any = None,
+    n_draws: int = 500,
+    random_state: int = 0,
+    trim: float = 0.0,
+) -> EmpiricalScaling:
+    """Return the ellipsoid of a sample in feature space, with what it is valid for.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        The kernel.
+    X : objects, optional
+        Training and test objects together ("transductive"), other objects from the same
+        distribution ("unlabelled"), or the training objects ("training").
+    source : {"transductive", "unlabelled", "domain", "training"}
+        Where the objects come from; "domain" draws them uniformly from a box.
+    n_radii : int >= 1
+        The number of radii.
+    domain : tuple (low, high), optional
+        Opposite corners of the box.
+    n_draws : int, default=500
+        How many points to draw from the domain.
+    random_state : int, default=0
+        Seed of the draws.
+    trim : float in [0, 1), default=0
+        See `EmpiricalScaling.from_gram`.
+
+    Returns
+    -------
+    EmpiricalScaling
+        Radii and conditions. With more objects of the same kind, all radii of a given set of
+        directions grow or stay.
+
+    References
+    ----------
+    Smola 1998, section 8.4.3.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import estimate_radii
+    >>> from mercer.kernels import RBF
+    >>> box = estimate_radii(RBF(gamma=1.0), source="domain", domain=(0, 1), n_radii=3, n_draws=50)
+    >>> len(box.radii), "Monte Carlo" in str(box.conditions[0])
+    (3, True)
+    """
+    if (source == "domain") != (domain is not None) or (source == "domain") == (X is not None):
+        raise ValueError('give objects X, or source="domain" with a box domain=(low, high).')
+    if domain is not None:
+        low, high = (np.atleast_1d(np.asarray(end, dtype=np.float64)) for end in domain)
+        rng = np.random.default_rng(random_state)
+        X = rng.uniform(low, high, size=(n_draws, len(low)))
+    K = np.asarray(resolve(kernel).bind(X)(X), dtype=np.float64)
+    return EmpiricalScaling.from_gram(K, n_radii, source=source, trim=trim)

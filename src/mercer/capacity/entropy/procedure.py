@@ -1,0 +1,323 @@
+"""From a kernel to a bound on the risk, in six steps and one call.
+
+1. Choose the kernel and its width.
+2. Choose the period of its extension (`choose_period`).
+3. Bound the entropy numbers of the scaling operator (`periodic_spectrum`, `entropy_A`).
+4. Bound those of the class on m points (`SVClass`, `LPClass`).
+5. Take the loss into account: its Lipschitz constant rescales the radius, its range the deviation.
+6. Insert the covering numbers into a uniform convergence bound (`uniform_bound`).
+
+No single theorem covers all six, on purpose: which statistical result applies depends on the
+problem. `EntropyProcedure` keeps every intermediate quantity, and its covering numbers can be
+passed to any bound that asks for them (Smola 1998, sections 8.1.1 and 8.8).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.capacity import vocabulary
+from mercer.capacity.bound import Bound, Condition, bound, state
+from mercer.capacity.uniform import UniformTemplate, uniform_bound
+from mercer.kernels import Kernel, resolve
+from mercer.objects.parameters import integer, positive
+
+from .choose import choose_period, wrap_error
+from .classes import KernelClass, LPClass, SVClass
+from .maurey import PROVED
+from .periodic import PeriodicSpectrum, periodic_spectrum
+from .scaling import eps_of
+
+Array = NDArray[np.float64]
+
+MACHINES = {"sv": SVClass, "lp": LPClass}
+
+
+@dataclass(frozen=True, eq=False)
+class EntropyProcedure:
+    """The steps from a kernel to covering numbers, made by `entropy_numbers`.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    radius : float
+        The data lie in a ball of this radius in input space.
+    n_samples : int
+        The number of points m.
+    period : float
+        The period of the extension.
+    spectrum : PeriodicSpectrum
+        Its eigenvalues.
+    function_class : SVClass or LPClass
+        The class of functions.
+    ln_n : ndarray
+        Natural logarithms of numbers of balls.
+    eps_A, eps_T : ndarray
+        Bounds on the entropy numbers of the scaling operator and of the class, at these.
+    """
+
+    kernel: Kernel
+    radius: float
+    n_samples: int
+    period: float
+    spectrum: PeriodicSpectrum
+    function_class: KernelClass
+    ln_n: Array
+    eps_A: Array = field(repr=False)  # noqa: N815
+    eps_T: Array = field(repr=False)  # noqa: N815
+
+    def log_covering(self, eps: float, n_samples: int | None = None) -> Bound:
+        """Return the bound on ln N(eps), by default on m points.
+
+        Parameters
+        ----------
+        eps : float > 0
+            The radius of the balls.
+        n_samples : int >= 1, optional
+            The number of points.
+        """
+        m = self.n_samples if n_samples is None else n_samples
+        return self.function_class.log_covering(eps, m)
+
+    def generalization_bound(
+        self,
+        delta: float = 0.05,
+        *,
+        emp_risk: float = 0.0,
+        lipschitz: float = 1.0,
+        loss_range: float = 1.0,
+        template: str | UniformTemplate = "alon",
+        n_samples: int | None = None,
+    ) -> Bound:
+        """Return the bound on the risk, steps 5 and 6.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+            Probability of failure.
+        emp_risk : float, default=0
+            Mean loss on the training points.
+        lipschitz : float, default=1
+            Lipschitz constant of the loss.
+        loss_range : float, default=1
+            Largest value of the loss.
+        template : str or UniformTemplate, default="alon"
+            The uniform convergence result; see `uniform_bound`.
+        n_samples : int >= 1, optional
+            Another number of points.
+        """
+        m = self.n_samples if n_samples is None else n_samples
+        return entropy_risk(self, m, delta, emp_risk, lipschitz, loss_range, template)
+
+    def __repr__(self) -> str:
+        name = type(self.function_class).__name__
+        return f"<entropy numbers of {name} with {self.kernel!r}, radius {self.radius:g}>"
+
+    def __str__(self) -> str:
+        c = self.function_class
+        middle, d = len(self.ln_n) // 2, self.spectrum.dimension
+        lines = [
+            f"1. kernel       {self.kernel!r}, data within radius {self.radius:g}",
+            f"2. period       {self.period:.4g}, in {d} dimension{'s' if d > 1 else ''}",
+            f"3. eps_n(A)     {self.eps_A[middle]:.4g} at ln n = {self.ln_n[middle]:.4g}, from "
+            f"{len(self.spectrum.values)} distinct eigenvalues",
+            f"4. eps_n(T)     {self.eps_T[middle]:.4g} for {type(c).__name__} on "
+            f"{self.n_samples} points",
+            "5. loss         generalization_bound(lipschitz=, loss_range=)",
+            "6. uniform      generalization_bound(delta=, template=)",
+        ]
+        return "\n".join(lines)
+
+
+@bound("risk")
+def entropy_risk(
+    steps: EntropyProcedure,
+    n_samples: int,
+    delta: float = 0.05,
+    emp_risk: float = 0.0,
+    lipschitz: float = 1.0,
+    loss_range: float = 1.0,
+    template: str | UniformTemplate = "alon",
+) -> Bound:
+    """Return `EntropyProcedure.generalization_bound`, with the conditions of all six steps."""
+    cover = steps.function_class.log_covering
+    risk = uniform_bound(n_samples, cover, delta, template, emp_risk, lipschitz, loss_range)
+    risk = risk.decide("ln_n bounds ln E[N]", True, "the cover serves every sample")
+    more = {} if loss_range == 1.0 else {"trivial": loss_range}
+    return state(
+        risk.terms,
+        *risk.conditions,
+        *steps.function_class.conditions(n_samples),
+        reference=f"{risk.reference}; covers by {steps.function_class.reference}",
+        **more,
+    )
+
+
+def entropy_numbers(
+    kernel: Any,
+    radius: float,
+    n_samples: int,
+    *,
+    dimension: int = 1,
+    w_norm: float = 1.0,
+    machine: str = "sv",
+    offset: float = 0.0,
+    c: float = PROVED,
+    period: float | None = None,
+    wrap_tol: float = 1e-6,
+    constant: str = "shells",
+    ln_n: Any = None,
+    X: Any = None,
+    assumptions: tuple[Condition, ...] = (),
+) -> EntropyProcedure:
+    """Return the entropy numbers of a kernel machine, with everything on the way.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+        A bound kernel of x - z that decays with the distance.
+    radius : float > 0
+        The data, also later ones, lie in a ball of this radius around the origin of *input* space.
+    n_samples : int >= 1
+        The number of points m.
+    dimension : int >= 1, default=1
+        The number of columns.
+    w_norm : float > 0, default=1.0
+        Bound on the weight vector ("sv") or on the sum of the absolute coefficients ("lp").
+    machine : {"sv", "lp"}, default="sv"
+        Support vector machines or linear programming machines.
+    offset : float >= 0, default=0
+        Bound on the offset b.
+    c : float > 0, default=103
+        Constant of Maurey's theorem; 1.86 is conjectured.
+    period : float > 0, optional
+        Period of the extension; by default the smallest that changes kernel values on the data by
+        at most `wrap_tol`.
+    wrap_tol : float > 0, default=1e-6
+        See `choose_period`.
+    constant : {"shells", "eigenfunctions"}, default="shells"
+        See `periodic_spectrum`. "eigenfunctions" is what the literature uses, larger by 2^(d/2).
+    ln_n : array-like, optional
+        Natural logarithms of n; by default 25 values from 1 to 1000.
+    X : array-like of shape (n, dimension), optional
+        Data, to check that the radius contains them.
+    assumptions : tuple of Condition, default=()
+        Further conditions, to be carried by every bound.
+
+    Returns
+    -------
+    EntropyProcedure
+        Prints as the six steps.
+
+    References
+    ----------
+    Smola 1998, section 8.8.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import entropy_numbers
+    >>> from mercer.kernels import RBF
+    >>> steps = entropy_numbers(RBF(gamma=1.0), radius=2.0, n_samples=1000)
+    >>> print(steps)
+    1. kernel       RBF(gamma=1.0), data within radius 2
+    2. period       7.717, in 1 dimension
+    3. eps_n(A)     0.2946 at ln n = 31.62, from 65 distinct eigenvalues
+    4. eps_n(T)     0.2946 for SVClass on 1000 points
+    5. loss         generalization_bound(lipschitz=, loss_range=)
+    6. uniform      generalization_bound(delta=, template=)
+    >>> round(steps.log_covering(0.1).value, 1)
+    47.8
+    """
+    vocabulary.check({"n_samples": n_samples})
+    if machine not in MACHINES:
+        raise ValueError(f"machine must be one of {', '.join(MACHINES)}; got {machine!r}.")
+    k = resolve(kernel)
+    b = positive(radius, "radius")
+    d = integer(dimension, "dimension", minimum=1)
+    inside = Condition(
+        "all points, also later ones, lie within the radius in input space",
+        "unknown",
+        "" if X is None else f"the farthest so far at {_farthest(X, b, d):.4g}",
+    )
+    v = choose_period(k, b, d, wrap_tol=wrap_tol) if period is None else float(period)
+    if not v > 2.0 * b:
+        raise ValueError(
+            f"period must exceed the diameter {2 * b:g} of the data; got {period!r}: points of "
+            "one period would be taken for one another."
+        )
+    spectrum = periodic_spectrum(k, v, d, constant=constant)
+    change = Condition(
+        "the machine may use the periodic extension in place of the kernel",
+        "unknown",
+        f"values on the data differ by at most {wrap_error(k, v, 2.0 * b, d):.2g}",
+    )
+    spectrum = replace(
+        spectrum, conditions=(*spectrum.conditions[:2], inside, change, *assumptions)
+    )
+    exponents = np.geomspace(1.0, 1000.0, 25) if ln_n is None else np.atleast_1d(ln_n)
+    exponents = np.asarray(exponents, dtype=np.float64)
+    chosen = MACHINES[machine](spectrum, w_norm, offset=offset, c=c)
+    return EntropyProcedure(
+        kernel=k,
+        radius=b,
+        n_samples=n_samples,
+        period=v,
+        spectrum=spectrum,
+        function_class=chosen,
+        ln_n=exponents,
+        eps_A=np.asarray(eps_of(spectrum, exponents)),
+        eps_T=np.asarray(chosen.eps(exponents, n_samples)),
+    )
+
+
+def _farthest(X: Any, radius: float, dimension: int) -> float:
+    """Return the largest distance of a point from the origin, which the radius has to reach."""
+    points = np.asarray(X, dtype=np.float64)
+    points = points[:, None] if points.ndim == 1 else points
+    if points.shape[1] != dimension:
+        raise ValueError(f"X has {points.shape[1]} columns; got dimension={dimension}.")
+    farthest = float(np.sqrt((points**2).sum(axis=1)).max())
+    if farthest > radius:
+        raise ValueError(
+            f"radius={radius:g} is smaller than the data: a point lies at the distance "
+            f"{farthest:.6g} from the origin. Centre the data, or give a larger radius."
+        )
+    return farthest
+
+
+def kernel_entropy(kernel: Any, period: float, dimension: int, ln_n: Any) -> Any:
+    """Return bounds on the entropy numbers of the scaling operator of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        A bound kernel of x - z, or its Fourier transform.
+    period : float > 0
+        The period of its extension.
+    dimension : int >= 1
+        The number of columns.
+    ln_n : float or array-like
+        Natural logarithms of n.
+
+    Returns
+    -------
+    float or ndarray
+        The bounds on eps_n(A), for all n at once.
+
+    References
+    ----------
+    Smola 1998, corollary 8.15.
+
+    Examples
+    --------
+    >>> from mercer.capacity.entropy import kernel_entropy
+    >>> from mercer.kernels import RBF
+    >>> kernel_entropy(RBF(gamma=1.0), 10.0, 1, [20.0, 100.0]).round(4)
+    array([1.4763, 0.0256])
+    """
+    return eps_of(periodic_spectrum(kernel, period, dimension), ln_n)

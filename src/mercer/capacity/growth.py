@@ -1,0 +1,150 @@
+"""Growth functions: how many labellings a class realises on m points.
+
+Sauer's lemma bounds the growth function of a class of VC dimension d by the sum of binomials up
+to d; for some classes the number is known exactly. Counts are Python integers, so nothing
+overflows; logarithms are natural.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+__all__ = ["Entropies", "entropies", "growth_function", "sauer"]
+
+
+def sauer(n_points: int, vc_dim: int, form: str = "sum", log: bool = False) -> float:
+    r"""Return Sauer's bound on the number of labellings of `n_points` points.
+
+    .. math:: \sum_{i \le d} \binom{m}{i} \le 2 m^d / d! \le (e m / d)^d
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points m, at least 1.
+    vc_dim : int
+        VC dimension d.
+    form : {"sum", "power", "exp"}, default="sum"
+        Which member of the chain. The last two need ``1 <= vc_dim <= n_points``; the sum is
+        2^m for m <= d.
+    log : bool, default=False
+        Whether to return the natural logarithm.
+
+    Examples
+    --------
+    >>> from mercer.capacity import sauer
+    >>> sauer(5, 3), sauer(3, 3)
+    (26, 8)
+    """
+    if n_points < 1 or vc_dim < 0:
+        raise ValueError(f"need n_points >= 1 and vc_dim >= 0; got {n_points} and {vc_dim}.")
+    if form == "sum":
+        count = _binomials_up_to(n_points, vc_dim)
+        return math.log(count) if log else count
+    if form not in ("power", "exp"):
+        raise ValueError(f"form must be 'sum', 'power' or 'exp'; got {form!r}.")
+    if not 1 <= vc_dim <= n_points:
+        raise ValueError(
+            f"form={form!r} needs 1 <= vc_dim <= n_points; got vc_dim={vc_dim}, "
+            f"n_points={n_points}. Use form='sum'."
+        )
+    if form == "power":
+        value = math.log(2) + vc_dim * math.log(n_points) - math.lgamma(vc_dim + 1)
+    else:
+        value = vc_dim * (1 + math.log(n_points / vc_dim))
+    return value if log else math.exp(value)
+
+
+def _binomials_up_to(n: int, d: int) -> int:
+    if d >= n:
+        return 2**n
+    total = term = 1
+    for i in range(d):
+        term = term * (n - i) // (i + 1)
+        total += term
+    return total
+
+
+def _halfspaces(m: int, d: int) -> int:
+    return 2 * _binomials_up_to(m - 1, d)
+
+
+EXACT: dict[str, Callable[[int, int], int]] = {
+    "thresholds": lambda m, d: m + 1,  # x >= t
+    "signed thresholds": lambda m, d: 2 * m,  # x >= t or x < t
+    "intervals": lambda m, d: m * (m + 1) // 2 + 1,
+    "halfspaces": _halfspaces,
+    "homogeneous halfspaces": lambda m, d: _halfspaces(m, d - 1),
+    "convex sets": lambda m, d: 2**m,  # points on a circle
+}
+
+
+def growth_function(kind: str, n_points: int, n_features: int = 1) -> int:
+    """Return the growth function of a class for which it is known exactly.
+
+    Parameters
+    ----------
+    kind : str
+        "thresholds" (x >= t), "signed thresholds", "intervals" on the line; "halfspaces",
+        "homogeneous halfspaces" (without offset; Cover's count, attained by every set in general
+        position) and "convex sets" in `n_features` dimensions.
+    n_points : int
+        Number of points.
+    n_features : int, default=1
+        Dimension of the space.
+
+    Examples
+    --------
+    >>> from mercer.capacity import growth_function
+    >>> [growth_function("halfspaces", m, 2) for m in (3, 4, 5, 6)]
+    [8, 14, 22, 32]
+    """
+    if kind not in EXACT:
+        raise ValueError(f"kind must be one of {', '.join(EXACT)}; got {kind!r}.")
+    if n_points < 1 or n_features < 1:
+        raise ValueError("n_points and n_features must be at least 1.")
+    return EXACT[kind](n_points, n_features)
+
+
+@dataclass(frozen=True)
+class Entropies:
+    """The three capacities of a class on random samples, as natural logarithms."""
+
+    vc: float
+    annealed: float
+    growth: float
+
+
+def entropies(counts: ArrayLike | Any) -> Entropies:
+    r"""Return VC entropy, annealed entropy and growth function from counts on sampled sets.
+
+    .. math:: E[\ln N] \le \ln E[N] \le \ln \sup N
+
+    The first inequality is Jensen's; a text that prints it the other way round is wrong. Uniform
+    bounds need the annealed entropy or the growth function: the VC entropy is too small.
+
+    Parameters
+    ----------
+    counts : array-like
+        Numbers of labellings (or covering numbers), one per sampled set, equally likely. The
+        growth function is the largest of them, a lower estimate when the sets are a sample.
+
+    Examples
+    --------
+    >>> from mercer.capacity import entropies
+    >>> e = entropies([1, 100])
+    >>> round(e.vc, 3), round(e.annealed, 3), round(e.growth, 3)
+    (2.303, 3.922, 4.605)
+    """
+    values = np.asarray(counts, dtype=float).ravel()
+    if not values.size or not np.all(values >= 1):
+        raise ValueError("counts must be a non-empty list of numbers of at least 1.")
+    logs = np.log(values)
+    annealed = float(logsumexp(logs)) - math.log(len(logs))
+    return Entropies(float(logs.mean()), annealed, float(logs.max()))

@@ -1,0 +1,278 @@
+"""Can this set be shattered? Exact answers for small sets, with the failing labelling.
+
+Thin hyperplanes shatter exactly the independent sets, and a linear dependence gives the labelling
+that fails. For other classes labellings are enumerated point by point: a labelling of k + 1 points
+is only tried if its first k labels can be realised, so the number of programmes follows the growth
+function and not 2^m.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .separation import (
+    Array,
+    ball,
+    features_of,
+    halfspace,
+    largest_margin,
+    rectangle,
+)
+
+__all__ = [
+    "Shattering",
+    "balanced_dichotomy",
+    "count_dichotomies",
+    "dichotomies",
+    "hyperplanes_shatter",
+    "is_shattered",
+]
+
+CLASSES = ("halfspaces", "homogeneous halfspaces", "balls", "rectangles")
+SYMMETRIC = CLASSES[:2]  # with a set they contain its complement
+MOST_POINTS = 24
+
+
+@dataclass(frozen=True)
+class Shattering:
+    """The answer of `is_shattered`; true if the set is shattered.
+
+    Attributes
+    ----------
+    shattered : bool
+        Whether all labellings are realised.
+    failing : ndarray or None
+        A labelling that no member of the class realises: the proof that it is not.
+    n_points : int
+        Number of points.
+    by : str
+        The class of sets.
+    """
+
+    shattered: bool
+    failing: NDArray[np.int64] | None
+    n_points: int
+    by: str
+
+    def __bool__(self) -> bool:
+        return self.shattered
+
+    def __str__(self) -> str:
+        if self.failing is None:
+            return f"{self.n_points} points are shattered by {self.by}"
+        signs = "".join("+" if label > 0 else "-" for label in self.failing)
+        return f"{self.n_points} points are not shattered by {self.by}: {signs} is not realised"
+
+
+def dichotomies(
+    X: Any, by: str = "halfspaces", margin: float = 0.0, kernel: Any = None
+) -> NDArray[np.int64]:
+    """Return the labellings of the points that a class of sets realises, one per row.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points; with a kernel, any objects of that kernel; with ``kernel="precomputed"``,
+        their kernel matrix; with ``by="predictions"``, the values of finitely many functions, one
+        function per row and one point per column.
+    by : {"halfspaces", "homogeneous halfspaces", "balls", "rectangles", "predictions"}
+        The class; positive labels lie inside balls and rectangles. Homogeneous halfspaces have
+        no offset. Rectangles are parallel to the axes and take no kernel. "predictions" is the
+        finite class whose values X holds; f >= 0 is positive.
+    margin : float, default=0
+        Halfspaces only: the least distance rho of every point from the hyperplane, i.e. the
+        hyperplane is rho-fat. Labellings of one class alone need no hyperplane between the points.
+    kernel : Kernel, "precomputed" or None
+        Work in the feature space of a kernel.
+
+    Examples
+    --------
+    >>> from mercer.capacity import dichotomies
+    >>> len(dichotomies([[0, 0], [1, 0], [0, 1], [1, 1]]))
+    14
+    """
+    if by == "predictions":
+        return np.unique(np.where(_points(X) >= 0, 1, -1), axis=0)
+    points, realised = _class(X, by, margin, kernel)
+    signs = (-1,) if by in SYMMETRIC else (-1, 1)  # the others are the negatives of these
+    found = [np.array([sign]) for sign in signs if realised(points[:1], np.array([sign]))]
+    for k in range(2, len(points) + 1):
+        trials = (np.append(labels, sign) for labels in found for sign in (-1, 1))
+        found = [y for y in trials if realised(points[:k], y)]
+    rows = np.array(found, dtype=np.int64).reshape(len(found), len(points))
+    return np.vstack([rows, -rows]) if by in SYMMETRIC else rows
+
+
+def count_dichotomies(
+    X: Any, by: str = "halfspaces", margin: float = 0.0, kernel: Any = None
+) -> int:
+    """Return the number of labellings that a class realises on the points.
+
+    The parameters are those of `dichotomies`.
+
+    Examples
+    --------
+    >>> from mercer.capacity import count_dichotomies
+    >>> count_dichotomies([[1.0, -2.0], [3.0, -1.0], [1.0, 1.0]], by="predictions")
+    2
+    """
+    return len(dichotomies(X, by, margin, kernel))
+
+
+def is_shattered(
+    X: Any, by: str = "halfspaces", margin: float = 0.0, kernel: Any = None
+) -> Shattering:
+    """Decide whether a class realises every labelling of the points.
+
+    The parameters are those of `dichotomies`.
+
+    Returns
+    -------
+    Shattering
+        True or false, with a labelling that is not realised as evidence.
+
+    Examples
+    --------
+    >>> from mercer.capacity import is_shattered
+    >>> print(is_shattered([[0, 0], [1, 0], [0, 1]]))
+    3 points are shattered by halfspaces
+    >>> print(is_shattered([[0, 0], [1, 0], [0, 1], [1, 1]]))
+    4 points are not shattered by halfspaces: -++- is not realised
+    """
+    if by == "predictions":
+        rows = {tuple(row) for row in dichotomies(X, by).tolist()}
+        every = itertools.product((-1, 1), repeat=len(next(iter(rows))))
+        absent = next((labels for labels in every if labels not in rows), None)
+        failing = None if absent is None else np.array(absent)
+        return Shattering(failing is None, failing, len(next(iter(rows))), by)
+    points, realised = _class(X, by, margin, kernel)
+    if by in SYMMETRIC and not margin:
+        failing = _dependent_labelling(points, by)
+        return Shattering(failing is None, failing, len(points), by)
+    partial = [np.empty(0, dtype=np.int64)]
+    for k in range(1, len(points) + 1):
+        grown = []
+        for labels in partial:
+            for sign in (-1,) if k == 1 and by in SYMMETRIC else (-1, 1):
+                trial = np.append(labels, sign)
+                if not realised(points[:k], trial):
+                    failing = np.append(trial, np.ones(len(points) - k, dtype=np.int64))
+                    return Shattering(False, failing, len(points), by)
+                grown.append(trial)
+        partial = grown
+    return Shattering(True, None, len(points), by)
+
+
+def hyperplanes_shatter(X: ArrayLike) -> bool:
+    """Return whether oriented hyperplanes shatter the points: a rank, instead of programmes.
+
+    They do if and only if, with one point as the origin, the others are linearly independent.
+
+    Examples
+    --------
+    >>> from mercer.capacity import hyperplanes_shatter
+    >>> hyperplanes_shatter([[0, 0], [1, 0], [0, 1]]), hyperplanes_shatter([[0, 0], [1, 1], [2, 2]])
+    (True, False)
+    """
+    points = _points(X)
+    return bool(np.linalg.matrix_rank(points[1:] - points[0]) == len(points) - 1)
+
+
+def balanced_dichotomy(X: ArrayLike, rng: Any = None) -> NDArray[np.int64]:
+    """Return a balanced labelling whose weighted sum of points is short.
+
+    For N = 2k points, k of each label: ||sum y_n x_n|| <= N R / sqrt(N - 1). For N = 2k + 1, k
+    positive and k + 1 negative: the difference of the class means is at most
+    2 N R / ((N - 1) sqrt(N + 1)). R is the radius around the mean of the points. Twice the margin
+    of any hyperplane that realises it is at most the difference of the means, so such a labelling
+    limits how many points fat hyperplanes can shatter.
+
+    Parameters
+    ----------
+    X : array-like of shape (N, n_features)
+        At least two points.
+    rng : int, Generator or None
+        Random balanced labellings are drawn until one meets the bound, which holds on average.
+
+    Examples
+    --------
+    >>> from mercer.capacity import balanced_dichotomy
+    >>> int(balanced_dichotomy([[0.0], [1.0], [2.0], [3.0]], rng=0).sum())
+    0
+    """
+    points = _points(X)
+    n = len(points)
+    if n < 2:
+        raise ValueError("a balanced dichotomy needs at least two points.")
+    generator = np.random.default_rng(rng)
+    k = n // 2
+    spread = float(np.sum((points - points.mean(axis=0)) ** 2))
+    limit = n / ((n - 1) * k * (n - k)) * spread  # the mean of |difference of means|^2
+    labels = np.repeat([1, -1], [k, n - k])
+    while True:
+        y = generator.permutation(labels)
+        gap = points[y > 0].mean(axis=0) - points[y < 0].mean(axis=0)
+        if gap @ gap <= limit * (1 + 1e-12):
+            return y
+
+
+def _class(
+    X: Any, by: str, margin: float, kernel: Any
+) -> tuple[Array, Callable[[Array, NDArray[np.int64]], bool]]:
+    """Return points of a Euclidean space and the test of one labelling of some of them."""
+    if by not in CLASSES:
+        known = ", ".join([*CLASSES, "predictions"])
+        raise ValueError(f"by must be one of {known}; got {by!r}.")
+    if not (margin >= 0 and math.isfinite(margin)):
+        raise ValueError(f"margin must be 0 or more and finite; got {margin!r}.")
+    if margin and by not in CLASSES[:2]:
+        raise ValueError(f"a margin is defined for halfspaces, not for {by}.")
+    if kernel is None:
+        points = _points(X)
+    elif by == "rectangles":
+        raise ValueError("rectangles are sets in the space of the columns: they take no kernel.")
+    else:
+        points = features_of(X if isinstance(kernel, str) else kernel(X))
+    if len(points) > MOST_POINTS:
+        raise ValueError(f"{len(points)} points have too many labellings; at most {MOST_POINTS}.")
+    if by == "rectangles":
+        return points, lambda P, y: rectangle(P, y) is not None
+    if by == "balls":
+        return points, lambda P, y: ball(P, y) is not None
+    bias = by == "halfspaces"
+    if not margin:
+        return points, lambda P, y: halfspace(P, y, bias) is not None
+
+    def fat(P: Array, y: NDArray[np.int64]) -> bool:
+        found = largest_margin(P, y, bias)
+        return found is not None and found.margin >= margin * (1 - 1e-9)
+
+    return points, fat
+
+
+def _dependent_labelling(points: Array, by: str) -> NDArray[np.int64] | None:
+    """Return labels that no hyperplane realises, or None if the points are independent.
+
+    Numbers c with sum c_i x_i = 0 (and sum c_i = 0, if there is an offset) contradict
+    y_i f(x_i) > 0 for the labels y_i = sgn c_i.
+    """
+    A = np.column_stack([points, np.ones(len(points))]) if by == "halfspaces" else points
+    if np.linalg.matrix_rank(A) == len(points):
+        return None
+    c = np.linalg.svd(A.T)[2][-1]
+    labels = np.where(c > 1e-9 * np.abs(c).max(), 1, -1)
+    return labels * -labels[0]
+
+
+def _points(X: Any) -> Array:
+    points = np.asarray(X, dtype=float)
+    if points.ndim != 2 or not points.size or not np.all(np.isfinite(points)):
+        raise ValueError("X must be a finite array with one point per row.")
+    return points

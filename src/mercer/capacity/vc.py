@@ -1,0 +1,189 @@
+"""Bounds from the VC dimension: upper, lower, with and without training errors.
+
+Logarithms are base 2 in the bounds of Cristianini and Shawe-Taylor, whose proofs invert
+2^(-eps l / 2), and natural in all others.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
+from .finite_classes import CONSISTENT
+from .growth import sauer
+from .uniform import TEMPLATES, enough_samples
+
+__all__ = ["vc_bound", "vc_confidence", "vc_lower_bound"]
+
+BOOK = "Cristianini and Shawe-Taylor"
+HONAVAR = "Vapnik (1995); Honavar, VC risk bound"
+
+
+@bound("error", f"{BOOK}, Theorem 4.1")
+def vc_bound(
+    n_samples: int,
+    vc_dim: float,
+    delta: float = 0.05,
+    n_errors: int | None = None,
+    variant: str = "cs",
+) -> Bound:
+    """Return the VC bound on the error of a binary classifier.
+
+    Parameters
+    ----------
+    n_samples, vc_dim, delta
+        Number of samples l, VC dimension d, probability of failure.
+    n_errors : int, optional
+        Training errors k. None: the hypothesis is known to be consistent, which gives a better
+        bound than ``n_errors=0``.
+    variant : {"cs", "ho", "sm", "vc71", "dgl"}, default="cs"
+        - "cs": (2/l) (d log2(2el/d) + log2(2/delta)) without training errors,
+          2k/l + (4/l) (d log2(2el/d) + log2(4/delta)) with k of them;
+        - "ho": k/l + sqrt((d (ln(2l/d) + 1) + ln(4/delta)) / l);
+        - "sm", "vc71", "dgl": k/l + the deviation of three uniform bounds with Sauer's sum, see
+          `uniform_bound`. "sm" mixes the other two and is implied by "vc71".
+
+    Examples
+    --------
+    >>> from mercer.capacity import vc_bound
+    >>> [round(float(vc_bound(n_samples=1000, vc_dim=d)), 5) for d in (1, 10, 100)]
+    [0.03546, 0.19237, 1.16357]
+    """
+    if variant == "ho":
+        deviation = _confidence(n_samples, vc_dim, delta)
+        terms = _training_error(n_samples, n_errors) | dict(deviation.terms)
+        consistent = [] if n_errors is not None else [CONSISTENT]
+        return state(terms, *deviation.conditions, *consistent, reference=HONAVAR)
+    if variant in ("sm", "vc71", "dgl"):
+        return _by_template(n_samples, vc_dim, delta, n_errors, variant)
+    if variant != "cs":
+        raise ValueError(f"variant must be 'cs', 'ho', 'sm', 'vc71' or 'dgl'; got {variant!r}.")
+    factor = 2 if n_errors is None else 4
+    bits = _capacity(vc_dim, 2 * n_samples) / math.log(2)
+    terms = {} if n_errors is None else {"training error": 2 * n_errors / n_samples}
+    terms["complexity"] = factor * bits / n_samples
+    terms["confidence"] = factor * math.log2(factor / delta) / n_samples
+    conditions = [_fits(vc_dim, n_samples)]
+    if n_errors is None:
+        conditions.append(long_enough(n_samples, sum(terms.values())))
+    conditions += [INDEPENDENT, FIXED_CLASS]
+    if n_errors is None:
+        conditions.append(CONSISTENT)
+    theorem = "4.1" if n_errors is None else "4.6"
+    return state(terms, *conditions, reference=f"{BOOK}, Theorem {theorem}")
+
+
+@bound("risk minus empirical risk", HONAVAR)
+def vc_confidence(vc_dim: float, n_samples: int, delta: float = 0.05) -> Bound:
+    """Return the VC confidence sqrt((d (ln(2l/d) + 1) + ln(4/delta)) / l).
+
+    Examples
+    --------
+    >>> from mercer.capacity import vc_confidence
+    >>> round(float(vc_confidence(vc_dim=3, n_samples=100)), 6)
+    0.447003
+    """
+    return _confidence(n_samples, vc_dim, delta)
+
+
+@bound("error", f"{BOOK}, Theorem 4.3", side="lower")
+def vc_lower_bound(
+    n_samples: int, vc_dim: float, delta: float = 0.05, variant: str = "proved"
+) -> Bound:
+    """Return the error that any learner makes on some distribution, with probability delta.
+
+    max((d - 1) / (32 l), 1 - delta^(1/l)). The text prints (1/l) ln(1/delta) as the second term,
+    which is larger and false for small samples: it exceeds 1 for l = 1, delta = 0.05.
+
+    Parameters
+    ----------
+    n_samples, vc_dim, delta
+        Number of samples l, VC dimension d, probability with which the error is attained.
+    variant : {"proved", "printed"}, default="proved"
+        "printed" returns the value of the text and marks its condition as violated.
+
+    Notes
+    -----
+    First term: a rare part of d - 1 points with mass 8 eps, eps = (d - 1) / (32 l). By Markov's
+    inequality half of them stay unseen with probability 1/2, and random labels make half of those
+    wrong with probability 1/2; so it holds for every delta <= 1/4, while the mass is at most 1.
+    Second term: one point of mass eps stays unseen with probability (1 - eps)^l = delta.
+
+    Examples
+    --------
+    >>> from mercer.capacity import vc_lower_bound
+    >>> round(float(vc_lower_bound(n_samples=1000, vc_dim=1001)), 5)
+    0.03125
+    """
+    if variant not in ("proved", "printed"):
+        raise ValueError(f"variant must be 'proved' or 'printed'; got {variant!r}.")
+    printed = math.log(1 / delta) / n_samples
+    rare = 1 - delta ** (1 / n_samples) if variant == "proved" else printed
+    spread = max(0.0, (vc_dim - 1) / (32 * n_samples))
+    conditions = [Condition.that("vc_dim >= 2", vc_dim >= 2, f"{vc_dim:g}")]
+    if spread > rare:
+        conditions += [
+            Condition.that("delta <= 1/4", delta <= 0.25, f"{delta:g}"),
+            Condition.that("the rare points have mass <= 1", 8 * spread <= 1, f"{8 * spread:.3g}"),
+        ]
+    elif variant == "printed":
+        conditions.append(
+            Condition(
+                "(1/l) ln(1/delta) is attained",
+                "violated",
+                f"only {1 - delta ** (1 / n_samples):.4g} is",
+            )
+        )
+    return state({"dimension": spread, "rare point": rare}, *conditions, value=max(spread, rare))
+
+
+def long_enough(n_samples: int, value: float) -> Condition:
+    """Return the condition l > 2 / eps of the double-sample argument."""
+    holds = value > 0 and n_samples > 2 / value
+    evidence = f"{n_samples} > {2 / value:.4g}" if value > 0 else "value is 0"
+    return Condition.that("n_samples > 2 / value", holds, evidence)
+
+
+def _fits(vc_dim: float, n_samples: int) -> Condition:
+    return Condition.that("vc_dim <= n_samples", vc_dim <= n_samples, f"{vc_dim:g} <= {n_samples}")
+
+
+def _capacity(vc_dim: float, n_points: int) -> float:
+    """Return ln (e m / d)^d, 0 for d = 0, and m ln 2 for d > m, where all labellings may occur."""
+    if vc_dim == 0 or math.isinf(vc_dim):
+        return float(vc_dim)
+    if vc_dim > n_points:
+        return n_points * math.log(2)
+    return vc_dim * (1 + math.log(n_points / vc_dim))
+
+
+def _confidence(n_samples: int, vc_dim: float, delta: float) -> Bound:
+    inside = (_capacity(vc_dim, 2 * n_samples) + math.log(4 / delta)) / n_samples
+    return state(
+        {"deviation": math.sqrt(max(inside, 0.0))},
+        _fits(vc_dim, n_samples),
+        INDEPENDENT,
+        FIXED_CLASS,
+    )
+
+
+def _training_error(n_samples: int, n_errors: int | None) -> dict[str, float]:
+    return {} if n_errors is None else {"training error": n_errors / n_samples}
+
+
+def _by_template(
+    n_samples: int, vc_dim: float, delta: float, n_errors: int | None, variant: str
+) -> Bound:
+    template = TEMPLATES[variant]
+    finite = not math.isinf(vc_dim)
+    points = template.ghost * n_samples
+    ln_n = sauer(points, math.floor(vc_dim), log=True) if finite else math.inf
+    eps = template.deviation(n_samples, ln_n, delta)
+    return state(
+        _training_error(n_samples, n_errors) | {"deviation": eps},
+        *enough_samples(template, n_samples, eps),
+        INDEPENDENT,
+        FIXED_CLASS,
+        *([] if n_errors is not None else [CONSISTENT]),
+        reference=template.reference,
+    )

@@ -1,0 +1,290 @@
+"""How wrong the values of a kernel may be in float64: its program, run on bounds of errors.
+
+The programs of the library are followed instruction by instruction (`mercer.gram.bounded`), from
+the errors of their leaves (`mercer.gram.leaf_errors`) to that of the value. The images of objects
+under maps count as exact, since a kernel on inexact images is a kernel still, unless the map itself
+states an error. Of values that come from Python or from a matrix nothing is known: they are
+assumed to be right to 16 units in the last place of the largest one, and `known` says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mercer.objects import validation as kernel_objects
+from mercer.objects.tables import select
+from mercer.objects.validation import VECTORS
+from mercer.objects.vocabulary import Vocabulary
+
+from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded, transform
+from .diagonal import diagonal
+from .layout import Layout, choose_layout
+from .leaf_errors import RowPairs, coordinates_error, statistic_error
+from .mapped_objects import Views, views_of
+from .norms import numbers, sequence_norms
+from .program import Builder, Columns, Leaf, Mapping, Program, Scalars, compile_kernel
+
+# Assumed error of values of which nothing is known, in units of the last place of the largest.
+ASSUMED = 16.0
+
+
+class ErrorBounds:
+    """Bounds of the errors of the kernel values between two sets of objects, in float64.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    X, Z : objects or Views
+        Validated objects, stored alike; `Z` defaults to `X`.
+
+    Attributes
+    ----------
+    known : bool
+        Whether all errors are bounded; False where some values come from Python or from a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram.running_error import ErrorBounds
+    >>> from mercer.kernels import RBF
+    >>> bounds = ErrorBounds(RBF(0.5), np.array([[0.0], [1.0]]))
+    >>> bool((bounds.rows() < 1e-14).all()), bounds.known
+    (True, True)
+    """
+
+    def __init__(self, kernel: Any, X: Any, Z: Any = None) -> None:
+        self.kernel = kernel
+        self._columns = views_of(X if Z is None else Z)
+        self._rows = self._columns if Z is None else views_of(X)
+        self._layout, self._b = choose_layout(kernel, self._columns, "float64")
+        self._a = self._b if Z is None else self._layout.prepare(self._rows)
+        self._program = self._layout.program
+        self.known = _is_known(self._program)
+        images = self._layout.images
+        self._images_b = images.of(self._columns)
+        self._images_a = self._images_b if Z is None else images.of(self._rows)
+        self._numbers: dict[int, tuple[Bounded, Bounded]] = {}
+
+    def rows(self, index: Any = None) -> np.ndarray:
+        """Return the bounds of some rows of the matrix, by default of all.
+
+        Parameters
+        ----------
+        index : array of int, optional
+            Positions among the rows.
+        """
+        if index is None:
+            index = np.arange(int(self._a.n))
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        if not len(index):
+            return np.zeros((0, int(self._b.n)))
+        with np.errstate(all="ignore"):  # what overflows has an infinite error
+            found = _run(
+                self._program,
+                lambda k: self._leaf(k, index),
+                lambda k: self._pair_numbers(k, index),
+            )
+        return np.broadcast_to(found.error, (len(index), int(self._b.n)))
+
+    def _leaf(self, k: int, index: np.ndarray) -> Bounded:
+        leaf = self._program.leaves[k]
+        code = replace(self._program, code=[("leaf", k)])
+        single: Layout = replace(self._layout, program=code)
+        evaluator = single.evaluator(self._a.take(index), self._b, self._rows, self._columns)
+        value = np.asarray(evaluator.tile(None, 0), dtype=np.float64)
+        if leaf.kind in ("python", "matrix"):
+            return _assumed(value, self._rows.X if leaf.kind == "matrix" else None)
+        if leaf.kind == "sequence":
+            return self._sequences(k, leaf, index, value)
+        A, B = (
+            self._stored(k, self._images_a, self._rows),
+            self._stored(k, self._images_b, self._columns),
+        )
+        pairs = RowPairs(A[index], B)
+        if leaf.coordinates is not None:
+            found = coordinates_error(leaf.coordinates, leaf.combination, leaf.order, pairs)
+            return Bounded(value, found.error)
+        error = statistic_error(leaf.kind, pairs, value)
+        own, other = _image_errors(leaf, self._rows), _image_errors(leaf, self._columns)
+        if own is not None and other is not None:  # of a dot product
+            sums = [np.abs(np.asarray(Y, dtype=np.float64)).sum(axis=1) for Y in (pairs.A, B)]
+            own = own[index]
+            error = error + own[:, None] * sums[1] + sums[0][:, None] * other
+            error = error + A.shape[1] * own[:, None] * other
+        return Bounded(value, error)
+
+    def _stored(self, k: int, images: dict[int, Any], views: Views) -> Any:
+        if k in images:
+            return images[k]
+        return select(views.X, self._program.leaves[k].columns, VECTORS)
+
+    def _sequences(self, k: int, leaf: Leaf, index: np.ndarray, value: np.ndarray) -> Bounded:
+        a, b = self._images_a[k], self._images_b[k]
+        lengths = np.diff(a.start)[index][:, None] + np.diff(b.start)[None, :]
+        logarithms = np.zeros_like(value)
+        own, other = sequence_norms(leaf, a, self._rows), sequence_norms(leaf, b, self._columns)
+        if own is not None and other is not None:
+            halves = [np.where(np.isfinite(half), np.abs(half), 0.0) for half in (own, other)]
+            logarithms = halves[0][index][:, None] + halves[1][None, :]
+        return _of_sequences(leaf.kernel, value, lengths, logarithms)
+
+    def _pair_numbers(self, k: int, index: np.ndarray) -> tuple[Bounded, Bounded]:
+        if k not in self._numbers:
+            scalars = self._program.scalars[k]
+            other = _numbers(scalars, self._columns)
+            own = other if self._rows is self._columns else _numbers(scalars, self._rows)
+            self._numbers[k] = own, other
+        own, other = self._numbers[k]
+        chosen = Bounded(own.value[index][:, None], own.error[index][:, None])
+        return chosen, Bounded(other.value[None, :], other.error[None, :])
+
+
+def diagonal_bounds(
+    kernel: Any, views: Views, columns: Columns = None, mapping: Mapping | None = None
+) -> Bounded:
+    """Return k(x, x) of a bound kernel with bounds of the errors.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    views : Views
+        Of validated objects.
+    columns : tuple of int, optional
+        The columns of the objects that the kernel looks at.
+    mapping : Mapping, optional
+        The map whose images it looks at.
+    """
+    if hasattr(kernel, "diag_error"):
+        objects = views.seen(columns, mapping, kernel.takes)
+        return Bounded(kernel.diag(objects), kernel.diag_error(objects))
+    builder = Builder()
+    builder.look_at(columns, mapping)
+    kernel.compile(builder)
+    program = builder.program
+    n = kernel_objects.count(views.X)
+
+    def numbers_of(k: int) -> tuple[Bounded, Bounded]:
+        own = _numbers(program.scalars[k], views)
+        return own, own
+
+    found = _run(program, lambda k: _own_leaf(program.leaves[k], views), numbers_of)
+    value = diagonal(kernel, views, columns, mapping)
+    return Bounded(value, np.broadcast_to(found.error, (n,)))
+
+
+def _is_known(program: Program) -> bool:
+    """Return whether no value comes from Python or from a matrix."""
+    if any(leaf.kind in ("python", "matrix") for leaf in program.leaves):
+        return False
+    parts = [s.kernel for s in program.scalars if not hasattr(s.kernel, "diag_error")]
+    return all(_is_known(compile_kernel(kernel)) for kernel in parts)
+
+
+def _run(program: Program, leaf: Any, pair_numbers: Any) -> Bounded:
+    """Run a program on bounded numbers."""
+    stack: list[Bounded] = []
+    for name, *arguments in program.code:
+        if name == "leaf":
+            stack.append(leaf(arguments[0]))
+        elif name == "const":
+            stack.append(exact(arguments[0]))
+        elif name == "dup":
+            stack.append(stack[-1])
+        elif name == "swap":
+            stack[-2:] = stack[:-3:-1]
+        elif name in ("add", "mul"):
+            stack[-2:] = [(add if name == "add" else multiply)(stack[-2], stack[-1])]
+        elif name == "aux":
+            own, other = pair_numbers(arguments[0])
+            stack[-1] = multiply(multiply(stack[-1], own), other)
+        elif name == "aux_add":
+            own, other = pair_numbers(arguments[0])
+            stack[-1] = add(stack[-1], add(own, other))
+        else:
+            stack[-1] = transform(stack[-1], name, tuple(arguments))
+    (found,) = stack
+    return found
+
+
+def _numbers(scalars: Scalars, views: Views) -> Bounded:
+    """Return the numbers u(x) of a program with bounds of their errors."""
+    value = numbers(scalars, views)
+    own = diagonal_bounds(scalars.kernel, views, scalars.columns, scalars.mapping)
+    if scalars.kind == "diagonal":
+        return Bounded(value, own.error)
+    with np.errstate(all="ignore"):
+        share = own.error / np.maximum(own.value, TINY)
+        relative = np.where(share < 1.0, 1.0 / np.sqrt(1.0 - np.minimum(share, 1.0)) - 1.0, np.inf)
+        error = np.where(value > 0, value * (relative + gamma(4)), 0.0)
+    return Bounded(value, error)
+
+
+def _own_leaf(leaf: Leaf, views: Views) -> Bounded:
+    """Return a leaf of pairs (x, x)."""
+    kernel: Any = leaf.kernel
+    n = kernel_objects.count(views.X)
+    if leaf.kind == "matrix":
+        return _assumed(np.diagonal(views.X).astype(np.float64), views.X)
+    if leaf.kind == "python":
+        values = kernel.tile_diagonal(views.of(leaf, kernel.takes))
+        return _assumed(np.asarray(values, dtype=np.float64), None)
+    if leaf.kind == "sequence":
+        sequences = kernel.encode(views.of(leaf, kernel.takes), Vocabulary())
+        if leaf.normalized:
+            return rounded(np.ones(n), np.zeros(n), 4.0)
+        value = sequences.diagonal(kernel.native_form())
+        value = np.exp(value) if kernel.logarithmic else value
+        return _of_sequences(kernel, value, 2 * np.diff(sequences.start), np.zeros(n))
+    if leaf.mapped:
+        objects = views.of(leaf, kernel.takes)
+        rows = kernel.map_objects(objects, Vocabulary())
+    else:
+        rows = views.of(leaf, VECTORS)
+    pairs = RowPairs(rows)
+    if leaf.coordinates is not None:
+        return coordinates_error(leaf.coordinates, leaf.combination, leaf.order, pairs)
+    value = np.zeros(n)
+    if leaf.kind == "dot":
+        value = pairs.products()
+    elif leaf.kind in ("minimum", "harmonic"):
+        sums = np.asarray(rows.sum(axis=1), dtype=np.float64).reshape(-1)
+        value = sums if leaf.kind == "minimum" else 0.5 * sums
+    return Bounded(value, statistic_error(leaf.kind, pairs, value))
+
+
+def _assumed(value: np.ndarray, matrix: Any) -> Bounded:
+    """Return values of unknown error, with the error that is assumed."""
+    unit = float(np.finfo(np.float64).eps)
+    if matrix is not None and np.dtype(matrix.dtype) == np.float32:
+        unit = float(np.finfo(np.float32).eps)
+    size = float(np.abs(value).max(initial=0.0))
+    return Bounded(value, np.full_like(value, ASSUMED * unit * size))
+
+
+def _of_sequences(
+    kernel: Any, value: np.ndarray, lengths: np.ndarray, logarithms: np.ndarray
+) -> Bounded:
+    """Return values of a native evaluator of pairs of sequences with bounds of their errors.
+
+    The evaluators add and multiply numbers that are not negative, along chains that are as long as
+    the two sequences together, once for each order of the recursion; logarithms that are
+    exponentiated are rounded in units of their size.
+    """
+    chain = 8.0 + 6.0 * lengths * float(getattr(kernel, "recursions", 1))
+    size = np.abs(value)
+    if kernel.normalized_by_logarithms or kernel.logarithmic:
+        logs = np.abs(np.log(np.where(size > 0, size, 1.0)))
+        chain = chain + 8.0 * (logs + 2.0 * logarithms)
+    return Bounded(value, size * np.expm1(UNIT * chain) + TINY)
+
+
+def _image_errors(leaf: Leaf, views: Views) -> np.ndarray | None:
+    """Return the error of every entry of the images of an object, where the map states it."""
+    if leaf.mapping is None or not hasattr(leaf.mapping, "image_error"):
+        return None
+    return leaf.mapping.image_error(select(views.X, leaf.columns, leaf.mapping.takes))

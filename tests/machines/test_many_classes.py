@@ -1,0 +1,174 @@
+"""One against one with many classes: all pairs as arrays."""
+
+import pickle
+import warnings
+from time import perf_counter
+
+import numpy as np
+import pytest
+from sklearn import svm
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer import SVC, NuSVC
+from mercer.kernels import RBF
+from mercer.machines import class_pairs
+from mercer.machines.multiclass import one_score_per_class, pair_position, pairs, votes
+from mercer.solvers import Certificate
+
+
+def blobs(k=24, n=240, columns=2, seed=0, spread=0.8):
+    random = np.random.default_rng(seed)
+    centre = random.normal(size=(k, columns)) * 4
+    y = np.concatenate([np.arange(k), random.integers(0, k, n - k)])
+    return centre[y] + random.normal(size=(n, columns)) * spread, y * 3 - 7
+
+
+def one_by_one(monkeypatch, machine, X, y, **options):
+    """The same fit by the general solver."""
+    monkeypatch.setattr(class_pairs, "MANY", 10**9)
+    model = machine.fit(X, y, **options)
+    monkeypatch.undo()
+    return model
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"C": 30.0, "class_weight": "balanced"},
+        {"penalty_norm": 2},
+        {"C2": 0.7},
+        {"fit_intercept": False},
+        {"kernel": "linear"},
+        {"gap_tol": 1e-7},
+    ],
+    ids=str,
+)
+def test_arrays_of_pairs_give_the_models_of_single_problems(monkeypatch, parameters):
+    X, y = blobs()
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)).round(1)
+    machine = SVC(**{"tol": 1e-7, "gamma": 0.3, "dtype": "float64"} | parameters)
+    model = SVC(**machine.get_params()).fit(X, y, sample_weight=weight)
+    assert isinstance(model._record.excess, class_pairs.PairTable)
+    other = one_by_one(monkeypatch, machine, X, y, sample_weight=weight)
+    assert isinstance(other._record.excess, list)
+    scale = np.abs(other.decision_function(X)).max()
+    model.decision_function_shape = other.decision_function_shape = "ovo"
+    atol = 1e-3 if "gap_tol" in parameters else 1e-5
+    np.testing.assert_allclose(
+        model.decision_function(X), other.decision_function(X), atol=atol * scale
+    )
+    np.testing.assert_allclose(model.intercept_, other.intercept_, atol=atol * scale)
+    np.testing.assert_allclose(model.intercept_range_, other.intercept_range_, atol=atol * scale)
+    np.testing.assert_array_equal(model.predict(X), other.predict(X))
+    np.testing.assert_allclose(model.slack_, other.slack_, atol=atol * scale)
+    np.testing.assert_allclose(model._alpha_shares, other._alpha_shares, rtol=1e-3, atol=1e-6)
+    for here, there in zip(model.certificates_, other.certificates_, strict=True):
+        assert here.status == there.status == "optimal"
+        assert here.dual <= there.primal + 1e-9 * there.primal
+        assert there.dual <= here.primal + 1e-9 * here.primal
+        assert here.gap >= 0.0
+
+
+def test_proofs_of_all_pairs_are_those_of_certify():
+    X, y = blobs()
+    model = SVC(C=3.0, gamma=0.5).fit(X, y)
+    again = model.certify(X, y)
+    whole = model.certificate_
+    assert whole.status == again.status == "optimal"
+    assert len(model.certificates_) == 24 * 23 // 2
+    assert whole.primal == pytest.approx(again.primal, rel=1e-9)
+    assert whole.dual == pytest.approx(again.dual, rel=1e-9)
+    assert whole.kkt_violation == pytest.approx(again.kkt_violation, rel=1e-6)
+    listed = Certificate.combine(list(model.certificates_))
+    assert listed.to_dict() == pytest.approx(
+        whole.to_dict() | {"n_kernel_values": listed.n_kernel_values}
+    )
+    assert [c.status for c in model.certificates_[:2]] == ["optimal"] * 2
+
+
+def test_attributes_are_those_of_scikit_learn():
+    X, y = blobs()
+    model = SVC(gamma=0.5, tol=1e-8).fit(X, y)
+    peer = svm.SVC(gamma=0.5, tol=1e-8).fit(X, y)
+    np.testing.assert_array_equal(model.support_, peer.support_)
+    np.testing.assert_array_equal(model.n_support_, peer.n_support_)
+    np.testing.assert_allclose(model.dual_coef_, peer.dual_coef_, atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, atol=1e-4)
+    np.testing.assert_array_equal(model.predict(X), peer.predict(X))
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-4)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+    assert copy.certificate_ == model.certificate_
+
+
+def test_limits_hold_for_all_pairs_together():
+    X, y = blobs(k=60, n=1200)
+    begin = perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = SVC(time_limit=1e-6).fit(X, y)
+    assert perf_counter() - begin < 1.0
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.dual <= model.certificate_.primal
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        model = SVC(max_iter=1).fit(X, y)
+    assert model.n_iter_.max() == 1
+
+
+def test_callbacks_can_stop_the_pairs():
+    X, y = blobs(k=60, n=600)
+    seen = []
+    model = SVC(n_jobs=1).set_callbacks(lambda report: seen.append(report) or True)
+    model.fit(X, y)
+    assert len(seen) == 1
+    assert model.certificate_.status == "interrupted"
+
+
+def test_a_problem_on_which_pair_steps_stall_is_solved_by_other_means():
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(20), 12)
+    X = random.normal(size=(240, 2)) * [1.0, 1e-3] + y[:, None] * [0.02, 0.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SVC(kernel="linear", C=1e6, tol=1e-3).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert model.certify(X, y).kkt_violation <= 1.1e-3
+
+
+def test_sparse_rows_and_one_row_per_class():
+    import scipy.sparse as sp
+
+    X, y = blobs(k=30, n=30)
+    dense = SVC(kernel=RBF(0.2)).fit(X, y)
+    sparse = SVC(kernel=RBF(0.2)).fit(sp.csr_matrix(X), y)
+    np.testing.assert_array_equal(dense.predict(X), y)
+    np.testing.assert_allclose(sparse.intercept_, dense.intercept_, atol=1e-9)
+
+
+def test_a_number_of_classes_that_no_memory_holds_is_refused_at_once():
+    X = np.zeros((300_000, 1))
+    y = np.arange(300_000)
+    for machine in (SVC(), NuSVC(nu=0.1)):
+        begin = perf_counter()
+        with pytest.raises(ValueError, match=r"300,000 classes.*SVR"):
+            machine.fit(X, y)
+        assert perf_counter() - begin < 2.0
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 40])
+def test_positions_of_pairs(k):
+    assert [pair_position(p, k) for p in range(k * (k - 1) // 2)] == list(pairs(k))
+
+
+def test_votes_and_scores_pair_by_pair():
+    k, random = 9, np.random.default_rng(0)
+    decision = random.normal(size=(20, k * (k - 1) // 2)).round(1)
+    won, confidence = np.zeros((20, k)), np.zeros((20, k))
+    for p, (i, j) in enumerate(pairs(k)):
+        won[np.arange(20), np.where(decision[:, p] > 0.0, i, j)] += 1
+        confidence[:, i] += decision[:, p]
+        confidence[:, j] -= decision[:, p]
+    np.testing.assert_array_equal(votes(decision, k), won)
+    tied = np.where(decision == 0.0, 1e-9, decision)  # a value of 0 is a vote for the first here
+    expected = votes(tied, k) + confidence / (3 * (np.abs(confidence) + 1))
+    np.testing.assert_allclose(one_score_per_class(decision, k), expected)
