@@ -20,6 +20,7 @@ MACHINES = [
     mercer.SVR,
     mercer.NuSVR,
     mercer.OneClassSVM,
+    mercer.GaussianProcessRegressor,
     mercer.KernelRidge,
     mercer.KernelRidgeCV,
     mercer.KernelRidgeClassifier,
