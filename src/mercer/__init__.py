@@ -25,12 +25,26 @@ if TYPE_CHECKING:
         OneClassSVM,
         virtual_support_vectors,
     )
+    from mercer.machines.gaussian_process import GaussianProcessRegressor
+    from mercer.machines.ridge import (
+        LSSVC,
+        LSSVR,
+        KernelRidge,
+        KernelRidgeClassifier,
+        KernelRidgeCV,
+    )
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "GaussianProcessRegressor": "mercer.machines.gaussian_process",
+    "KernelRidge": "mercer.machines.ridge",
+    "KernelRidgeCV": "mercer.machines.ridge",
+    "KernelRidgeClassifier": "mercer.machines.ridge",
+    "LSSVC": "mercer.machines.ridge",
+    "LSSVR": "mercer.machines.ridge",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
@@ -42,10 +56,16 @@ _DOOR = {
 }
 
 __all__ = [
+    "LSSVC",
+    "LSSVR",
     "SVC",
     "SVR",
     "Certificate",
     "Expansion",
+    "GaussianProcessRegressor",
+    "KernelRidge",
+    "KernelRidgeCV",
+    "KernelRidgeClassifier",
     "NotSeparableError",
     "NuSVC",
     "NuSVR",

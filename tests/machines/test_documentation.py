@@ -14,7 +14,19 @@ from mercer.machines import documentation
 from mercer.machines.classifier import KernelClassifier
 from mercer.machines.regressor import KernelRegressor
 
-MACHINES = [mercer.SVC, mercer.NuSVC, mercer.SVR, mercer.NuSVR, mercer.OneClassSVM]
+MACHINES = [
+    mercer.SVC,
+    mercer.NuSVC,
+    mercer.SVR,
+    mercer.NuSVR,
+    mercer.OneClassSVM,
+    mercer.GaussianProcessRegressor,
+    mercer.KernelRidge,
+    mercer.KernelRidgeCV,
+    mercer.KernelRidgeClassifier,
+    mercer.LSSVC,
+    mercer.LSSVR,
+]
 
 each_machine = pytest.mark.parametrize("machine", MACHINES)
 

@@ -9,10 +9,12 @@ import numpy as np
 
 from mercer.objects.validation import count, take
 
+from .contraction import contract
 from .layout import Layout, choose_layout
 from .mapped_objects import Views, views_of
 from .pairs import Pairs, as_index, some
 from .program import Leaf
+from .shifted import Factorised, Iterative, shifted
 
 
 def native_jobs(n_jobs: int | None) -> int:
@@ -258,6 +260,66 @@ class Gram:
         chosen = as_index(cols, self.n)
         columns = self.n if chosen is None else len(chosen)
         return _product(self._block(rows, chosen), V, columns, n_jobs)
+
+    def shifted(
+        self, noise: Any, basis: Any = None, solver: str = "auto", **settings: Any
+    ) -> Factorised | Iterative:
+        """Return the system (K + N) a + B m = y, B'a = 0, ready to be solved.
+
+        Parameters
+        ----------
+        noise : float or array of shape (n,)
+            The diagonal matrix N.
+        basis : array of shape (n, p), optional
+            The values B of functions whose coefficients m are not penalised.
+        solver : {"auto", "cholesky", "cg"}, default="auto"
+            A Cholesky factor of the whole matrix, or conjugate gradients on tiles; "auto" chooses
+            by the number of rows and the free memory.
+        **settings : dict
+            ``tol``, the duality gap relative to the optimum at which iterations (default 1e-12) and
+            refinements (1e-18) stop; ``max_iter`` and ``rank`` (of the preconditioner) for "cg";
+            ``refined=False`` factorises in float64 at once.
+
+        Returns
+        -------
+        Factorised or Iterative
+            With the method ``solve`` and the attribute ``solver``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import Linear
+        >>> system = Gram(Linear(), np.array([[0.0], [1.0], [2.0]])).shifted(1.0)
+        >>> system.solve(np.array([1.0, 2.0, 4.0]))[0].round(6)
+        array([1.      , 0.333333, 0.666667])
+        """
+        return shifted(self, noise, basis, solver, **settings)
+
+    def contract(self, W: np.ndarray) -> dict[str, np.ndarray]:
+        """Return sum_ij W_ij dK_ij / dtheta for every continuous parameter of the kernel.
+
+        Parameters
+        ----------
+        W : array of shape (n, n)
+            Weights of the entries.
+
+        Returns
+        -------
+        dict of str to array
+            A number for the name of each parameter that :meth:`Kernel.gradient` lists, an array
+            for a sequence of numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import RBF
+        >>> gram = Gram(RBF(0.5), np.array([[0.0], [1.0]]))
+        >>> gram.contract(np.ones((2, 2)))["gamma"].round(6)
+        np.float64(-1.213061)
+        """
+        return contract(self, W)
 
 
 class Prepared:

@@ -89,6 +89,16 @@ def check_targets(machine: Any, y: Any, n_samples: int) -> Array:
     return y
 
 
+def check_several_targets(machine: Any, y: Any, n_samples: int) -> Array:
+    """Return real targets as a float64 array of one or two dimensions."""
+    _require(machine, y)
+    y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=machine)
+    if y.ndim != 2:
+        return check_targets(machine, y, n_samples)
+    _check_length(y, n_samples)
+    return y.astype(np.float64, copy=False)
+
+
 def keep(X: Any, kept: NDArray[np.intp] | None, *arrays: NDArray[Any] | None) -> tuple[Any, ...]:
     """Return the objects and arrays at the positions that take part."""
     if kept is None:
@@ -164,6 +174,7 @@ def _require(machine: Any, y: Any) -> None:
 __all__ = [
     "check_labels",
     "check_objects",
+    "check_several_targets",
     "check_targets",
     "check_training_objects",
     "count",

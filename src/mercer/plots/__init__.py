@@ -8,6 +8,7 @@ from ._classification import decision_surface, margin
 from ._dual import dual_coefficients
 from ._gram import eigenvalues, gram
 from ._mapping import feature_map
+from ._processes import penalty_path, posterior
 from ._regression import tube
 from ._spectra import eigenfunctions, filters
 
@@ -20,5 +21,7 @@ __all__ = [
     "filters",
     "gram",
     "margin",
+    "penalty_path",
+    "posterior",
     "tube",
 ]

@@ -1,36 +1,39 @@
-"""A pytest plugin: scikit-learn's own tests of its support vector machines, run on mercer's.
+"""A pytest plugin: scikit-learn's own tests of its kernel machines, run on mercer's.
 
-    pytest -p rebind --pyargs sklearn.svm.tests
+    EXCEPTIONS=exceptions.toml pytest -p rebind --pyargs sklearn.svm.tests
 
-Before the tests are collected, the classes in `sklearn.svm` are replaced by mercer's. Tests named
-in `exceptions.toml` are expected to fail, strictly: one that passes has to leave the list. Tests
-of scikit-learn's linear solvers, which mercer does not replace, are left out.
+Before the tests are collected, scikit-learn's classes are replaced by mercer's. Tests named in the
+file of exceptions are expected to fail, strictly: one that passes has to leave the list. Tests of
+scikit-learn's linear solvers, which mercer does not replace, are left out.
 """
 
 from __future__ import annotations
 
+import os
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+REPLACED = {
+    "sklearn.svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
+    "sklearn.svm._classes": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
+    "sklearn.kernel_ridge": ("KernelRidge",),
+    "sklearn.gaussian_process": ("GaussianProcessRegressor",),
+}
 
 
 def pytest_configure(config):
-    import sklearn.svm
-    import sklearn.svm._classes
-
     import mercer
 
-    for name in NAMES:
-        replacement = getattr(mercer, name)
-        setattr(sklearn.svm, name, replacement)
-        setattr(sklearn.svm._classes, name, replacement)
+    for module, names in REPLACED.items():
+        for name in names:
+            setattr(import_module(module), name, getattr(mercer, name))
 
 
 def pytest_collection_modifyitems(config, items):
-    listed = tomllib.loads(Path(__file__).with_name("exceptions.toml").read_text())
+    listed = tomllib.loads(Path(__file__).with_name(os.environ["EXCEPTIONS"]).read_text())
     left_out = tuple(listed["not_about_these_machines"]["tests"])
     reasons = {
         name: group["reason"] for group in listed["expected_to_fail"] for name in group["tests"]
@@ -49,4 +52,4 @@ def pytest_collection_modifyitems(config, items):
     items[:] = kept
     unknown = set(reasons) - used
     if unknown and len({item.fspath for item in items}) > 1:
-        raise pytest.UsageError(f"exceptions.toml names tests that do not exist: {sorted(unknown)}")
+        raise pytest.UsageError(f"the list names tests that do not exist: {sorted(unknown)}")

@@ -1,0 +1,192 @@
+"""A shifted kernel matrix by its Cholesky factor, in float32 with refinement or in float64.
+
+Where the float32 values of the kernel are accurate enough the factor is computed from them, in half
+the time and memory. It is then the preconditioner of conjugate gradients on float64 tiles: two to
+four steps restore double precision. This is iterative refinement in a form that also converges
+where the factor is poor. A factorisation that breaks down, or a refinement that does not reach its
+tolerance within a few steps, is repeated in float64.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from mercer.numerics.conjugate_gradients import conjugate_gradients
+
+if TYPE_CHECKING:
+    from .matrix import Gram
+    from .shifted import Shift
+
+Array = NDArray[np.float64]
+
+_SMALL = 512  # rows below which a float64 factor costs less than a refinement
+_STEPS = 6  # refinements after which a float64 factor is cheaper
+
+
+class NotDefiniteError(ValueError):
+    """The shifted kernel matrix has no Cholesky factor: it is not positive definite."""
+
+
+class Factorised:
+    """Solutions, log-determinant and inverse of a shifted kernel matrix by a Cholesky factor.
+
+    Attributes
+    ----------
+    solver : str
+        "cholesky".
+    precision : str
+        "float32, refined" or "float64".
+    n_iter : int
+        Steps of the refinement of the last solution.
+    """
+
+    solver = "cholesky"
+
+    def __init__(self, gram: Gram, shift: Shift, *, tol: float, refined: bool) -> None:
+        self.gram, self.shift, self._tol = gram, shift, tol
+        self.n_iter, self.precision = 0, "float64"
+        self._factor: Any = None
+        self._mu = 1.0
+        positive = bool(shift.noise.min(initial=np.inf) > 0.0)
+        single = gram.in_precision("auto") if refined and positive and gram.n > _SMALL else gram
+        if single.dtype == "float32":
+            try:
+                self._factor = self._factorise(single)
+                self.precision = "float32, refined"
+            except NotDefiniteError:
+                self._factor = None
+        if self._factor is None:
+            self._factor = self._factorise(gram.in_precision("float64"))
+
+    def _factorise(self, gram: Gram) -> Any:
+        C = gram.tile()
+        if gram.kernel.pairwise:
+            C = np.array(C)  # the user's matrix is not overwritten
+        diagonal = np.einsum("ii->i", C)
+        diagonal += self.shift.noise.astype(C.dtype)
+        self._mu = float(np.abs(diagonal).mean()) or 1.0
+        self.shift.complement.compress(C, self._mu)
+        potrf = scipy.linalg.get_lapack_funcs("potrf", (C,))
+        # The transposed view is in the order of LAPACK, and the matrix is symmetric: no copy.
+        factor, info = potrf(C.T, lower=1, overwrite_a=1, clean=0)
+        if info:
+            raise NotDefiniteError(
+                f"the leading {info} rows of the shifted kernel matrix are not positive definite "
+                f"in {C.dtype}. Increase the noise (alpha), or remove rows that are nearly equal."
+            )
+        return factor
+
+    def _apply_inverse(self, V: Array) -> Array:
+        """Return C'^-1 V by the factor, in its precision."""
+        F = self._factor
+        potrs = scipy.linalg.get_lapack_funcs("potrs", (F,))
+        X, _ = potrs(F, np.asarray(V, dtype=F.dtype), lower=1)
+        return X.astype(np.float64, copy=False)
+
+    def multiply(self, V: Array) -> Array:
+        """Return (K + N) V in float64, on tiles."""
+        return self.gram.matmul(V) + self.shift.noise.reshape(-1, *[1] * (V.ndim - 1)) * V
+
+    def solve(self, Y: Array) -> tuple[Array, Array]:
+        """Return the coefficients a and those of the basis, for one or several columns.
+
+        Parameters
+        ----------
+        Y : array of shape (n,) or (n, m)
+            Right-hand sides.
+        """
+        Y = np.asarray(Y, dtype=np.float64)
+        columns = Y if Y.ndim == 2 else Y[:, None]
+        A = self._solve(columns)
+        over = self.shift.complement
+        M = (
+            over.coefficients(columns - self.multiply(A))
+            if over.size
+            else np.zeros((0, A.shape[1]))
+        )
+        return (A, M) if Y.ndim == 2 else (A[:, 0], M[:, 0])
+
+    def _solve(self, Y: Array) -> Array:
+        over = self.shift.complement
+        right = over.project(Y)
+        if self.precision == "float64":
+            return over.project(self._apply_inverse(right))
+        state = conjugate_gradients(
+            lambda V: over.project(self.multiply(over.project(V))),
+            self.shift.noise,
+            right,
+            lambda V: over.project(self._apply_inverse(V)),
+            tol=self._tol,
+            max_iter=_STEPS,
+        )
+        self.n_iter = state.n_iter
+        if state.converged:
+            return over.project(state.solution)
+        self._refactorise()
+        return over.project(self._apply_inverse(right))
+
+    def _refactorise(self) -> None:
+        """Replace the float32 factor by one in float64."""
+        if self.precision != "float64":
+            self._factor = None
+            self.__dict__.pop("inverse", None)
+            self.precision = "float64"
+            self._factor = self._factorise(self.gram.in_precision("float64"))
+
+    def logdet(self) -> float:
+        """Return log det(K + N), with a basis log det of its restriction to B'a = 0.
+
+        With Z an orthonormal basis of the vectors with B'a = 0 the latter is
+        log det Z'(K + N)Z = log det(K + N) + log det(B'(K + N)^-1 B) - log det(B'B).
+        """
+        self._refactorise()
+        whole = 2.0 * float(np.log(np.diagonal(self._factor)).sum())
+        return whole - self.shift.complement.size * float(np.log(self._mu))
+
+    @cached_property
+    def inverse(self) -> Array:
+        """The inverse of K + N; with a basis Z (Z'(K + N) Z)^-1 Z', which maps y to a."""
+        self._refactorise()
+        potri = scipy.linalg.get_lapack_funcs("potri", (self._factor,))
+        G, info = potri(self._factor, lower=1)
+        if info:
+            raise NotDefiniteError("the shifted kernel matrix is singular.")
+        G = np.tril(G)
+        G += np.tril(G, -1).T
+        Q = self.shift.complement.Q
+        if self.shift.complement.size:
+            G -= Q @ Q.T / self._mu
+        return G
+
+    def inverse_diagonal(self) -> Array:
+        """Return the diagonal of `inverse` without computing the rest of it."""
+        self._refactorise()
+        trtri = scipy.linalg.get_lapack_funcs("trtri", (self._factor,))
+        inverted, _ = trtri(self._factor, lower=1)
+        lower = np.tril(inverted)
+        Q = self.shift.complement.Q
+        return np.einsum("ij,ij->j", lower, lower) - np.einsum("ij,ij->i", Q, Q) / self._mu
+
+    def halved(self, V: Array) -> Array:
+        """Return L^-1 P V with C' = LL', so that v'Gv is the squared length of a column.
+
+        Parameters
+        ----------
+        V : array of shape (n, m)
+            Columns.
+        """
+        self._refactorise()
+        return scipy.linalg.solve_triangular(
+            self._factor, self.shift.complement.project(V), lower=True, check_finite=False
+        )
+
+    @property
+    def factor(self) -> Array:
+        """The lower Cholesky factor in float64, with zeros above the diagonal."""
+        self._refactorise()
+        return np.tril(self._factor)

@@ -1,0 +1,74 @@
+"""Orthogonal complement of an unpenalised basis, as a projection of vectors and matrices.
+
+The border of the system [[C, B], [B', 0]] [a; m] = [y; 0] wants coefficients a with B'a = 0. With
+B = Q R and the projection P = I - QQ',
+
+    C' = P C P + mu QQ',     C' a = P y,     R m = Q'(y - C a),
+
+where mu > 0 is any number: C' is positive definite wherever C is on the complement of B, also for
+a kernel that is only conditionally positive definite.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dependent columns
+
+
+class Complement:
+    """The projection onto the orthogonal complement of a basis; of none, the identity.
+
+    Parameters
+    ----------
+    basis : array of shape (n, p) or None
+        Columns, linearly independent.
+    """
+
+    def __init__(self, basis: Array | None, n: int) -> None:
+        self.basis = np.zeros((n, 0)) if basis is None else np.asarray(basis, dtype=np.float64)
+        if self.basis.ndim != 2 or len(self.basis) != n:
+            raise ValueError(f"basis must have {n} rows; got shape {self.basis.shape}.")
+        if not np.isfinite(self.basis).all():
+            raise ValueError("basis contains NaN or infinity.")
+        p = self.basis.shape[1]
+        if p > n:
+            raise ValueError(
+                f"the unpenalised basis has {p} functions for {n} samples: its coefficients are "
+                "not determined. Use fewer functions or more samples."
+            )
+        self.Q, self.R = scipy.linalg.qr(self.basis, mode="economic", check_finite=False)
+        size = np.abs(np.diagonal(self.R))
+        if p and size.min() <= _DEPENDENT * size.max():
+            raise ValueError(
+                "the functions of the unpenalised basis are linearly dependent on the samples, so "
+                "their coefficients are not determined; leave one out."
+            )
+
+    @property
+    def size(self) -> int:
+        """Number of functions."""
+        return int(self.basis.shape[1])
+
+    def project(self, V: Array) -> Array:
+        """Return P V for a vector or columns."""
+        return V - self.Q @ (self.Q.T @ V) if self.size else V
+
+    def compress(self, C: Array, mu: float) -> None:
+        """Replace a symmetric matrix by P C P + mu QQ', in place."""
+        if not self.size:
+            return
+        Q = self.Q.astype(C.dtype)
+        CQ = C @ Q
+        # P C P = C - Q (CQ)' - (CQ) Q' + Q (Q'CQ) Q'
+        half = CQ - 0.5 * Q @ (Q.T @ CQ + mu * np.eye(self.size, dtype=C.dtype))
+        C -= half @ Q.T
+        C -= Q @ half.T
+
+    def coefficients(self, remainder: Array) -> Array:
+        """Return m with B m = QQ' remainder: the least-squares fit of the basis."""
+        return scipy.linalg.solve_triangular(self.R, self.Q.T @ remainder, check_finite=False)

@@ -1,0 +1,93 @@
+"""The shifted kernel matrix K + N and its border: what ridge and Gaussian processes solve.
+
+`Gram.shifted` returns one of two forms of the same system,
+
+    [[K + N, B], [B', 0]] [a; m] = [y; 0],       N = diag(noise), B an unpenalised basis or none:
+
+`Factorised` by a Cholesky factor of the whole matrix (LAPACK), `Iterative` by conjugate gradients
+on tiles. Without a basis the second row is absent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .available_memory import available_bytes
+from .factorised import Factorised, NotDefiniteError
+from .iterative import Iterative
+from .null_space import Complement
+
+if TYPE_CHECKING:
+    from .matrix import Gram
+
+__all__ = ["Factorised", "Iterative", "NotDefiniteError", "Shift", "choose_solver", "shifted"]
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("auto", "cholesky", "cg")
+
+LARGEST = 12_000
+"""Rows up to which "auto" factorises: beyond it n^3 / 3 operations cost more than iterations do."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The system as plain data: what is added to the kernel matrix.
+
+    Attributes
+    ----------
+    noise : array of shape (n,)
+        Added to the diagonal.
+    complement : Complement
+        Of the unpenalised basis.
+    """
+
+    noise: Array
+    complement: Complement
+
+
+def choose_solver(n: int) -> str:
+    """Return "cholesky" where the matrix is small enough for time and memory, else "cg".
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    """
+    fits = 8 * n * n <= available_bytes() // 2
+    return "cholesky" if n <= LARGEST and fits else "cg"
+
+
+def shifted(
+    gram: Gram,
+    noise: Any,
+    basis: Any = None,
+    solver: str = "auto",
+    *,
+    tol: float | None = None,
+    max_iter: int | None = None,
+    rank: int | None = None,
+    refined: bool = True,
+) -> Factorised | Iterative:
+    """Return the system of a kernel matrix; see :meth:`Gram.shifted`."""
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {solver!r}.")
+    diagonal = np.asarray(noise, dtype=np.float64)
+    if diagonal.ndim > 1 or (diagonal.ndim == 1 and len(diagonal) != gram.n):
+        raise ValueError(
+            f"noise must be a number or have one entry for each of the {gram.n} objects; got shape "
+            f"{diagonal.shape}."
+        )
+    if not (np.isfinite(diagonal).all() and (diagonal >= 0.0).all()):
+        raise ValueError("noise must be finite and at least 0.")
+    diagonal = np.broadcast_to(diagonal, (gram.n,))
+    shift = Shift(diagonal, Complement(basis, gram.n))
+    if (choose_solver(gram.n) if solver == "auto" else solver) == "cholesky":
+        return Factorised(gram, shift, tol=1e-18 if tol is None else tol, refined=refined)
+    if not diagonal.min() > 0.0:
+        raise ValueError("conjugate gradients need a positive noise on every row.")
+    return Iterative(gram, shift, tol=1e-12 if tol is None else tol, max_iter=max_iter, rank=rank)

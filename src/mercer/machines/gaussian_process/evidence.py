@@ -1,0 +1,124 @@
+"""Objectives of a Gaussian process as functions of its hyper-parameters, with their gradients.
+
+With C = K + N, an unpenalised basis B, Z an orthonormal basis of the vectors with B'z = 0,
+G = Z (Z'CZ)^-1 Z' and a = G y for each of m outputs,
+
+    log evidence   -1/2 y'a - 1/2 log det Z'CZ - (n - p)/2 log 2 pi,
+
+the restricted likelihood where there is a basis; its gradient by C is 1/2 (aa' - G). The
+leave-one-out objective is the sum of the log densities of y_i under the prediction from the other
+samples, whose mean is y_i - a_i / G_ii and whose variance is 1 / G_ii (S. Sundararajan, S. Keerthi,
+"Predictive approaches for choosing hyperparameters in Gaussian processes", Neural Computation 13,
+2001).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.gram import Gram
+from mercer.gram.shifted import Factorised, NotDefiniteError
+
+from .covariance import Covariance
+
+Array = NDArray[np.float64]
+
+_DIGITS = 1e-3  # of the largest target: what rounding may contribute to the mean
+_JITTER = tuple(10.0**k for k in range(-14, -3))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A factorised covariance matrix and the coefficients of the outputs.
+
+    Attributes
+    ----------
+    gram, system : Gram, Factorised
+        The kernel matrix, and the shifted one.
+    coef, basis_coef : array
+        Coefficients (n, m) and (p, m).
+    jitter : float
+        What had to be added to the diagonal beyond the noise.
+    """
+
+    gram: Gram
+    system: Factorised
+    coef: Array
+    basis_coef: Array
+    jitter: float
+
+
+def evaluate(
+    covariance: Covariance, X: Any, Y: Array, alpha: Any, basis: Array | None
+) -> Evaluation:
+    """Return the factorised covariance; jitter is added only where float64 needs it.
+
+    Raises NotDefiniteError where 1e-4 of the mean diagonal does not suffice.
+    """
+    gram = covariance.gram(X)
+    noise = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (gram.n,))
+    if covariance.noise:
+        noise = noise + covariance.noise
+    scale = float(np.abs(gram.diag()).mean()) + float(noise.mean())
+    for jitter in (0.0, *(scale * share for share in _JITTER)):
+        try:
+            system = gram.shifted(noise + jitter, basis, "cholesky", refined=False)
+        except NotDefiniteError:
+            continue
+        assert isinstance(system, Factorised)
+        coef, basis_coef = system.solve(Y)
+        if _accurate(coef, Y, scale):
+            return Evaluation(gram, system, coef, basis_coef, jitter)
+    raise NotDefiniteError(
+        f"the covariance matrix of {covariance.kernel!r} is not positive definite. Try gradually "
+        "increasing alpha."
+    )
+
+
+def _accurate(coef: Array, Y: Array, scale: float) -> bool:
+    """Return whether rounding leaves enough digits of K a, whose terms may cancel.
+
+    They do for equal objects with different targets and hardly any noise.
+    """
+    cancelled = np.finfo(float).eps * scale * np.abs(coef).sum(axis=0)
+    return bool((cancelled <= _DIGITS * np.abs(Y).max(axis=0)).all())
+
+
+def log_evidence(at: Evaluation, Y: Array) -> float:
+    """Return the log evidence of all outputs together."""
+    n, m = Y.shape
+    free = n - at.system.shift.complement.size
+    fit = float(np.einsum("ij,ij->", Y, at.coef))
+    return -0.5 * (fit + m * (at.system.logdet() + free * np.log(2.0 * np.pi)))
+
+
+def evidence_gradient(at: Evaluation) -> Array:
+    """Return the gradient of the log evidence by the entries of C."""
+    m = at.coef.shape[1]
+    return 0.5 * (at.coef @ at.coef.T - m * at.system.inverse)
+
+
+def log_loo(at: Evaluation) -> float:
+    """Return the sum of the leave-one-out log densities of all outputs."""
+    diagonal = at.system.inverse_diagonal()[:, None]
+    n, m = at.coef.shape
+    squares = at.coef**2 / diagonal
+    return float(0.5 * m * np.log(diagonal).sum() - 0.5 * squares.sum() - 0.5 * n * m * _LOG_2PI)
+
+
+def loo_gradient(at: Evaluation) -> Array:
+    """Return the gradient of the leave-one-out objective by the entries of C."""
+    G = at.system.inverse
+    diagonal = np.diagonal(G)[:, None]
+    weight = (0.5 / diagonal + 0.5 * (at.coef / diagonal) ** 2).sum(axis=1)
+    ratio = G @ (at.coef / diagonal)
+    W = -(G * weight) @ G
+    W += 0.5 * (at.coef @ ratio.T + ratio @ at.coef.T)
+    return W
+
+
+_LOG_2PI = float(np.log(2.0 * np.pi))

@@ -1,0 +1,674 @@
+"""Gaussian process regression, exact."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from mercer.gram.shifted import NotDefiniteError
+from mercer.kernels import Kernel
+from mercer.objects.validation import count, take
+from mercer.solvers import Certificate
+
+from ..data import check_several_targets
+from ..errors import ParameterError
+from ..estimator import KernelEstimator
+from ..parameters import check_choice, check_flag, check_positive
+from ..progress import watched
+from ..ridge.problem import RidgeProblem, RidgeSolution
+from ..ridge.proof import certificates
+from .appending import appended
+from .covariance import Covariance, MercerCovariance, SklearnCovariance, checked_bounds
+from .covariance import free_parameters as parameters_of
+from .evidence import (
+    Evaluation,
+    evaluate,
+    evidence_gradient,
+    log_evidence,
+    log_loo,
+    loo_gradient,
+)
+from .mean_basis import mean_basis
+from .posterior import Posterior, predict_in_blocks
+from .search import Found, maximise, projected_gradient, warn_of_bounds
+
+Array = NDArray[np.float64]
+
+_FEW = 8  # objects on which a kernel is asked which derivatives it states
+
+
+class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator):
+    r"""Gaussian process regression.
+
+    The prior is f ~ GP(b(x)'m, k), the observations are y_i = f(x_i) + noise of variance alpha_i
+    (plus ``noise``). The posterior mean is the function of kernel ridge regression with these
+    penalties. Hyper-parameters maximise the evidence, the probability of the targets with f
+    integrated out.
+
+    Parameters
+    ----------
+    kernel : Kernel, scikit-learn kernel, str or None, default=None
+        The covariance. All continuous positive parameters of a mercer kernel that has derivatives
+        are optimised, scales included. A kernel of scikit-learn keeps its own ``theta`` and
+        bounds. None is scikit-learn's default, a constant times its RBF.
+    alpha : float or array of shape (n_samples,), default=1e-10
+        Variance of the noise of each sample, which is not optimised.
+    optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
+        None keeps the hyper-parameters. A callable has scikit-learn's signature.
+    n_restarts_optimizer : int, default=0
+        Further starting points, drawn log-uniformly within the bounds.
+    normalize_y : bool, default=False
+        Whether to centre the targets and scale them to unit variance for the fit.
+    copy_X_train : bool, default=True
+        Whether a copy of the training data is kept.
+    n_targets : int, default=None
+        Number of outputs of the prior, for predictions before a fit.
+    random_state : int, RandomState or None, default=None
+        Draws the starting points.
+    noise : float, default=None
+        Starting value of a noise variance that is optimised with the kernel; needs a mercer
+        kernel. With scikit-learn's kernels add a WhiteKernel.
+    bounds : None, "fixed" or dict, default=None
+        Bounds for parameters of a mercer kernel by name, such as
+        ``{"kernel__gamma": (1e-3, 1e3), "scale": "fixed", "noise": (1e-6, 1.0)}``. By default
+        1e-5 to 1e5, and the same for the length scale of gamma (5e-11 to 5e9).
+    basis : None, "constant", "linear" or callable, default=None
+        Functions b(x) of the prior mean with coefficients of unknown size: an intercept, an
+        intercept and all columns, or a function of X that returns a column for each. Their
+        uncertainty is part of the predictive variance, and the evidence is the restricted one.
+    objective : {"evidence", "loo"}, default="evidence"
+        What the hyper-parameters maximise: the log evidence, or the sum of the leave-one-out log
+        predictive densities.
+    log_prior : callable, default=None
+        A function of theta (the logarithms of the hyper-parameters) that returns a log density and
+        its gradient, which is added to the objective.
+    time_limit : float, default=None
+        Seconds for the search; the best point so far is kept.
+    verbose : bool or int, default=False
+        2 prints a line per evaluation of the objective.
+
+    Attributes
+    ----------
+    kernel_ : kernel
+        The kernel with its hyper-parameters.
+    noise_ : float
+        The noise variance found, 0 without ``noise``.
+    theta_, bounds_ : array of shape (p,) and (p, 2)
+        Logarithms of the hyper-parameters and their bounds.
+    parameter_names_ : list of str
+        Names of the entries of ``theta_``.
+    fixed_parameters_ : list of str
+        Continuous parameters of the kernel that were not optimised because the kernel states no
+        derivative or they are not positive.
+    X_train_, y_train_ : objects, array
+        Training data; targets as normalised.
+    alpha_ : array of shape (n_samples,) or (n_samples, n_targets)
+        Coefficients of the posterior mean.
+    basis_coef_ : array of shape (p,) or (p, n_targets)
+        Coefficients m of the basis, in the units of the normalised targets.
+    L_ : array of shape (n_samples, n_samples)
+        Lower Cholesky factor of the covariance matrix; with a basis, of its restriction.
+    jitter_ : float
+        What had to be added to the diagonal beyond alpha, because float64 required it.
+    log_marginal_likelihood_value_ : float
+        The log evidence, of the normalised targets.
+    certificate_ : Certificate
+        Duality gap of the quadratic problem of the posterior mean at ``kernel_``;
+        ``kkt_violation`` is the largest entry of the projected gradient of the objective, with
+        status "stationary", because the evidence is not concave.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import GaussianProcessRegressor
+    >>> from mercer.kernels import RBF
+    >>> model = GaussianProcessRegressor(RBF(0.5), alpha=0.25, optimizer=None).fit([[0.0]], [1.0])
+    >>> mean, std = model.predict([[0.0]], return_std=True)
+    >>> mean.round(6), (std**2).round(6)
+    (array([0.8]), array([0.2]))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        alpha: Any = 1e-10,
+        optimizer: Any = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        normalize_y: bool = False,
+        copy_X_train: bool = True,
+        n_targets: int | None = None,
+        random_state: Any = None,
+        noise: float | None = None,
+        bounds: Any = None,
+        basis: Any = None,
+        objective: str = "evidence",
+        log_prior: Any = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.normalize_y = normalize_y
+        self.copy_X_train = copy_X_train
+        self.n_targets = n_targets
+        self.random_state = random_state
+        self.noise = noise
+        self.bounds = bounds
+        self.basis = basis
+        self.objective = objective
+        self.log_prior = log_prior
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    # -- the door ---------------------------------------------------------------------------
+
+    @property
+    def _foreign(self) -> bool:
+        """Whether the kernel is scikit-learn's."""
+        kernel: Any = self.kernel
+        return kernel is None or (
+            not isinstance(kernel, Kernel) and hasattr(kernel, "clone_with_theta")
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self._foreign:
+            tags.input_tags.sparse = False
+            tags.input_tags.pairwise = False
+        tags.requires_fit = False  # before a fit the prior is predicted
+        return tags
+
+    def _check_target(self, y: Any, n_samples: int) -> Array:
+        return check_several_targets(self, y, n_samples)
+
+    def _check_parameters(self) -> None:
+        optimizer: Any = self.optimizer
+        if not (optimizer is None or callable(optimizer)):
+            check_choice("optimizer", optimizer, ("fmin_l_bfgs_b",))
+        check_choice("objective", self.objective, ("evidence", "loo"))
+        check_flag("normalize_y", self.normalize_y)
+        if self.noise is not None:
+            check_positive("noise", self.noise)
+            if self._foreign:
+                raise ParameterError(
+                    "noise belongs to kernels of mercer; add a WhiteKernel to a kernel of "
+                    "scikit-learn."
+                )
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
+            raise ParameterError("alpha must be finite and at least 0.")
+
+    def _sklearn_rows(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        kernel: Any = self.kernel
+        vectors = kernel is None or kernel.requires_vector_input
+        form: dict[str, Any] = (
+            {"dtype": "numeric", "ensure_2d": True}
+            if vectors
+            else {"dtype": None, "ensure_2d": False}
+        )
+        if not reset:
+            return validate_data(self, X, reset=False, **form)
+        return validate_data(self, X, y, multi_output=True, y_numeric=True, **form)
+
+    def _training_data(self, X: Any, y: Any) -> tuple[Any, Array, Any]:
+        """Return checked objects, targets and the kernel bound to the objects."""
+        if not self._foreign:
+            data, kernel = self._enter(X, y)
+            assert data.y is not None
+            refuse_unpenalised(kernel, self.basis)
+            return data.X, data.y, kernel
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+        X, y = self._sklearn_rows(X, y, reset=True)
+        kernel = ConstantKernel() * RBF() if self.kernel is None else clone(self.kernel)
+        return X, np.asarray(y, dtype=np.float64), kernel
+
+    def _queries(self, X: Any) -> Any:
+        if self._foreign:
+            return self._sklearn_rows(X, reset=False)
+        return self._objects(X)
+
+    def _covariance_of(self, kernel: Any, X: Any) -> Covariance:
+        if self._foreign:
+            self.fixed_parameters_: list[str] = []
+            return SklearnCovariance(kernel)
+        few = kernel_sample(X)
+        free, bounds, self.fixed_parameters_ = parameters_of(kernel, few, self.bounds)
+        if self.noise is not None and not isinstance(self.bounds, str):
+            given = (self.bounds or {}).get("noise", (1e-5, 1e5))
+            if not isinstance(given, str):
+                pair = np.log([checked_bounds("noise", given)])
+                bounds = np.concatenate([bounds, pair])
+        return MercerCovariance(kernel, free, bounds, self.noise)
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit hyper-parameters and posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Training objects.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._check_parameters()
+        began = time.perf_counter()
+        with self._all_or_nothing():
+            X, y, kernel = self._training_data(X, y)
+            y = self._normalised(y)
+            self._noise = self._checked_alpha(len(y))
+            self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
+            self.y_train_ = y
+            self._basis_values = mean_basis(self.basis, X)
+            covariance = self._covariance_of(kernel, X)
+            found = self._search(covariance)
+            if found is not None:
+                covariance = covariance.with_theta(found.theta)
+            self._conclude(covariance, found, began)
+        if found is not None:
+            warn_of_bounds(covariance.labels, found.theta, covariance.bounds)
+            if found.by_keyboard:
+                raise KeyboardInterrupt
+        return self
+
+    def _normalised(self, y: Array) -> Array:
+        """Return the targets as they are fitted, and keep mean and scale."""
+        seen = y.shape[1] if y.ndim == 2 else 1
+        if self.n_targets is not None and seen != self.n_targets:
+            raise ValueError(
+                "The number of targets seen in `y` is different from the parameter "
+                f"`n_targets`. Got {seen} != {self.n_targets}."
+            )
+        shape: Any = (y.shape[1],) if y.ndim == 2 else 1
+        self._y_train_mean, self._y_train_std = np.zeros(shape), np.ones(shape)
+        if not self.normalize_y:
+            return np.copy(y)
+        mean, std = np.mean(y, axis=0), np.atleast_1d(np.std(y, axis=0))
+        std[std <= 10.0 * np.finfo(float).eps * np.abs(np.atleast_1d(mean))] = 1.0
+        std[std == 0.0] = 1.0
+        self._y_train_mean, self._y_train_std = mean, std if y.ndim == 2 else std[0]
+        return (y - self._y_train_mean) / self._y_train_std
+
+    def _checked_alpha(self, n: int) -> Array:
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.ndim > 1 or (alpha.ndim == 1 and len(alpha) not in (1, n)):
+            raise ValueError(
+                "alpha must be a scalar or an array with same number of entries as y. "
+                f"({len(alpha)} != {n})"
+            )
+        return np.broadcast_to(alpha, (n,)).astype(np.float64)
+
+    @property
+    def _targets(self) -> Array:
+        return self.y_train_ if self.y_train_.ndim == 2 else self.y_train_[:, None]
+
+    def _evaluate(self, covariance: Covariance) -> Evaluation:
+        return evaluate(covariance, self.X_train_, self._targets, self._noise, self._basis_values)
+
+    def _value(self, covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
+        """Return the objective and its gradient; minus infinity where there is no factor."""
+        none = np.zeros(len(covariance.bounds))
+        try:
+            at = self._evaluate(covariance)
+        except (NotDefiniteError, FloatingPointError):
+            return -np.inf, none
+        loo = self.objective == "loo"
+        value = log_loo(at) if loo else log_evidence(at, self._targets)
+        slope = none
+        if gradient:
+            W = loo_gradient(at) if loo else evidence_gradient(at)
+            slope = covariance.contract(self.X_train_, at.gram, W)
+        if self.log_prior is not None:
+            log_density, prior_slope = self.log_prior(covariance.theta)
+            value, slope = value + float(log_density), slope + np.asarray(prior_slope)
+        return value, slope
+
+    def _search(self, covariance: Covariance) -> Found | None:
+        """Maximise the objective; None where there is nothing to optimise."""
+        bounds = covariance.bounds
+        if self.optimizer is None or not len(bounds):
+            return None
+        start = covariance.theta
+        if self._foreign is False and ((start < bounds[:, 0]) | (start > bounds[:, 1])).any():
+            outside = [
+                label[0]
+                for label, t, (low, high) in zip(covariance.labels, start, bounds, strict=True)
+                if not low <= t <= high
+            ]
+            raise ValueError(
+                f"the starting value of {', '.join(outside)} lies outside its bounds; change the "
+                "kernel's parameter or the bounds."
+            )
+        starts = [start]
+        if self.n_restarts_optimizer > 0:
+            if not np.isfinite(bounds).all():
+                raise ValueError(
+                    "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds "
+                    "are finite."
+                )
+            rng = check_random_state(self.random_state)
+            starts += [
+                rng.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(self.n_restarts_optimizer)
+            ]
+
+        def objective(theta: Array) -> tuple[float, Array]:
+            try:
+                there = covariance.with_theta(theta)
+            except ValueError:  # outside the range of a parameter, which bounds may not know
+                return -np.inf, np.zeros(len(bounds))
+            return self._value(there, gradient=True)
+
+        def plain(theta: Array, eval_gradient: bool = True) -> Any:
+            value, slope = self._value(covariance.with_theta(theta), gradient=eval_gradient)
+            return (-value, -slope) if eval_gradient else -value
+
+        with watched(self, 1) as report:
+            return maximise(
+                objective, starts, bounds, self.optimizer, self.time_limit, report, plain
+            )
+
+    tol = 1e-5  # of the search, for its progress bar
+
+    def _conclude(self, covariance: Covariance, found: Found | None, began: float) -> None:
+        """Keep the posterior at the hyper-parameters found, with its certificate."""
+        try:
+            at = self._evaluate(covariance)
+        except NotDefiniteError as error:
+            raise np.linalg.LinAlgError(
+                f"The kernel, {covariance.kernel}, is not returning a positive definite matrix. "
+                "Try gradually increasing the 'alpha' parameter of your GaussianProcessRegressor "
+                "estimator."
+            ) from error
+        self.kernel_ = covariance.kernel
+        self._covariance = covariance
+        self.theta_, self.bounds_ = covariance.theta, covariance.bounds
+        self.parameter_names_ = [
+            name if i is None else f"{name}[{i}]" for name, i in covariance.labels
+        ]
+        self.noise_ = float(covariance.noise or 0.0)
+        self.jitter_ = at.jitter
+        self._keep(Posterior.of(at))
+        self.log_marginal_likelihood_value_ = log_evidence(at, self._targets)
+        self.certificate_ = self._certified(at, found, time.perf_counter() - began)
+
+    def _keep(self, posterior: Posterior) -> None:
+        flat = self.y_train_.ndim == 1
+        self._posterior = posterior
+        self.L_ = posterior.factor
+        self.alpha_ = posterior.coef[:, 0] if flat else posterior.coef
+        self.basis_coef_ = posterior.basis_coef[:, 0] if flat else posterior.basis_coef
+
+    def _certified(self, at: Evaluation, found: Found | None, seconds: float) -> Certificate:
+        """Return the gap of the quadratic problem, and the gradient of the objective."""
+        noise = at.system.shift.noise
+        violation, status, n_iter = 0.0, "optimal", 0
+        if found is not None:
+            slope = found.gradient
+            if slope is None:
+                slope = self._value(self._covariance, gradient=True)[1]
+            steep = projected_gradient(found.theta, slope, self.bounds_)
+            violation = float(np.abs(steep).max(initial=0.0))
+            status, n_iter = found.status, found.n_iter
+        if not noise.min() > 0.0:  # no finite price of an error: an interpolation
+            nan = math.nan
+            return Certificate(
+                status, nan, nan, nan, nan, violation, n_iter=n_iter, seconds=seconds
+            )
+        problem = RidgeProblem(at.gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
+        solution = RidgeSolution(at.coef, at.basis_coef, "cholesky", n_iter, status)
+        proof = Certificate.combine(certificates(problem, solution, seconds, None))
+        if found is None:
+            return proof
+        fields = proof.to_dict() | {"status": status, "kkt_violation": violation}
+        return Certificate(**fields)
+
+    def partial_fit(self, X: Any, y: Any, alpha: Any = None) -> Self:
+        """Append samples in O(n^2) operations each; hyper-parameters and scaling stay.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), or objects
+            Further training objects.
+        y : array-like of shape (n_new,) or (n_new, n_targets)
+            Their targets.
+        alpha : float or array of shape (n_new,), optional
+            Their noise; by default ``alpha``, which must then be a number.
+
+        Returns
+        -------
+        self : estimator
+            The estimator. The first call is a fit.
+        """
+        if "X_train_" not in self.__dict__:
+            return self.fit(X, y)
+        with self._all_or_nothing():
+            X = self._queries(X)
+            y = check_several_targets(self, y, count(X))
+            y = (y - self._y_train_mean) / self._y_train_std
+            alpha = self.alpha if alpha is None else alpha
+            if np.ndim(alpha) == 1 and len(alpha) != count(X):
+                raise ValueError("alpha must be given for the new samples: one number for each.")
+            added = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (count(X),))
+            appended(self, X, y, added)
+        return self
+
+    # -- predictions ------------------------------------------------------------------------
+
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        include_noise: bool = True,
+    ) -> Any:
+        """Return the posterior mean, with standard deviations or covariances; or the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Objects.
+        return_std, return_cov : bool, default=False
+            What to return beside the mean; at most one of them.
+        include_noise : bool, default=True
+            Whether the variance is that of a new observation, which contains ``noise`` and a
+            WhiteKernel (as in scikit-learn, but not alpha), or that of the latent function.
+
+        Returns
+        -------
+        mean, std or cov : arrays
+            Of shape (n_samples,) or (n_samples, n_targets); covariances of shape
+            (n_samples, n_samples) or (n_samples, n_samples, n_targets).
+        """
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+        if "X_train_" not in self.__dict__:
+            return self._prior(X, return_std, return_cov, include_noise)
+        X = self._queries(X)
+        functions = mean_basis(self.basis, X)
+        covariance, posterior = self._covariance, self._posterior
+        if return_cov:
+            rows = covariance.cross(X, self.X_train_)
+            mean = posterior.mean(rows, functions)
+            spread = posterior.covariance(covariance.matrix(X, include_noise), rows, functions)
+            return self._unscaled(mean), _by_target(spread, self._y_train_std)
+        mean, variance = predict_in_blocks(
+            posterior,
+            covariance,
+            X,
+            self.X_train_,
+            functions,
+            variances=return_std,
+            noise=include_noise,
+        )
+        if variance is None:
+            return self._unscaled(mean)
+        return self._unscaled(mean), np.sqrt(_by_target(variance, self._y_train_std))
+
+    def _unscaled(self, mean: Array) -> Array:
+        mean = self._y_train_std * mean + self._y_train_mean
+        return mean[:, 0] if mean.shape[1] == 1 else mean
+
+    def _prior(self, X: Any, std: bool, cov: bool, noise: bool) -> Any:
+        """Return mean 0 and the covariances of the prior."""
+        if self._foreign:
+            from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+            X = self._sklearn_rows(X, reset=False)
+            kernel = self.kernel
+            if kernel is None:
+                kernel = ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
+            covariance: Covariance = SklearnCovariance(kernel)
+        else:
+            kernel, X = self._resolved_kernel()._bound_to(X)
+            covariance = MercerCovariance(kernel, [], np.zeros((0, 2)), self.noise)
+        m = 1 if self.n_targets is None else self.n_targets
+        mean = np.zeros((count(X), m))
+        mean = mean[:, 0] if m == 1 else mean
+        ones = np.ones(m)
+        if cov:
+            return mean, _by_target(covariance.matrix(X, noise), ones)
+        if std:
+            return mean, np.sqrt(_by_target(covariance.diagonal(X, noise), ones))
+        return mean
+
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, include_noise: bool = True
+    ) -> Array:
+        """Draw functions from the posterior, or from the prior before a fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features), or objects
+            Where the functions are evaluated.
+        n_samples : int, default=1
+            Number of functions.
+        random_state : int, RandomState or None, default=0
+            Draws the functions.
+        include_noise : bool, default=True
+            Whether to draw observations, with ``noise`` and a WhiteKernel, or latent functions.
+
+        Returns
+        -------
+        array of shape (n_X, n_samples) or (n_X, n_targets, n_samples)
+            Values.
+        """
+        rng = check_random_state(random_state)
+        mean, cov = self.predict(X, return_cov=True, include_noise=include_noise)
+        if mean.ndim == 1:
+            return _draws(rng, mean, cov, n_samples)
+        parts = [
+            _draws(rng, mean[:, t], cov[..., t], n_samples)[:, None] for t in range(mean.shape[1])
+        ]
+        return np.hstack(parts)
+
+    def score_samples(self, X: Any, y: Any = None) -> Array:
+        """Return the log predictive density of each target, or its expected value without targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Objects.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets; None gives the expected value -1/2 log(2 pi e variance), minus the entropy of
+            the prediction.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+            Log densities, with the noise of a new observation; alpha counts where it is a number.
+        """
+        self._require_fit()
+        mean, std = self.predict(X, return_std=True)
+        extra = float(self.alpha) if np.ndim(self.alpha) == 0 else 0.0
+        scale = self._y_train_std if mean.ndim == 2 else np.ravel(self._y_train_std)[0]
+        variance = std**2 + extra * np.square(scale)
+        if y is None:
+            return -0.5 * (np.log(2.0 * np.pi * variance) + 1.0)
+        y = check_several_targets(self, y, len(mean)).reshape(mean.shape)
+        return -0.5 * (np.log(2.0 * np.pi * variance) + (y - mean) ** 2 / variance)
+
+    def log_marginal_likelihood(
+        self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
+    ) -> Any:
+        """Return the log evidence at hyper-parameters, of the normalised targets.
+
+        Parameters
+        ----------
+        theta : array-like of shape (p,), default=None
+            Logarithms of the hyper-parameters; None: those of ``kernel_``.
+        eval_gradient : bool, default=False
+            Whether to return the gradient as well.
+        clone_kernel : bool, default=True
+            False sets ``kernel_`` to these hyper-parameters, as in scikit-learn.
+
+        Returns
+        -------
+        value or (value, gradient)
+            The log evidence and its gradient by theta.
+        """
+        self._require_fit()
+        if theta is None:
+            if eval_gradient:
+                raise ValueError("Gradient can only be evaluated for theta!=None")
+            return self.log_marginal_likelihood_value_
+        covariance = self._covariance.with_theta(np.asarray(theta, dtype=np.float64))
+        if not clone_kernel:
+            self._covariance, self.kernel_ = covariance, covariance.kernel
+        try:
+            at = self._evaluate(covariance)
+        except NotDefiniteError:
+            return (-np.inf, np.zeros(len(covariance.bounds))) if eval_gradient else -np.inf
+        value = log_evidence(at, self._targets)
+        if not eval_gradient:
+            return value
+        return value, covariance.contract(self.X_train_, at.gram, evidence_gradient(at))
+
+
+def kernel_sample(X: Any) -> Any:
+    """Return a few of the objects."""
+    return take(X, slice(0, min(count(X), _FEW)))
+
+
+def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:
+    """Refuse a conditionally definite kernel whose polynomials are not in the basis."""
+    order = kernel.definiteness.order
+    enough = order in (0, None) or callable(basis) or basis == "linear"
+    if not enough and not (order == 1 and basis == "constant"):
+        needed = "constant" if order == 1 else "linear"
+        raise ValueError(
+            f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an unpenalised "
+            f'mean. Use basis="{needed}".'
+        )
+
+
+def _by_target(values: Array, std: Any) -> Array:
+    """Return variances or covariances in the units of the targets, a last axis for several."""
+    scaled = values[..., None] * np.square(np.atleast_1d(std))
+    return scaled[..., 0] if scaled.shape[-1] == 1 else scaled
+
+
+def _draws(rng: Any, mean: Array, cov: Array, n: int) -> Array:
+    """Return samples of a normal distribution whose covariance may be singular."""
+    values, vectors = scipy.linalg.eigh(cov, check_finite=False)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return mean[:, None] + root @ rng.standard_normal((len(mean), n))

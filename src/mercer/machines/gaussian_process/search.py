@@ -1,0 +1,155 @@
+"""Search for the hyper-parameters of largest evidence: L-BFGS-B from several starting points."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+Array = NDArray[np.float64]
+Objective = Callable[..., Any]
+
+
+class _StopSearchError(Exception):
+    """Ends the optimiser at a limit; the best point so far is kept."""
+
+
+@dataclass
+class Found:
+    """The best hyper-parameters and how they were found.
+
+    Attributes
+    ----------
+    theta : array
+        The hyper-parameters.
+    value : float
+        The objective there.
+    gradient : array or None
+        Its gradient.
+    n_iter : int
+        Evaluations.
+    status : str
+        "stationary", "iteration_limit", "time_limit" or "interrupted".
+    by_keyboard : bool
+        Whether it was interrupted by Ctrl-C.
+    """
+
+    theta: Array
+    value: float = -np.inf
+    gradient: Array | None = None
+    n_iter: int = 0
+    status: str = "stationary"
+    by_keyboard: bool = False
+
+
+def projected_gradient(theta: Array, gradient: Array, bounds: Array) -> Array:
+    """Return the gradient of a maximisation, without what points out of the bounds."""
+    outwards = ((theta <= bounds[:, 0]) & (gradient < 0)) | (
+        (theta >= bounds[:, 1]) & (gradient > 0)
+    )
+    return np.where(outwards, 0.0, gradient)
+
+
+def maximise(
+    objective: Callable[[Array], tuple[float, Array]],
+    starts: list[Array],
+    bounds: Array,
+    optimizer: Any,
+    time_limit: float | None,
+    report: Callable[..., bool] | None,
+    plain: Objective | None = None,
+) -> Found:
+    """Return the best point that is reached from any of the starting points.
+
+    Parameters
+    ----------
+    objective : callable
+        theta -> (value, gradient), to be maximised.
+    starts : list of array
+        Starting points.
+    bounds : array of shape (p, 2)
+        Bounds on theta.
+    optimizer : "fmin_l_bfgs_b" or callable
+        A callable has scikit-learn's signature and minimises:
+        (obj_func, initial_theta, bounds) -> (theta, value).
+    time_limit : float or None
+        Seconds.
+    report : callable or None
+        Told of every evaluation; returns whether to stop.
+    plain : callable, optional
+        Minus the objective, for a callable optimizer.
+    """
+    best = Found(starts[0])
+    deadline = None if time_limit is None else time.perf_counter() + time_limit
+
+    def negative(theta: Array) -> tuple[float, Array]:
+        if deadline is not None and best.n_iter and time.perf_counter() > deadline:
+            best.status = "time_limit"
+            raise _StopSearchError
+        value, gradient = objective(theta)
+        best.n_iter += 1
+        if value > best.value:
+            best.theta, best.value, best.gradient = np.array(theta), value, gradient
+        if report is not None:
+            steep = float(np.abs(projected_gradient(theta, gradient, bounds)).max(initial=0.0))
+            if report(best.n_iter, steep, value, np.nan, len(theta), 0, 0):
+                best.status = "interrupted"
+                raise _StopSearchError
+        return -value, -gradient
+
+    try:
+        for start in starts:
+            if callable(optimizer):
+                theta, value = optimizer(plain, start, bounds=bounds)
+                if -value > best.value:
+                    best.theta, best.value, best.gradient = np.array(theta), -value, None
+                continue
+            result = scipy.optimize.minimize(
+                negative, start, method="L-BFGS-B", jac=True, bounds=bounds
+            )
+            if result.status == 1:  # of SciPy: too many evaluations
+                best.status = "iteration_limit"
+                warnings.warn(
+                    f"the evidence search stopped at its limit of iterations: {result.message}",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+    except _StopSearchError:
+        pass
+    except KeyboardInterrupt:
+        best.status, best.by_keyboard = "interrupted", True
+    return best
+
+
+def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: Array) -> None:
+    """Warn of every parameter that ran into a bound, and say what that means."""
+    for (name, i), value, (low, high) in zip(labels, theta, bounds, strict=True):
+        for bound, side, change in ((low, "lower", "Decreasing"), (high, "upper", "Increasing")):
+            if low < high and np.isclose(value, bound, atol=1e-5):
+                meaning = _MEANINGS.get((name.rpartition("__")[2], side))
+                warnings.warn(
+                    f"The optimal value found for dimension {i or 0} of parameter {name} is close "
+                    f"to the specified {side} bound {float(f'{np.exp(bound):.12g}')}. {change} the "
+                    "bound and calling fit again may find a better value."
+                    + ("" if meaning is None else f" {meaning}"),
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+
+
+_MEANINGS = {
+    ("gamma", "lower"): "Or the targets hardly depend on these columns, or are linear in them: "
+    "leave the columns out, or use a Linear kernel.",
+    ("gamma", "upper"): "Or every sample is uncorrelated with the others: the kernel explains "
+    "nothing but noise.",
+    ("noise", "lower"): "Or the targets have no noise.",
+    ("noise", "upper"): "Or the targets are noise only.",
+    ("scale", "lower"): "Or this part of the kernel is not needed.",
+}

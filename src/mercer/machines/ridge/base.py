@@ -1,0 +1,231 @@
+"""What the ridge machines share: a fit on one page, the expansion and the certificate."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.expansion import Expansion
+from mercer.gram import Gram
+from mercer.kernels import Kernel, Linear, Normalized, resolve
+from mercer.solvers import Certificate
+
+from ..errors import ParameterError
+from ..estimator import KernelEstimator, TrainingData
+from ..parameters import check_choice, check_flag, check_positive
+from ..progress import watched
+from .iterating import Limits
+from .problem import RidgeProblem, RidgeSolution
+from .proof import certificates
+from .solving import SOLVERS, interpolated_by, solve_and_certify
+
+Array = NDArray[np.float64]
+
+
+class RidgeMachine(KernelEstimator):
+    """Base class: targets and penalties in, an expansion with a certificate out."""
+
+    fit_intercept: bool
+    solver: str
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    verbose: bool | int
+    kernel_params: Any = None
+
+    expansion_: Expansion
+    certificate_: Certificate
+    certificates_: list[Certificate]
+
+    def _resolved_kernel(self) -> Kernel:
+        kernel: Any = self.kernel
+        if isinstance(kernel, Kernel):
+            if self.gamma is not None and self.gamma != type(self).gamma:
+                return resolve(kernel, self.gamma)  # refuses it
+            return kernel
+        if callable(kernel) and self.kernel_params:
+            kernel = functools.partial(kernel, **self.kernel_params)
+        if isinstance(kernel, str) and kernel == "cosine":
+            return Normalized(Linear())
+        gamma = "auto" if self.gamma is None else self.gamma
+        return resolve(kernel, gamma, self.degree, self.coef0)
+
+    def _check_parameters(self) -> None:
+        check_flag("fit_intercept", self.fit_intercept)
+        check_choice("solver", self.solver, SOLVERS)
+        check_positive("tol", self.tol)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        if self.max_iter is not None and (
+            isinstance(self.max_iter, bool) or not self.max_iter == int(self.max_iter) >= 0
+        ):
+            raise ParameterError(
+                f"max_iter must be None or an integer >= 0; got {self.max_iter!r}."
+            )
+
+    def _pose(self, data: TrainingData, *, fitting: bool) -> tuple[Array, Array, Array, bool]:
+        """Return targets (n, m), weights, an alpha for each target, and whether y is flat."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets, or class labels of shape (n_samples,) for a classifier.
+        sample_weight : array-like of shape (n_samples,) or float, default=None
+            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the
+            same as leaving the sample out.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._check_parameters()
+        with self._all_or_nothing():
+            data, kernel = self._enter(X, y, sample_weight)
+            Y, weight, alphas, flat = self._pose(data, fitting=True)
+            gram = self._gram(data, kernel)
+            basis = unpenalised(kernel, self.fit_intercept, gram.n)
+            coef, intercept = self._solved(gram, Y, weight, alphas, basis)
+            self.kernel_ = kernel
+            self._keep(data, coef, intercept, flat)
+        warn_of_limits(self.certificate_, type(self).__name__)
+        return self
+
+    def _solved(
+        self, gram: Gram, Y: Array, weight: Array, alphas: Array, basis: Array | None
+    ) -> tuple[Array, Array]:
+        """Return coefficients and intercepts of all targets, and set the proof."""
+        m = Y.shape[1]
+        coef, intercept = np.empty((gram.n, m)), np.zeros(m)
+        proofs: dict[int, Certificate] = {}
+        used: set[str] = set()
+        with watched(self, m) as report:
+            limits = Limits(self.max_iter, self.time_limit, report)
+            for alpha in np.unique(alphas):
+                at = np.flatnonzero(alphas == alpha)
+                problem = RidgeProblem(gram, Y[:, at], weight, float(alpha), basis)
+                solution, found = solve_and_certify(problem, self.solver, self.tol, limits)
+                coef[:, at] = solution.coef
+                if basis is not None:
+                    intercept[at] = solution.basis_coef[0]
+                used.add(solution.solver)
+                proofs |= dict(zip(at.tolist(), found, strict=True))
+        self.certificates_ = [proofs[t] for t in range(m)]
+        self.certificate_ = Certificate.combine(self.certificates_)
+        self.solver_ = ", ".join(sorted(used))
+        self.n_iter_ = max(1, *(proof.n_iter for proof in self.certificates_))
+        return coef, intercept
+
+    def _keep(self, data: TrainingData, coef: Array, intercept: Array, flat: bool) -> None:
+        """Set the expansion, and the coefficients of all samples, with 0 for those left out."""
+        kept = np.arange(data.n_total) if data.kept is None else data.kept
+        whole = np.zeros((data.n_total, coef.shape[1]))
+        whole[kept] = coef
+        self.expansion_ = Expansion(
+            self.kernel_,
+            kept if self.kernel_.pairwise else data.X,
+            coef[:, 0] if flat else coef,
+            float(intercept[0]) if flat else intercept,
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+        self.dual_coef_ = whole[:, 0] if flat else whole
+        self.intercept_ = float(intercept[0]) if flat else intercept
+
+    def _values(self, X: Any) -> Array:
+        """Return the values of the expansion."""
+        X = self._objects(X)
+        return self.expansion_.evaluate(X)
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Prove the model anew from the training data.
+
+        Parameters
+        ----------
+        X : objects
+            The training objects, in the order of the fit.
+        y : array-like
+            Their targets or labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        Certificate
+            Primal and dual value and violation, computed from the coefficients alone.
+        """
+        self._require_fit()
+        door = copy.copy(self)  # entering sets attributes
+        data, _ = door._enter(X, y, sample_weight)
+        if data.n_total != len(self.dual_coef_):
+            raise ValueError(
+                f"the model was fitted on {len(self.dual_coef_)} samples; got {data.n_total}."
+            )
+        Y, weight, alphas, _ = self._pose(data, fitting=False)
+        gram = self._gram(data, self.kernel_)
+        basis = unpenalised(self.kernel_, self.fit_intercept, gram.n)
+        rows = slice(None) if data.kept is None else data.kept
+        coef = self.dual_coef_.reshape(data.n_total, -1)[rows]
+        intercept = np.reshape(self.intercept_, (1, -1))
+        found: dict[int, Certificate] = {}
+        for alpha in np.unique(alphas):
+            at = np.flatnonzero(alphas == alpha)
+            problem = RidgeProblem(gram, Y[:, at], weight, float(alpha), basis)
+            status = self.certificate_.status
+            solution = RidgeSolution(
+                coef[:, at],
+                np.zeros((0, len(at))) if basis is None else intercept[:, at],
+                self.solver_,
+                self.n_iter_,
+                "optimal" if status == "precision_limit" else status,
+                self.certificate_.convexity != "refuted",
+            )
+            proofs = certificates(problem, solution, 0.0, interpolated_by(problem))
+            found |= dict(zip(at.tolist(), proofs, strict=True))
+        return Certificate.combine([found[t] for t in range(Y.shape[1])])
+
+
+def unpenalised(kernel: Kernel, fit_intercept: bool, n: int) -> Array | None:
+    """Return the column of the intercept, or refuse a kernel that needs more than there is."""
+    order = kernel.definiteness.order
+    if order == 2:
+        raise ValueError(
+            f"{kernel!r} is conditionally positive definite of order 2: it needs an unpenalised "
+            "linear function, which ridge machines lack. Use GaussianProcessRegressor with "
+            'basis="linear", or SVR.'
+        )
+    if order == 1 and not fit_intercept:
+        raise ValueError(
+            f"{kernel!r} is only conditionally positive definite: it needs an unpenalised "
+            "intercept. Use fit_intercept=True."
+        )
+    return np.ones((n, 1)) if fit_intercept else None
+
+
+def warn_of_limits(certificate: Certificate, name: str) -> None:
+    """Warn of a fit that stopped before its tolerance."""
+    reasons = {
+        "iteration_limit": "Increase max_iter, alpha or tol, or use solver='cholesky'.",
+        "time_limit": "Increase time_limit, or use a larger alpha.",
+        "interrupted": "A callback asked for it.",
+        "precision_limit": "The kernel matrix is too ill-conditioned for float64; increase alpha.",
+    }
+    if certificate.status in reasons:
+        warnings.warn(
+            f"{name} stopped with status {certificate.status!r} and relative duality gap "
+            f"{certificate.relative_gap:.2g} after {certificate.n_iter} iterations. "
+            f"{reasons[certificate.status]}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,259 @@
+"""Classification by least squares: ridge regression on targets -1 and +1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from ..data import check_labels
+from ..estimator import TrainingData
+from ..parameters import check_positive
+from ..weights import class_weights
+from .base import RidgeMachine
+from .penalties import penalties
+
+Array = NDArray[np.float64]
+
+
+class RidgeClassifierBase(ClassifierMixin, RidgeMachine):
+    """Base class: two classes are one target, several classes one against the rest each."""
+
+    class_weight: Any
+    classes_: NDArray[Any]
+
+    def _check_target(self, y: Any, n_samples: int) -> NDArray[Any]:
+        return check_labels(self, y, n_samples)
+
+    def _penalty(self) -> float:
+        raise NotImplementedError
+
+    def _pose(self, data: TrainingData, *, fitting: bool) -> tuple[Array, Array, Array, bool]:
+        assert data.y is not None
+        classes, codes = np.unique(data.y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes; the data contain 1 "
+                f"class, {classes[0]!r}."
+            )
+        if fitting:
+            self.classes_ = classes
+        elif not np.array_equal(classes, self.classes_):
+            raise ValueError(f"the labels are not those of the fit, {self.classes_.tolist()}.")
+        weight = class_weights(self.class_weight, classes, codes, data.weight)[codes]
+        if data.weight is not None:
+            weight = weight * data.weight
+        if len(classes) == 2:
+            Y = np.where(codes == 1, 1.0, -1.0)[:, None]
+        else:
+            Y = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
+        return Y, weight, np.full(Y.shape[1], self._penalty()), len(classes) == 2
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the values of f: of the second class, or of each of several classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was fitted on.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Values.
+        """
+        return self._values(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the largest value; of two, the second where f(x) > 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was fitted on.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        values = self.decision_function(X)
+        codes = (values > 0.0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[codes]
+
+
+class KernelRidgeClassifier(RidgeClassifierBase):
+    """Classification by kernel ridge regression on targets -1 and +1, one class against the rest.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The penalty, at least 0. 0 gives the classifier of the pseudo-inverse.
+    kernel : str, Kernel or callable, default="linear"
+        As for :class:`KernelRidge`.
+    gamma : {"scale", "auto"} or float, default=None
+        Width of a named kernel; None is "auto", 1 / n_features.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a kernel function.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes; "balanced" gives all classes the same weighted sum.
+    fit_intercept : bool, default=False
+        Whether f has an intercept that is not penalised.
+    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
+        As for :class:`KernelRidge`.
+    tol : float, default=1e-9
+        Duality gap, relative to the dual value, at which iterative solvers stop.
+    max_iter : int, default=None
+        Limit on the iterations.
+    time_limit : float, default=None
+        Seconds after which an iterative solver returns what it has.
+    verbose : bool or int, default=False
+        1 shows a progress bar of an iterative solver, 2 prints a line per step.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels.
+    dual_coef_, intercept_, expansion_, kernel_, certificate_, certificates_ : object
+        As for :class:`KernelRidge`, with a target for each of several classes.
+    solver_, n_iter_ : str, int
+        As for :class:`KernelRidge`.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidgeClassifier
+    >>> model = KernelRidgeClassifier(0.1, kernel="rbf", gamma=1.0).fit([[0], [1], [2]], [1, -1, 1])
+    >>> model.dual_coef_.round(6)
+    array([ 1.529875, -1.932381,  1.529875])
+    """
+
+    gamma: Any = None
+    coef0: float = 1
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        class_weight: Any = None,
+        fit_intercept: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def _penalty(self) -> float:
+        return float(penalties(self.alpha, 1)[0])
+
+
+class LSSVC(RidgeClassifierBase):
+    """Least-squares support vector classification: ridge regression on the labels, priced by C.
+
+    Minimise over f = sum_j a_j k(x_j, .) + b
+
+        1/2 |f|^2 + C sum_i s_i (1 - y_i f(x_i))^2,     y_i = -1 or +1.
+
+    The constant gamma of Suykens' formulation is 2 C. J. Suykens, J. Vandewalle, "Least squares
+    support vector machine classifiers", Neural Processing Letters 9, 1999.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of a unit of squared error.
+    kernel : str, Kernel or callable, default="rbf"
+        As for :class:`LSSVR`.
+    degree : int, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    class_weight : dict or "balanced", default=None
+        Weights of the classes; "balanced" gives all classes the same weighted sum.
+    fit_intercept : bool, default=True
+        Whether f has an intercept b.
+    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
+        As for :class:`KernelRidge`.
+    tol : float, default=1e-9
+        Duality gap, relative to the dual value, at which iterative solvers stop.
+    max_iter : int, default=None
+        Limit on the iterations.
+    time_limit : float, default=None
+        Seconds after which an iterative solver returns what it has.
+    verbose : bool or int, default=False
+        1 shows a progress bar of an iterative solver, 2 prints a line per step.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels.
+    dual_coef_, intercept_, expansion_, kernel_, certificate_, certificates_ : object
+        As for :class:`KernelRidge`, with a target for each of several classes. A coefficient is
+        that of Suykens times the label.
+    solver_, n_iter_ : str, int
+        As for :class:`KernelRidge`.
+
+    Examples
+    --------
+    >>> from mercer import LSSVC
+    >>> model = LSSVC(kernel="linear").fit([[-1.0], [0.0], [1.0], [2.0]], [0, 0, 1, 1])
+    >>> model.predict([[-3.0], [3.0]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def _penalty(self) -> float:
+        return 0.5 / check_positive("C", self.C)

@@ -1,0 +1,123 @@
+"""Direct solvers of ridge regression: Cholesky, LU and the eigendecomposition.
+
+The eigendecomposition is that of K' = P S^1/2 K S^1/2 P, with the weights S and the projection P
+onto the complement of the weighted basis, so that one of them serves every alpha:
+
+    a = S^1/2 U (Lambda + alpha)^-1 U' S^1/2 y.
+
+With alpha = 0 eigenvalues at the level of rounding are left out (pseudo-inverse): the solution of
+smallest norm among those of least squared error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from mercer.gram.null_space import Complement
+from mercer.gram.shifted import Factorised
+
+from .problem import RidgeProblem, RidgeSolution
+
+Array = NDArray[np.float64]
+
+
+def by_cholesky(problem: RidgeProblem) -> RidgeSolution:
+    """Solve by a Cholesky factor of K + N."""
+    system = problem.gram.shifted(problem.noise, problem.basis, "cholesky")
+    assert isinstance(system, Factorised)
+    coef, basis_coef = system.solve(problem.Y)
+    return RidgeSolution(coef, basis_coef, "cholesky", system.n_iter)
+
+
+def by_lu(problem: RidgeProblem) -> RidgeSolution:
+    """Solve the bordered system by LU, which also takes matrices that are not definite."""
+    Y, n = problem.Y, problem.gram.n
+    B = np.zeros((n, 0)) if problem.basis is None else problem.basis
+    p = B.shape[1]
+    whole = np.zeros((n + p, n + p), order="F")
+    whole[:n, :n] = problem.gram.tile()
+    whole[np.arange(n), np.arange(n)] += problem.noise
+    whole[:n, n:], whole[n:, :n] = B, B.T
+    right = np.concatenate([Y, np.zeros((p, Y.shape[1]))])
+    factors = scipy.linalg.lu_factor(whole, overwrite_a=True, check_finite=False)
+    solution = scipy.linalg.lu_solve(factors, right, check_finite=False)
+    definite = problem.gram.kernel.definiteness.is_psd
+    return RidgeSolution(solution[:n], solution[n:], "lu", definite=definite)
+
+
+class Spectrum:
+    """The eigendecomposition behind the solutions of all alphas.
+
+    Parameters
+    ----------
+    problem : RidgeProblem
+        Its alpha is not looked at.
+
+    Attributes
+    ----------
+    values, vectors : array
+        Eigenvalues of K', ascending, and the eigenvectors U as columns.
+    target : array of shape (n, m)
+        U'P S^1/2 y.
+    """
+
+    def __init__(self, problem: RidgeProblem) -> None:
+        self.problem = problem
+        self.root = np.sqrt(problem.weight)
+        n = problem.gram.n
+        basis = None if problem.basis is None else self.root[:, None] * problem.basis
+        self.complement = Complement(basis, n)
+        K = problem.gram.tile()
+        if problem.gram.kernel.pairwise:
+            K = np.array(K)
+        if not (self.root == 1.0).all():
+            K *= self.root[:, None]
+            K *= self.root
+        self.complement.compress(K, 0.0)
+        # The transposed view is in the order of LAPACK, and the matrix is symmetric.
+        self.values, self.vectors = scipy.linalg.eigh(
+            K.T, overwrite_a=True, check_finite=False, driver="evd"
+        )
+        self.target = self.vectors.T @ self.complement.project(self.root[:, None] * problem.Y)
+
+    @property
+    def rounding(self) -> float:
+        """What rounding can make of an eigenvalue 0."""
+        scale = float(np.abs(self.values).max(initial=0.0))
+        return len(self.values) * np.finfo(float).eps * scale
+
+    def filtered(self, alpha: float) -> Array:
+        """Return 1 / (lambda + alpha), and 0 for the eigenvalues that alpha = 0 leaves out.
+
+        Directions inside the basis have the eigenvalue 0 and a target of 0.
+        """
+        values = np.maximum(self.values, 0.0) if self._definite else self.values
+        if alpha > 0.0:
+            return 1.0 / (values + alpha)
+        kept = values > self.rounding
+        return np.divide(1.0, values, out=np.zeros_like(values), where=kept)
+
+    @property
+    def _definite(self) -> bool:
+        return bool(self.values[0] >= -10.0 * self.rounding)
+
+    def solution(self, alpha: float, targets: Any = slice(None)) -> RidgeSolution:
+        """Return the coefficients for one alpha, of some of the targets."""
+        filtered = self.filtered(alpha)[:, None] * self.target[:, targets]
+        coef = self.root[:, None] * self.complement.project(self.vectors @ filtered)
+        basis_coef = np.zeros((0, coef.shape[1]))
+        if self.complement.size:
+            p = self.problem
+            remainder = p.Y[:, targets] - p.gram.matmul(coef) - (alpha / p.weight)[:, None] * coef
+            basis_coef = self.complement.coefficients(self.root[:, None] * remainder)
+        definite = alpha > 0.0 and self.values[0] > -alpha
+        return RidgeSolution(coef, basis_coef, "eigh", definite=definite or self._definite)
+
+    def projected_target(self) -> Array:
+        """Return the values that the solution of alpha = 0 takes, without its basis part."""
+        kept = (self.values > self.rounding)[:, None]
+        return (self.vectors @ np.where(kept, self.target, 0.0)) / self.root[:, None]

@@ -1,0 +1,137 @@
+"""The certificate of a ridge regression: primal and dual value of the returned coefficients.
+
+    P(a, b) = 1/2 a'Ka + 1/2 sum_i (y_i - (Ka)_i - b)^2 / N_i
+    D(a)    = y'a - 1/2 a'Ka - 1/2 sum_i N_i a_i^2               [1'a = 0 with an intercept]
+
+computed with float64 kernel values from the coefficients alone. What rounding can contribute is
+estimated as for all machines (:mod:`mercer.solvers.rounding`) and widens the interval.
+
+With alpha = 0 the problem is the smallest norm among functions of least squared error: minimise
+1/2 |f|^2 subject to f(x_i) = t_i, where t are the least-squares values.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.losses import Squared
+from mercer.solvers import Certificate
+from mercer.solvers.rounding import estimated, of_sum
+
+from .problem import RidgeProblem, RidgeSolution
+
+Array = NDArray[np.float64]
+
+LARGEST_GAP = 5e-4
+"""Relative gap above which no model is called optimal, as for all machines."""
+
+_SAMPLE = 64  # rows that are looked at for the size of the values of a kernel without a bound
+_NOTHING = 1e-12  # a value below this share of that of f = 0 is rounding
+_START = np.zeros(1, dtype=np.intp)
+
+
+def certificates(
+    problem: RidgeProblem, solution: RidgeSolution, seconds: float, interpolated: Array | None
+) -> list[Certificate]:
+    """Return the certificate of each target.
+
+    Parameters
+    ----------
+    problem, solution : RidgeProblem, RidgeSolution
+        The problem and its coefficients.
+    seconds : float
+        Time of the solver, shared among the targets.
+    interpolated : array of shape (n, m) or None
+        For alpha = 0, the values t without the part of the basis.
+    """
+    gram = problem.gram
+    values = gram.matmul(solution.coef)
+    definiteness = gram.kernel.definiteness
+    claimed = definiteness.order == 0 or (definiteness.order == 1 and problem.basis is not None)
+    refuted = not solution.definite or str(definiteness) == "indefinite"
+    errors = estimated(_sizes(problem))
+    m = problem.Y.shape[1]
+    count = gram.n * gram.n * max(1, solution.n_iter)
+    found = []
+    for t in range(m):
+        a, y, Ka = solution.coef[:, t], problem.Y[:, t], values[:, t]
+        offset = 0.0 if problem.basis is None else problem.basis @ solution.basis_coef[:, t]
+        slip = errors.of(a, None, _START)
+        exact = None if interpolated is None else interpolated[:, t]
+        primal, dual, size, rounding, violation = _values(problem, a, y, Ka, offset, slip, exact)
+        if problem.basis is not None:
+            # D is a lower bound where B'a = 0; what rounding leaves of it counts with m.
+            sums = [math.fsum(a * column) for column in problem.basis.T]
+            rounding += float(np.abs(sums) @ np.abs(solution.basis_coef[:, t]))
+        primal, dual = primal + rounding, dual - rounding
+        gap = primal - dual
+        relative = gap / size if size > 0.0 else 0.0
+        status = solution.status
+        if refuted:
+            primal = dual = gap = relative = math.nan
+            status = "stationary" if status == "optimal" else status
+        elif status == "optimal" and relative > LARGEST_GAP:
+            status = "precision_limit"
+        found.append(
+            Certificate(
+                status,
+                primal,
+                dual,
+                gap,
+                relative,
+                violation,
+                n_iter=solution.n_iter,
+                n_kernel_values=count // m,
+                seconds=seconds / m,
+                assumes=None if claimed or refuted else "psd",
+                rounding=rounding,
+                convexity="theorem" if claimed else "refuted" if refuted else "not ruled out",
+            )
+        )
+    return found
+
+
+def _sizes(problem: RidgeProblem) -> Array:
+    """Return r with |k(x_i, x_j)| <= r_i r_j; for a kernel that is not definite, an estimate."""
+    gram = problem.gram
+    if gram.kernel.definiteness.is_psd:
+        return np.sqrt(np.maximum(gram.diag(), 0.0))
+    rows = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _SAMPLE)).astype(np.int64))
+    return np.full(gram.n, math.sqrt(float(np.abs(gram.tile(rows)).max())))
+
+
+def _values(
+    problem: RidgeProblem,
+    a: Array,
+    y: Array,
+    Ka: Array,
+    offset: Array | float,
+    slip: Array,
+    interpolated: Array | None,
+) -> tuple[float, float, float, float, float]:
+    """Return primal, dual, the size of the primal terms, rounding and violation."""
+    norm2 = float(a @ Ka)
+    if interpolated is not None:
+        violation = float(np.abs(Ka - interpolated).max(initial=0.0))
+        rounding = float(np.abs(a) @ slip)
+        linear = float(a @ interpolated)
+        return 0.5 * norm2, linear - 0.5 * norm2, 0.5 * abs(norm2), rounding, violation
+    c = 0.5 / problem.noise
+    loss = Squared()
+    f = Ka + offset
+    costs, conjugates = c * loss.value(y, f), loss.conjugate(y, a, c)
+    primal = 0.5 * norm2 + float(costs.sum())
+    dual = -0.5 * norm2 - float(conjugates.sum())
+    residual = y - f
+    rounding = float(
+        0.5 * np.abs(a) @ slip
+        + c @ (2.0 * np.abs(residual) * slip + slip * slip)
+        + of_sum(np.concatenate([np.abs(a * Ka), costs, np.abs(y * a)]), _START)[0]
+    )
+    violation = float(np.abs(residual - problem.noise * a).max(initial=0.0))
+    # Targets that the basis alone explains leave nothing but rounding to compare with.
+    size = max(0.5 * abs(norm2) + float(costs.sum()), _NOTHING * float(c @ (y * y)))
+    return primal, dual, size, rounding, violation

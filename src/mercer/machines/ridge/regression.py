@@ -1,0 +1,315 @@
+"""Kernel ridge regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from mercer.gram import Gram, Prepared
+
+from ..data import check_several_targets
+from ..estimator import TrainingData
+from ..parameters import check_fraction, check_positive
+from .base import RidgeMachine
+from .intervals import LeaveOneOut, jackknife_plus
+from .penalties import penalties
+
+Array = NDArray[np.float64]
+
+
+class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
+    """Base class of the regressors: one or several real targets."""
+
+    _lazy: dict[str, Any]
+
+    def _check_target(self, y: Any, n_samples: int) -> Array:
+        return check_several_targets(self, y, n_samples)
+
+    def _penalties(self, n_targets: int) -> Array:
+        raise NotImplementedError
+
+    def _pose(self, data: TrainingData, *, fitting: bool) -> tuple[Array, Array, Array, bool]:
+        y = data.y
+        assert y is not None
+        flat = y.ndim == 1
+        Y = y[:, None] if flat else y
+        weight = np.ones(data.n) if data.weight is None else data.weight
+        alphas = self._penalties(Y.shape[1])
+        if fitting:
+            self._weight, self._lazy = weight, {}
+            # A unit of weight has noise of this variance in the view of a Gaussian process.
+            self.noise_variance_ = float(alphas[0]) if (alphas == alphas[0]).all() else alphas
+        return Y, weight, alphas, flat
+
+    def predict(self, X: Any) -> Array:
+        """Return the values of the regression function.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was fitted on.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+            Values.
+        """
+        return self._values(X)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Return jackknife+ prediction intervals for new targets.
+
+        They cover a new target with probability at least 2 level - 1, and with about ``level`` in
+        practice, if the samples are exchangeable, of equal weight, and alpha and the kernel with
+        its parameters were fixed beforehand. The first call costs a factorisation of the kernel
+        matrix, which is kept.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was fitted on.
+        level : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (n_samples,) or (n_samples, n_targets)
+            The ends; infinite where there are too few training samples for the level.
+        """
+        X = self._objects(X)
+        level = check_fraction("level", level)
+        if self.kernel_.pairwise:
+            raise ValueError(
+                "intervals need the kernel matrix of the training objects, which a model with "
+                'kernel="precomputed" does not keep. Use a kernel on the objects.'
+            )
+        expansion = self.expansion_
+        if "leave_one_out" not in self._lazy:
+            self._lazy["leave_one_out"] = self._left_out()
+        parts = self._lazy["leave_one_out"]
+        prepared = Prepared(self.kernel_, expansion.vectors)
+        ends = [jackknife_plus(model, prepared, X, level, self.fit_intercept) for model in parts]
+        low, high = (np.concatenate([pair[k] for pair in ends], axis=1) for k in (0, 1))
+        return (low[:, 0], high[:, 0]) if expansion.coef.ndim == 1 else (low, high)
+
+    def _left_out(self) -> list[LeaveOneOut]:
+        """Return the leave-one-out functions, in one group where all targets have one alpha."""
+        expansion = self.expansion_
+        coef = expansion.coef.reshape(expansion.n_terms, -1)
+        alphas = np.broadcast_to(self.noise_variance_, (coef.shape[1],))
+        if not (alphas > 0.0).all():
+            raise ValueError("alpha=0 interpolates: its leave-one-out errors have no closed form.")
+        gram = Gram(self.kernel_, expansion.vectors, dtype="float64")
+        basis = np.ones((gram.n, 1)) if self.fit_intercept else None
+        same = (alphas == alphas[0]).all()
+        groups = [slice(None)] if same else [slice(t, t + 1) for t in range(len(alphas))]
+        found = []
+        for group in groups:
+            noise = alphas[group][0] / self._weight
+            # The targets are what the equation (K + N) a + b = y says.
+            Y = gram.matmul(coef[:, group]) + noise[:, None] * coef[:, group]
+            Y += np.reshape(self.intercept_, (1, -1))[:, group] if self.fit_intercept else 0.0
+            found.append(LeaveOneOut(gram, noise, basis, Y))
+        return found
+
+
+class KernelRidge(RidgeRegressor):
+    """Kernel ridge regression.
+
+    Minimise over f = sum_j a_j k(x_j, .) + b
+
+        alpha |f|^2 + sum_i s_i (y_i - f(x_i))^2,
+
+    with sample weights s_i and, with ``fit_intercept``, an intercept b that is not penalised. The
+    function is the mean of a Gaussian process with noise of variance alpha / s_i. In the constants
+    of the other machines C = 1 / (2 alpha).
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_targets,), default=1.0
+        The penalty, at least 0. 0 gives the function of smallest norm among those of least squared
+        error, which interpolates wherever that is possible.
+    kernel : str, Kernel or callable, default="linear"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
+        `mercer.kernels`, or a function of two collections of objects.
+    gamma : {"scale", "auto"} or float, default=None
+        Width of a named kernel; None is "auto", 1 / n_features.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a kernel function.
+    fit_intercept : bool, default=False
+        Whether f has an intercept b.
+    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
+        "cholesky": a factor of the kernel matrix, in float32 refined to double precision where
+        that is faster. "cg": conjugate gradients on tiles, without the matrix. "eigh", "lu": the
+        other direct methods. "widrow_hoff": one coefficient at a time (Gauss-Seidel), without an
+        intercept. "auto" takes "cholesky" up to 12,000 samples if the memory suffices, then "cg",
+        and "lu" where the kernel matrix is not definite. alpha=0 takes "eigh".
+    tol : float, default=1e-9
+        Duality gap, relative to the dual value, at which iterative solvers stop.
+    max_iter : int, default=None
+        Limit on the iterations; None is 2,000 steps of "cg", 1,000 sweeps of "widrow_hoff".
+    time_limit : float, default=None
+        Seconds after which an iterative solver returns what it has.
+    verbose : bool or int, default=False
+        1 shows a progress bar of an iterative solver, 2 prints a line per step.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_samples,) or (n_samples, n_targets)
+        The coefficients a, (K + alpha / s)^-1 y without an intercept. The multipliers of some
+        textbooks are 2 alpha times these.
+    intercept_ : float or array of shape (n_targets,)
+        The intercept b; 0 without one.
+    expansion_ : Expansion
+        The function f.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+    noise_variance_ : float or array of shape (n_targets,)
+        alpha = 1 / (2 C), the noise variance of a sample of weight 1.
+    certificate_, certificates_ : Certificate, list of Certificate
+        The proof of the whole model, and of each target; in the units of
+        1/2 |f|^2 + C sum_i s_i (y_i - f(x_i))^2.
+    solver_ : str
+        The method used.
+    n_iter_ : int
+        Iterations, or refinements of a float32 factor; 1 for other direct methods.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> model = KernelRidge(alpha=1.0).fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    >>> model.dual_coef_.round(6), model.predict([[3.0]]).round(6)
+    (array([1.      , 0.333333, 0.666667]), array([5.]))
+    >>> model.certificate_.gap < 1e-12
+    True
+
+    An intercept that is not penalised:
+
+    >>> model = KernelRidge(fit_intercept=True).fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    >>> round(model.intercept_, 6)
+    1.333333
+    """
+
+    gamma: Any = None
+    coef0: float = 1
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: float | str | None = None,
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        fit_intercept: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def _penalties(self, n_targets: int) -> Array:
+        return penalties(self.alpha, n_targets)
+
+
+class LSSVR(RidgeRegressor):
+    """Least-squares support vector regression: ridge regression with an intercept, priced by C.
+
+    Minimise over f = sum_j a_j k(x_j, .) + b
+
+        1/2 |f|^2 + C sum_i s_i (y_i - f(x_i))^2,
+
+    which is :class:`KernelRidge` with alpha = 1 / (2 C) and an intercept. The constant gamma of
+    Suykens' formulation is 2 C. J. Suykens et al., *Least Squares Support Vector Machines*, 2002.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of a unit of squared error.
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
+        `mercer.kernels`, or a function of two collections of objects.
+    degree : int, default=3
+        Degree of "poly".
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    fit_intercept : bool, default=True
+        Whether f has an intercept b.
+    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
+        As for :class:`KernelRidge`.
+    tol : float, default=1e-9
+        Duality gap, relative to the dual value, at which iterative solvers stop.
+    max_iter : int, default=None
+        Limit on the iterations.
+    time_limit : float, default=None
+        Seconds after which an iterative solver returns what it has.
+    verbose : bool or int, default=False
+        1 shows a progress bar of an iterative solver, 2 prints a line per step.
+
+    Attributes
+    ----------
+    dual_coef_, intercept_, expansion_, kernel_, noise_variance_ : object
+        As for :class:`KernelRidge`.
+    certificate_, certificates_, solver_, n_iter_ : object
+        As for :class:`KernelRidge`.
+
+    Examples
+    --------
+    >>> from mercer import LSSVR
+    >>> model = LSSVR(kernel="linear", C=0.5).fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    >>> round(model.intercept_, 6), model.predict([[3.0]]).round(6)
+    (1.333333, array([4.333333]))
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def _penalties(self, n_targets: int) -> Array:
+        return np.full(n_targets, 0.5 / check_positive("C", self.C))

@@ -1,0 +1,71 @@
+"""One ridge regression from problem to proof: choose a solver, solve, certify."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
+
+from mercer.gram.shifted import NotDefiniteError, choose_solver
+from mercer.solvers import Certificate
+
+from .direct import Spectrum, by_cholesky, by_lu
+from .iterating import Limits, by_cg, by_widrow_hoff
+from .problem import RidgeProblem, RidgeSolution
+from .proof import LARGEST_GAP, certificates
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff")
+
+
+def solve_and_certify(
+    problem: RidgeProblem, solver: str, tol: float, limits: Limits
+) -> tuple[RidgeSolution, list[Certificate]]:
+    """Return the solution and the certificate of each target.
+
+    alpha = 0 is solved by the eigendecomposition whatever the solver, because the solution of
+    smallest norm needs the eigenvalues that are 0. "auto" takes LU where the matrix is not
+    positive definite; a solver that was asked for by name raises NotDefiniteError.
+    """
+    began = time.perf_counter()
+    tol = min(tol, LARGEST_GAP)
+    interpolated = None
+    if problem.alpha == 0.0:
+        spectrum = Spectrum(problem)
+        solution, interpolated = spectrum.solution(0.0), spectrum.projected_target()
+    else:
+        solution = _solved(problem, solver, tol, limits)
+    seconds = time.perf_counter() - began
+    return solution, certificates(problem, solution, seconds, interpolated)
+
+
+def interpolated_by(problem: RidgeProblem) -> Array | None:
+    """Return the values that the solution of alpha = 0 must take; None for a positive alpha."""
+    return Spectrum(problem).projected_target() if problem.alpha == 0.0 else None
+
+
+def _solved(problem: RidgeProblem, solver: str, tol: float, limits: Limits) -> RidgeSolution:
+    chosen = choose_solver(problem.gram.n) if solver == "auto" else solver
+    if chosen == "cg":
+        return by_cg(problem, tol, limits)
+    if chosen == "widrow_hoff":
+        return by_widrow_hoff(problem, tol, limits)
+    if chosen == "eigh":
+        return Spectrum(problem).solution(problem.alpha)
+    if chosen == "lu":
+        return by_lu(problem)
+    try:
+        return by_cholesky(problem)
+    except NotDefiniteError:
+        if solver != "auto":
+            raise
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)  # the certificate says how good it is
+        solution = by_lu(problem)
+    if problem.gram.kernel.definiteness.is_psd:  # rounding alone: K is singular, alpha tiny
+        return Spectrum(problem).solution(problem.alpha)
+    return solution

@@ -1,0 +1,298 @@
+"""Gaussian process regression: posterior, evidence, basis, noise, appended samples, refusals."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.gaussian_process as peer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import GaussianProcessRegressor, KernelRidge
+from mercer.kernels import (
+    RBF,
+    FromFunction,
+    Linear,
+    Matern,
+    NegativeDistance,
+    SetPower,
+    Spectrum,
+    ThinPlate,
+)
+from tests.catalogue import catalogue, sample
+
+RNG = np.random.default_rng(3)
+X = RNG.uniform(-2.0, 2.0, size=(30, 2))
+y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * RNG.normal(size=30)
+NEW = RNG.uniform(-3.0, 3.0, size=(7, 2))
+
+
+@parametrize_with_checks([GaussianProcessRegressor(RBF(0.5), alpha=1e-2, optimizer=None)])
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def dense(kernel: Any, alpha: Any, new: Any) -> tuple[Any, Any]:
+    """Posterior mean and covariance by their formulas."""
+    C = kernel(X) + np.diag(np.broadcast_to(alpha, 30))
+    k = kernel(new, X)
+    return k @ np.linalg.solve(C, y), kernel(new) - k @ np.linalg.solve(C, k.T)
+
+
+def test_posterior_is_that_of_the_formulas_and_the_mean_is_ridge() -> None:
+    kernel = 1.5 * RBF(0.4)
+    alpha = RNG.uniform(0.05, 0.3, size=30)
+    model = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None).fit(X, y)
+    mean, cov = model.predict(NEW, return_cov=True)
+    expected = dense(kernel, alpha, NEW)
+    np.testing.assert_allclose(mean, expected[0], atol=1e-10)
+    np.testing.assert_allclose(cov, expected[1], atol=1e-10)
+    _, std = model.predict(NEW, return_std=True)
+    np.testing.assert_allclose(std**2, np.diagonal(cov), atol=1e-10)
+    ridge = KernelRidge(1.0, kernel=kernel).fit(X, y, sample_weight=1.0 / alpha)
+    np.testing.assert_allclose(model.predict(NEW), ridge.predict(NEW), atol=1e-10)
+    assert model.certificate_.primal == pytest.approx(ridge.certificate_.primal)
+    assert model.certificate_.status == "optimal"
+
+
+def test_optimised_evidence_is_at_least_that_of_scikit_learn() -> None:
+    ours = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1).fit(X, y)
+    other = peer.GaussianProcessRegressor(
+        sk.ConstantKernel(1.0) * sk.RBF(1.0) + sk.WhiteKernel(0.1)
+    ).fit(X, y)
+    assert ours.log_marginal_likelihood_value_ > other.log_marginal_likelihood_value_ - 1e-4
+    assert ours.certificate_.status == "stationary"
+    assert ours.certificate_.kkt_violation < 1e-2
+    assert ours.noise_ == pytest.approx(other.kernel_.k2.noise_level, rel=1e-2)
+    a, s = ours.predict(NEW, return_std=True)
+    b, t = other.predict(NEW, return_std=True)
+    np.testing.assert_allclose(a, b, atol=2e-3)
+    np.testing.assert_allclose(s, t, atol=2e-3)
+    latent = ours.predict(NEW, return_std=True, include_noise=False)[1]
+    np.testing.assert_allclose(s**2 - latent**2, ours.noise_, atol=1e-12)
+    inner = GaussianProcessRegressor(
+        sk.ConstantKernel(1.0) * sk.RBF(1.0) + sk.WhiteKernel(0.1), optimizer=None
+    ).fit(X, y)
+    with_noise, without = (
+        inner.predict(NEW, return_std=True, include_noise=flag)[1] for flag in (True, False)
+    )
+    np.testing.assert_allclose(with_noise**2 - without**2, 0.1, atol=1e-12)
+
+
+def slopes(model: Any, theta: Any, value: Any) -> Any:
+    step = 1e-5
+    return [
+        (value(theta + step * e) - value(theta - step * e)) / (2.0 * step)
+        for e in np.eye(len(theta))
+    ]
+
+
+@pytest.mark.parametrize("basis", [None, "linear"])
+@pytest.mark.parametrize("objective", ["evidence", "loo"])
+def test_gradients_of_both_objectives(objective: str, basis: Any) -> None:
+    Y = np.column_stack([y, X[:, 1] ** 2])
+    model = GaussianProcessRegressor(
+        0.7 * RBF(0.4) + 0.3 * Matern(nu=1.5), noise=0.1, optimizer=None, objective=objective,
+        basis=basis,
+    ).fit(X, Y)  # fmt: skip
+    covariance = model._covariance
+
+    def value(theta: Any) -> float:
+        return model._value(covariance.with_theta(theta), gradient=False)[0]
+
+    gradient = model._value(covariance, gradient=True)[1]
+    assert len(gradient) >= 4
+    np.testing.assert_allclose(gradient, slopes(model, model.theta_, value), rtol=1e-5, atol=1e-6)
+
+
+COVARIANCES = [e for e in catalogue() if not e.kernel.pairwise and e.kernel.definiteness.order == 0]
+
+
+@pytest.mark.parametrize("example", COVARIANCES, ids=str)
+def test_evidence_gradients_of_the_whole_catalogue(example: Any) -> None:
+    objects = sample(example.objects, 6, np.random.default_rng(0))
+    targets = np.random.default_rng(1).normal(size=6)
+    model = GaussianProcessRegressor(example.kernel, alpha=0.3, optimizer=None)
+    model.fit(objects, targets)
+    value, gradient = model.log_marginal_likelihood(model.theta_, eval_gradient=True)
+    assert value == pytest.approx(model.log_marginal_likelihood_value_)
+    if example.kernel == SetPower(1.0):  # the end of the range of its parameter
+        return
+    numeric = slopes(model, model.theta_, model.log_marginal_likelihood)
+    np.testing.assert_allclose(gradient, numeric, rtol=2e-4, atol=2e-5)
+
+
+def test_leave_one_out_objective_is_that_of_fits_without_a_sample() -> None:
+    model = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None, objective="loo")
+    model.fit(X, y)
+    total = 0.0
+    for i in range(30):
+        rest = np.arange(30) != i
+        left = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).fit(X[rest], y[rest])
+        total += left.score_samples(X[[i]], y[[i]])[0]
+    assert model._value(model._covariance, gradient=False)[0] == pytest.approx(total)
+
+
+@pytest.mark.parametrize("basis", ["constant", "linear"])
+def test_a_mean_basis_is_the_limit_of_a_vague_prior_on_its_coefficients(basis: str) -> None:
+    big = 1e6
+    vague = RBF(0.4) + (big if basis == "constant" else big * (Linear() + 1.0))
+    wide = GaussianProcessRegressor(vague, alpha=0.1, optimizer=None).fit(X, y)
+    flat = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None, basis=basis).fit(X, y)
+    a, s = wide.predict(NEW, return_std=True)
+    b, t = flat.predict(NEW, return_std=True)
+    np.testing.assert_allclose(b, a, atol=1e-4)
+    np.testing.assert_allclose(t, s, atol=1e-4)
+    cov = flat.predict(NEW, return_cov=True)[1]
+    np.testing.assert_allclose(np.diagonal(cov), t**2, atol=1e-10)
+    p = 1 if basis == "constant" else 3
+    assert flat.basis_coef_.shape == (p,)
+    # The restricted likelihood: the vague prior costs 1/2 log(big) for each coefficient.
+    B = np.ones((30, 1)) if p == 1 else np.column_stack([np.ones(30), X])
+    shift = 0.5 * p * np.log(2 * np.pi * big) + 0.5 * np.linalg.slogdet(B.T @ B)[1]
+    assert wide.log_marginal_likelihood_value_ + shift == pytest.approx(
+        flat.log_marginal_likelihood_value_, abs=1e-3
+    )
+
+
+def test_conditionally_definite_kernels_need_their_polynomials_in_the_basis() -> None:
+    model = GaussianProcessRegressor(
+        NegativeDistance(), alpha=0.1, basis="constant", optimizer=None
+    )
+    assert np.isfinite(model.fit(X, y).predict(NEW)).all()
+    plate = GaussianProcessRegressor(ThinPlate(), alpha=1e-6, basis="linear", optimizer=None)
+    plane = 1.0 + X @ [2.0, -1.0]
+    mean, std = plate.fit(X, plane).predict(NEW, return_std=True)
+    np.testing.assert_allclose(mean, 1.0 + NEW @ [2.0, -1.0], atol=1e-6)
+    assert (std > 0.0).all()
+    with pytest.raises(ValueError, match='basis="linear"'):
+        GaussianProcessRegressor(ThinPlate(), basis="constant").fit(X, y)
+
+
+def test_samples_have_the_posterior_covariance() -> None:
+    Y = np.column_stack([y, 10.0 * X[:, 1]])
+    model = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None, normalize_y=True)
+    model.fit(X, Y)
+    mean, cov = model.predict(NEW, return_cov=True)
+    draws = model.sample_y(NEW, 20_000, random_state=1)
+    assert draws.shape == (7, 2, 20_000)
+    for t in range(2):
+        scale = np.sqrt(np.diagonal(cov[..., t])).max()
+        np.testing.assert_allclose(draws[:, t].mean(axis=1), mean[:, t], atol=0.03 * scale)
+        np.testing.assert_allclose(np.cov(draws[:, t]), cov[..., t], atol=0.05 * scale**2)
+
+
+@pytest.mark.parametrize("basis", [None, "linear"])
+def test_partial_fit_appends_samples(basis: Any) -> None:
+    model = GaussianProcessRegressor(0.7 * RBF(0.4), noise=0.05, alpha=1e-3, basis=basis)
+    model.fit(X[:20], y[:20])
+    whole = GaussianProcessRegressor(
+        model.kernel_, noise=model.noise_, alpha=1e-3, basis=basis, optimizer=None
+    ).fit(X, y)
+    model.partial_fit(X[20:25], y[20:25]).partial_fit(X[25:], y[25:])
+    a, b = (m.predict(NEW, return_std=True) for m in (model, whole))
+    np.testing.assert_allclose(a, b, atol=1e-8)
+    assert model.log_marginal_likelihood_value_ == pytest.approx(
+        whole.log_marginal_likelihood_value_
+    )
+    fresh = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).partial_fit(X, y)
+    assert fresh.predict(NEW).shape == (7,)
+
+
+def test_duplicate_rows_without_noise_get_the_jitter_that_is_needed() -> None:
+    twice = np.concatenate([X, X])
+    model = GaussianProcessRegressor(RBF(0.4), alpha=0.0, optimizer=None).fit(twice, np.tile(y, 2))
+    assert 0.0 < model.jitter_ < 1e-8
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-4)
+    conflict = GaussianProcessRegressor(RBF(0.4), alpha=0.0, optimizer=None)
+    conflict.fit(twice, np.concatenate([y, y + 1.0]))
+    np.testing.assert_allclose(conflict.predict(X), y + 0.5, atol=1e-2)
+    assert GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).fit(X, y).jitter_ == 0.0
+
+
+def test_strings_and_scikit_learn_kernels_pickle() -> None:
+    words = ["banana", "bandana", "kernel", "colonel"]
+    model = GaussianProcessRegressor(Spectrum(2), alpha=0.1).fit(words, [1.0, 0.9, -1.0, -0.8])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(["bananas"]), model.predict(["bananas"]))
+    other = GaussianProcessRegressor(sk.RBF(1.0), alpha=0.1).fit(X, y)
+    assert isinstance(other.kernel_, sk.RBF)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(other)).predict(NEW), other.predict(NEW)
+    )
+
+
+def test_a_parameter_at_its_bound_is_named_with_what_that_means() -> None:
+    noise = np.random.default_rng(0).normal(size=30)
+    model = GaussianProcessRegressor(RBF(5.0), alpha=1e-2, bounds={"gamma": (1e-2, 1e2)})
+    with pytest.warns(ConvergenceWarning, match=r"parameter gamma .* upper bound 100.*noise"):
+        model.fit(X, noise)
+
+
+def test_limits_and_interrupts_keep_the_best_point() -> None:
+    seen: list[float] = []
+    model = GaussianProcessRegressor(RBF(5.0), noise=1.0)
+    model.set_callbacks(lambda report: seen.append(report.objective) or len(seen) == 3)
+    model.fit(X, y)
+    assert model.certificate_.status == "interrupted"
+    assert model.log_marginal_likelihood_value_ == pytest.approx(max(seen))
+
+    def keyboard(report: Any) -> None:
+        raise KeyboardInterrupt
+
+    model.set_callbacks(keyboard)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.certificate_.status == "interrupted"
+    short = GaussianProcessRegressor(RBF(5.0), noise=1.0, time_limit=1e-9).fit(X, y)
+    assert short.certificate_.status == "time_limit"
+
+
+def test_a_prior_on_hyper_parameters_pulls_them() -> None:
+    def log_prior(theta: Any) -> Any:
+        return -50.0 * float(((theta - 1.0) ** 2).sum()), -100.0 * (theta - 1.0)
+
+    model = GaussianProcessRegressor(RBF(0.4), alpha=0.1, log_prior=log_prior).fit(X, y)
+    free = GaussianProcessRegressor(RBF(0.4), alpha=0.1).fit(X, y)
+    assert abs(model.theta_[0] - 1.0) < abs(free.theta_[0] - 1.0)
+
+
+def test_parameters_without_derivatives_stay_and_are_named() -> None:
+    def f(A: Any, B: Any) -> Any:
+        return A @ B.T + 1.0
+
+    model = GaussianProcessRegressor(0.5 * FromFunction(f), alpha=0.1).fit(X, y)
+    assert np.isfinite(model.predict(NEW)).all()
+    fixed = GaussianProcessRegressor(RBF(0.4), alpha=0.1, bounds="fixed").fit(X, y)
+    assert fixed.theta_.shape == (0,)
+    assert fixed.certificate_.status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (GaussianProcessRegressor(RBF(0.4), alpha=np.ones(3)), "same number of entries"),
+        (GaussianProcessRegressor(RBF(0.4), alpha=-1.0), "at least 0"),
+        (GaussianProcessRegressor(RBF(0.4), bounds={"gamma": (1.0, 2.0)}), "outside its bounds"),
+        (GaussianProcessRegressor(RBF(0.4), bounds={"width": (1.0, 2.0)}), "no continuous param"),
+        (GaussianProcessRegressor(RBF(0.4), bounds={"gamma": (2.0, 1.0)}), "0 < low <= high"),
+        (GaussianProcessRegressor(RBF(0.4), objective="aic"), "objective must be"),
+        (GaussianProcessRegressor(RBF(0.4), basis="cubic"), "basis must be"),
+        (GaussianProcessRegressor(sk.RBF(), noise=0.1), "WhiteKernel"),
+        (GaussianProcessRegressor(NegativeDistance()), 'basis="constant"'),
+    ],
+)
+def test_refused_parameters(model: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+
+
+def test_the_prior_before_a_fit() -> None:
+    model = GaussianProcessRegressor(2.0 * RBF(0.4), noise=0.5)
+    mean, cov = model.predict(NEW, return_cov=True)
+    np.testing.assert_array_equal(mean, np.zeros(7))
+    np.testing.assert_allclose(cov, 2.0 * RBF(0.4)(NEW) + 0.5 * np.eye(7))

@@ -1,0 +1,67 @@
+"""Draw docs/pictures/ridge-and-gaussian-processes.png."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+from mercer import GaussianProcessRegressor, KernelRidgeCV
+from mercer.kernels import RBF
+from mercer.plots import penalty_path, posterior
+
+mpl.use("Agg")
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "ridge-and-gaussian-processes.png"
+GRID = 40
+
+
+class Recorded(GaussianProcessRegressor):
+    """Keeps the hyper-parameters that the search visits."""
+
+    def _value(self, covariance, *, gradient):
+        self.__dict__.setdefault("visited", []).append(covariance.theta)
+        return super()._value(covariance, gradient=gradient)
+
+
+def evidence(model, ax):
+    """Draw the log evidence over gamma and noise, the scale at its optimum, with the path."""
+    names, decade = model.parameter_names_, np.log(10.0)
+    i, j = names.index("kernel__gamma"), names.index("noise")
+    gammas, noises = np.linspace(-4.0, 2.0, GRID), np.linspace(-7.0, 1.0, GRID)
+    values = np.empty((GRID, GRID))
+    for a, gamma in enumerate(gammas):
+        for b, noise in enumerate(noises):
+            theta = model.theta_.copy()
+            theta[i], theta[j] = gamma, noise
+            values[b, a] = model.log_marginal_likelihood(theta)
+    levels = np.linspace(values.max() - 30.0, values.max(), 16)
+    ax.contourf(gammas / decade, noises / decade, values, levels, cmap="Blues", extend="min")
+    path = np.array(model.visited) / decade
+    ax.plot(path[:, i], path[:, j], "o-", color="#D55E00", ms=3, lw=1)
+    ax.plot(model.theta_[i] / decade, model.theta_[j] / decade, "*", color="#222222", ms=12)
+    ax.set_xlim(gammas[0] / decade, gammas[-1] / decade)
+    ax.set_ylim(noises[0] / decade, noises[-1] / decade)
+    ax.set_xlabel("log10 gamma")
+    ax.set_ylabel("log10 noise variance")
+
+
+def main() -> None:
+    """Fit, draw and write."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 10, 25))
+    x = x[(x < 4) | (x > 6)]
+    X, y = x[:, None], np.sin(x) + 0.1 * rng.normal(size=len(x))
+    model = Recorded(1.0 * RBF(2.0), noise=0.3).fit(X, y)
+    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    posterior(model, ax=axes[0]).set_title("posterior band and samples")
+    evidence(model, axes[1])
+    axes[1].set_title("log evidence and the path of the search")
+    penalty_path(KernelRidgeCV(kernel=RBF(0.5)).fit(X, y), ax=axes[2])
+    axes[2].set_title("leave-one-out curve")
+    figure.savefig(PICTURE, dpi=80)
+
+
+if __name__ == "__main__":
+    main()
