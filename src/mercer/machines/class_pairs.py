@@ -27,7 +27,7 @@ from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
 from mercer.solvers.decomposition import native_settings
 
-from .formulation import Formulation, LossFormulation, Outcome, Task, feasible
+from .formulation import Formulation, LossFormulation, Outcome, Task
 from .multiclass import OneVsOne, Scheme, Single, pair_position
 from .proving import Fitting, assumption, prove
 from .solving import solve_tasks
@@ -423,7 +423,7 @@ def _alone(fitting: PairFitting, p: int, start: Array, settings: Settings) -> Fi
     task = fitting.formulation.task(task.y, task.weight, name=task.name)
     X, gram = take(fitting.X, rows), fitting.gram.take(rows)
     solutions, outcomes = solve_tasks(
-        fitting.formulation, [task], gram, X, settings, [feasible(task, start)]
+        fitting.formulation, [task], gram, X, settings, [task.problem.feasible(start)]
     )
     return Fitting(
         X,
