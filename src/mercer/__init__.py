@@ -16,6 +16,7 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
+    from mercer.features import KernelPCA
     from mercer.machines import (
         SVC,
         SVR,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "KernelPCA": "mercer.features",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
@@ -46,6 +48,7 @@ __all__ = [
     "SVR",
     "Certificate",
     "Expansion",
+    "KernelPCA",
     "NotSeparableError",
     "NuSVC",
     "NuSVR",

@@ -15,6 +15,7 @@ from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
 from .fourier import RandomFourierFeatures
+from .kernel_pca import KernelPCA
 from .logarithm import LogFeatures
 from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
@@ -27,6 +28,7 @@ __all__ = [
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
     "KernelCenterer",
+    "KernelPCA",
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",

@@ -1,10 +1,12 @@
-"""A pytest plugin: scikit-learn's own tests of its support vector machines, run on mercer's.
+"""A pytest plugin: scikit-learn's own tests of its kernel methods, run on mercer's.
 
     pytest -p rebind --pyargs sklearn.svm.tests
+    pytest -p rebind --pyargs sklearn.decomposition.tests.test_kernel_pca
 
-Before the tests are collected, the classes in `sklearn.svm` are replaced by mercer's. Tests named
-in `exceptions.toml` are expected to fail, strictly: one that passes has to leave the list. Tests
-of scikit-learn's linear solvers, which mercer does not replace, are left out.
+Before the tests are collected, the classes in `sklearn.svm` and `sklearn.decomposition` are
+replaced by mercer's. Tests named in `exceptions.toml` are expected to fail, strictly: one that
+passes has to leave the list. Tests of scikit-learn's linear solvers, which mercer does not replace,
+are left out.
 """
 
 from __future__ import annotations
@@ -14,26 +16,33 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+MACHINES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+NAMES = {
+    "sklearn.svm": MACHINES,
+    "sklearn.svm._classes": MACHINES,
+    "sklearn.decomposition": ("KernelPCA",),
+}
 
 
 def pytest_configure(config):
-    import sklearn.svm
-    import sklearn.svm._classes
+    from importlib import import_module
 
     import mercer
 
-    for name in NAMES:
-        replacement = getattr(mercer, name)
-        setattr(sklearn.svm, name, replacement)
-        setattr(sklearn.svm._classes, name, replacement)
+    for module, names in NAMES.items():
+        for name in names:
+            setattr(import_module(module), name, getattr(mercer, name))
 
 
 def pytest_collection_modifyitems(config, items):
     listed = tomllib.loads(Path(__file__).with_name("exceptions.toml").read_text())
     left_out = tuple(listed["not_about_these_machines"]["tests"])
+    packages = {".".join(item.module.__name__.split(".")[:2]) for item in items}
     reasons = {
-        name: group["reason"] for group in listed["expected_to_fail"] for name in group["tests"]
+        name: group["reason"]
+        for group in listed["expected_to_fail"]
+        if group.get("of", "sklearn.svm") in packages
+        for name in group["tests"]
     }
     kept, used = [], set()
     for item in items:
