@@ -16,7 +16,7 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
-    from mercer.features import KernelPCA
+    from mercer.features import KernelKMeans, KernelPCA
     from mercer.machines import (
         SVC,
         SVR,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "KernelKMeans": "mercer.features",
     "KernelPCA": "mercer.features",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
@@ -48,6 +49,7 @@ __all__ = [
     "SVR",
     "Certificate",
     "Expansion",
+    "KernelKMeans",
     "KernelPCA",
     "NotSeparableError",
     "NuSVC",

@@ -15,6 +15,7 @@ from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
 from .fourier import RandomFourierFeatures
+from .kernel_kmeans import KernelKMeans
 from .kernel_pca import KernelPCA
 from .logarithm import LogFeatures
 from .monomials import MonomialFeatures, n_monomials
@@ -28,6 +29,7 @@ __all__ = [
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
     "KernelCenterer",
+    "KernelKMeans",
     "KernelPCA",
     "LogFeatures",
     "MonomialFeatures",
