@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
     from mercer.features import KernelKMeans, KernelPCA
+    from mercer.hypotheses import hsic_test, mmd_test
     from mercer.machines import (
         SVC,
         SVR,
@@ -40,6 +41,8 @@ _DOOR = {
     "OneClassSVM": "mercer.machines",
     "SVC": "mercer.machines",
     "SVR": "mercer.machines",
+    "hsic_test": "mercer.hypotheses",
+    "mmd_test": "mercer.hypotheses",
     "show_config": "mercer.configuration",
     "virtual_support_vectors": "mercer.machines",
 }
@@ -56,6 +59,8 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "__version__",
+    "hsic_test",
+    "mmd_test",
     "show_config",
     "virtual_support_vectors",
 ]
