@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mercer.hypotheses import hsic_test, mmd_test
     from mercer.machines import (
         SVC,
+        SVDD,
         SVR,
         NotSeparableError,
         NuSVC,
@@ -40,6 +41,7 @@ _DOOR = {
     "NuSVR": "mercer.machines",
     "OneClassSVM": "mercer.machines",
     "SVC": "mercer.machines",
+    "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
@@ -49,6 +51,7 @@ _DOOR = {
 
 __all__ = [
     "SVC",
+    "SVDD",
     "SVR",
     "Certificate",
     "Expansion",
