@@ -115,6 +115,24 @@ def test_projected_functions_are_uncorrelated_with_the_features():
     assert abs((X**2).T @ squares.transform(X)).max() < 1e-11
 
 
+@pytest.mark.spec("SM-5.11")
+def test_stages_of_a_hierarchy_are_uncorrelated():
+    first = KernelPCA(2).fit(X)
+    second = KernelPCA(3, kernel=Polynomial(2, 1.0, 0.0), project_out=first.transform).fit(X)
+
+    def both(A):
+        return np.hstack([first.transform(A), second.transform(A)])
+
+    third = KernelPCA(3, kernel=RBF(0.5), project_out=both).fit(X)
+    features = np.hstack([both(X), third.transform(X)])
+    features /= np.linalg.norm(features, axis=0)
+    np.testing.assert_allclose(features.T @ features, np.eye(8), atol=1e-10)
+    # Each stage captures what the ones before left: less than it would without them.
+    assert (
+        second.total_variance_ < KernelPCA(3, kernel=Polynomial(2, 1.0, 0.0)).fit(X).total_variance_
+    )
+
+
 def test_conditionally_definite_kernel_of_order_two_needs_linear_functions_removed():
     with pytest.raises(ValueError, match="project_out='linear'"):
         KernelPCA(kernel=ThinPlate()).fit(X)

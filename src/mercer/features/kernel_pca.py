@@ -115,7 +115,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Whether features are centred. Otherwise components capture squares instead of variance.
     project_out : {None, "linear"} or callable, default=None
         Functions whose span is removed from the features, by regression: "linear" for constants and
-        coordinates; or a function of the objects that returns a column for each function.
+        coordinates; or a function of the objects that returns a column for each function, such as
+        ``other.transform`` of an earlier stage, for features that are uncorrelated with its own.
     allow_indefinite : bool, default=False
         Whether components with negative eigenvalues, of kernels that are not positive
         semidefinite, are kept. Components are then ordered by the absolute eigenvalue.
