@@ -62,9 +62,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     With the linear kernel this is ordinary PCA.
 
     Few components of many objects are found by an iteration on products with the kernel matrix,
-    which is never stored; ``certificate_`` says how much more variance any other directions could
-    capture. B. Schoelkopf, A. Smola, K.-R. Mueller, "Nonlinear component analysis as a kernel
-    eigenvalue problem", Neural Computation 10, 1998.
+    which is kept in single precision while it is small (256 MB, or 1 GB of values that are costly)
+    and otherwise computed in tiles; ``certificate_`` says how much more variance
+    any other directions could capture. B. Schoelkopf, A. Smola, K.-R. Mueller,
+    "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
 
     Parameters
     ----------

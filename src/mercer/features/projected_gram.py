@@ -26,7 +26,8 @@ Array = NDArray[np.float64]
 
 _VALUES = 5e7  # kernel values between two looks at the clock and at pending signals
 _KEPT_BYTES = 2**30  # of single precision values that are kept rather than computed again
-_CHEAP_COLUMNS = 64  # values of rows up to so many columns cost less than reading them
+_CHEAP_BYTES = 2**28  # the same, of rows of few numbers, whose values cost little
+_CHEAP_COLUMNS = 64
 
 
 class ProjectedGram:
@@ -138,11 +139,13 @@ class ProjectedGram:
             yield np.arange(first, min(first + step, self.n))
 
     def _worth_keeping(self, gram: Gram) -> bool:
-        if gram.dtype != "float32" or 4 * self.n**2 > _KEPT_BYTES:
+        size = 4 * self.n**2
+        if gram.dtype != "float32" or size > _KEPT_BYTES:
             return False
         X = gram.X
         rows_of_numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
-        return gram.in_python or not rows_of_numbers or X.shape[1] > _CHEAP_COLUMNS
+        cheap = not gram.in_python and rows_of_numbers and X.shape[1] <= _CHEAP_COLUMNS
+        return not cheap or size <= _CHEAP_BYTES
 
     def _without(self, V: Array) -> Array:
         return V - self.basis @ (self.basis.T @ V) if self.basis.shape[1] else V
