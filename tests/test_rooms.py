@@ -28,6 +28,7 @@ ROOMS = (
     "features",
     "inspection",
     "selection",
+    "hypotheses",
     "data",
     "plots",
     "configuration",

@@ -16,8 +16,11 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
+    from mercer.features import KernelKMeans, KernelPCA
+    from mercer.hypotheses import hsic_test, mmd_test
     from mercer.machines import (
         SVC,
+        SVDD,
         SVR,
         NotSeparableError,
         NuSVC,
@@ -45,12 +48,17 @@ _DOOR = {
     "KernelRidgeClassifier": "mercer.machines.ridge",
     "LSSVC": "mercer.machines.ridge",
     "LSSVR": "mercer.machines.ridge",
+    "KernelKMeans": "mercer.features",
+    "KernelPCA": "mercer.features",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
     "OneClassSVM": "mercer.machines",
     "SVC": "mercer.machines",
+    "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
+    "hsic_test": "mercer.hypotheses",
+    "mmd_test": "mercer.hypotheses",
     "show_config": "mercer.configuration",
     "virtual_support_vectors": "mercer.machines",
 }
@@ -59,10 +67,13 @@ __all__ = [
     "LSSVC",
     "LSSVR",
     "SVC",
+    "SVDD",
     "SVR",
     "Certificate",
     "Expansion",
     "GaussianProcessRegressor",
+    "KernelKMeans",
+    "KernelPCA",
     "KernelRidge",
     "KernelRidgeCV",
     "KernelRidgeClassifier",
@@ -71,6 +82,8 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "__version__",
+    "hsic_test",
+    "mmd_test",
     "show_config",
     "virtual_support_vectors",
 ]

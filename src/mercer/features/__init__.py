@@ -15,6 +15,8 @@ from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
 from .fourier import RandomFourierFeatures
+from .kernel_kmeans import KernelKMeans
+from .kernel_pca import KernelPCA
 from .logarithm import LogFeatures
 from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
@@ -27,6 +29,8 @@ __all__ = [
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
     "KernelCenterer",
+    "KernelKMeans",
+    "KernelPCA",
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",

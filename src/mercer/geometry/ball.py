@@ -135,7 +135,7 @@ def smallest_enclosing_ball(
     (1.0, [0.5, 0.5, 0.0], 'optimal')
     """
     kernel, X = kernel._bound_to(X)
-    found = _solve(kernel, X, 0.0, tol, n_jobs)
+    found = solve_ball(kernel, X, 0.0, tol, n_jobs)
     support = np.flatnonzero(found.coef)
     return Ball(
         kernel,
@@ -145,7 +145,7 @@ def smallest_enclosing_ball(
         math.sqrt(max(found.primal, 0.0)),
         math.sqrt(max(found.dual, 0.0)),
         found.centre,
-        _certificate(kernel, found, tol),
+        certificate_of(kernel, found, tol),
     )
 
 
@@ -178,7 +178,7 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     """
     kernel, X = kernel._bound_to(X)
     shift = real(shift, "shift", minimum=0)
-    found = _solve(kernel, X, shift * shift, tol, None)
+    found = solve_ball(kernel, X, shift * shift, tol, None)
     status = _status(found, tol)
     if status != "optimal":
         warnings.warn(
@@ -192,7 +192,9 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     return max(found.primal, 0.0)
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
+    """The centre of a ball with primal and dual value, before it is called a ball."""
+
     coef: Array
     primal: float
     dual: float
@@ -202,8 +204,18 @@ class _Found(NamedTuple):
     largest: float  # k(x, x)
 
 
-def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None) -> _Found:
+def solve_ball(
+    kernel: Kernel,
+    X: Any,
+    ridge: float,
+    tol: float,
+    n_jobs: int | None,
+    price: Array | None = None,
+) -> Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal.
+
+    With a `price`, objects may lie outside: minimise R^2 + sum_i price_i max(0, d_i^2 - R^2), whose
+    dual has the bounds a_i <= price_i. The prices must sum to at least 1.
 
     The coefficients sum to 1, so that a translation changes nothing but the centre: dot products
     are taken of centred rows. Primal and dual value include what rounding can contribute.
@@ -220,13 +232,16 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
     diagonal = plain + ridge
     problem = DualProblem(
         lower=np.zeros(gram.n),
-        upper=np.ones(gram.n),
+        upper=np.ones(gram.n) if price is None else np.minimum(price, 1.0),
         slope_left=-0.5 * diagonal,
         curv_left=np.full(gram.n, ridge),
         group=np.zeros(gram.n, dtype=np.int64),
     )
-    start = np.zeros(gram.n)
-    start[int(diagonal.argmax())] = 1.0
+    if price is None:
+        start = np.zeros(gram.n)
+        start[int(diagonal.argmax())] = 1.0
+    else:
+        start = price / price.sum()
     # A violation of v in the optimality conditions leaves a gap of at most 2 v.
     accepted = 0.5 * tol * max(_spread(exact, plain), ridge / 4.0, np.finfo(float).tiny)
     for attempt in range(_ATTEMPTS):
@@ -240,7 +255,8 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
         error += 8.0 * UNIT * (np.abs(diagonal) + np.abs(values))
         of_centre = float(coef @ error)
         above, below = of_centre + 2.0 * float(error.max()), 2.0 * of_centre
-        primal = centre + float((diagonal - 2.0 * values).max()) + above
+        squares = diagonal - 2.0 * values + centre
+        primal = penalised_radius(squares, price)[0] + above
         dual = float(coef @ diagonal) - centre - below
         if primal - dual <= tol * max(primal, 0.0):
             break
@@ -249,7 +265,27 @@ def _solve(kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None)
     if moved is not None:
         centre = float(coef @ Gram(kernel, X, "float64").matmul(coef, n_jobs))
     largest = float(np.abs(diagonal).max())
-    return _Found(coef, primal, dual, centre, solution, above + below, largest)
+    return Found(coef, primal, dual, centre, solution, above + below, largest)
+
+
+def penalised_radius(squares: Array, price: Array | None) -> tuple[float, float]:
+    """Return the least value of R^2 + sum_i price_i max(0, d_i^2 - R^2), and its R^2.
+
+    `squares`: the d_i^2. Without prices all objects are inside. Where an interval of R^2 is
+    optimal, its middle is returned; with prices that sum to 1 it has no lower end, and the
+    smallest d_i^2 is.
+    """
+    if price is None:
+        largest = float(squares.max())
+        return largest, largest
+    order = np.argsort(-squares, kind="stable")
+    falling, outside = squares[order], np.cumsum(price[order])
+    # With R^2 = falling[j], at most outside[j - 1] is paid for; the slope changes sign there.
+    j = int(np.searchsorted(outside, 1.0 - 1e-9))
+    radius2 = float(falling[min(j, len(falling) - 1)])
+    if j + 1 < len(falling) and outside[j] <= 1.0 + 1e-9:
+        radius2 = 0.5 * (radius2 + float(falling[j + 1]))
+    return radius2 + float(price @ np.maximum(squares - radius2, 0.0)), radius2
 
 
 def _spread(gram: Gram, diagonal: Array) -> float:
@@ -272,7 +308,7 @@ def _to_centre(kernel: Kernel, diagonal: Array, values: Array, centre: float) ->
     return nonnegative(squares, size, kernel, "the squared distance of x_{0} to the centre")
 
 
-def _status(found: _Found, tol: float) -> str:
+def _status(found: Found, tol: float) -> str:
     """Return how the search for the ball ended."""
     status, gap = found.solution.status, found.primal - found.dual
     point = found.primal <= _NOTHING * found.largest  # all objects are one, up to rounding
@@ -284,7 +320,8 @@ def _status(found: _Found, tol: float) -> str:
     return "precision_limit" if limited else "iteration_limit"
 
 
-def _certificate(kernel: Kernel, found: _Found, tol: float) -> Certificate:
+def certificate_of(kernel: Kernel, found: Found, tol: float) -> Certificate:
+    """Return the proof of a ball."""
     primal, dual, solution = found.primal, found.dual, found.solution
     gap = primal - dual
     return Certificate(

@@ -6,11 +6,13 @@ from .nu_svr import NuSVR
 from .one_class import OneClassSVM
 from .record import PointStatus
 from .svc import SVC
+from .svdd import SVDD
 from .svr import SVR
 from .virtual import virtual_support_vectors
 
 __all__ = [
     "SVC",
+    "SVDD",
     "SVR",
     "InfeasibleError",
     "InfeasibleNuError",

@@ -14,6 +14,7 @@ import pytest
     [
         ("sklearn.svm.tests", "exceptions.toml", 151),
         ("sklearn.tests.test_kernel_ridge", "ridge_exceptions.toml", 8),
+        ("sklearn.decomposition.tests.test_kernel_pca", "exceptions.toml", 30),
         ("sklearn.gaussian_process.tests.test_gpr", "process_exceptions.toml", 120),
     ],
 )

@@ -1,0 +1,445 @@
+r"""k-means in feature space.
+
+Problem: choose cluster labels c(i) that minimise, with weights w,
+
+.. math:: J = \sum_i w_i |\phi(x_i) - m_{c(i)}|^2, \qquad
+          m_c = \sum_{c(i)=c} w_i \phi(x_i) / W_c.
+
+Method: assignment and averaging in turn (Lloyd), from centres drawn by k-means++ (D. Arthur,
+S. Vassilvitskii, 2007), all starts at once: an iteration is one product of the kernel matrix, which
+is not stored, with the columns of every start. J never rises for kernels that have distances.
+
+Lower bound: relaxing the cluster indicators to orthonormal vectors gives
+:math:`J \ge \mathrm{tr} A - \lambda_1 - \ldots - \lambda_{k-1}` with the eigenvalues of the centred
+weighted kernel matrix A (C. Ding, X. He, "K-means clustering via principal component analysis",
+ICML 2004). It comes from upper bounds on the eigenvalues, so it holds for unconverged ones too.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.geometry.squared_lengths import require_distances
+from mercer.gram import Gram, Prepared
+from mercer.kernels import Kernel
+from mercer.machines.estimator import KernelEstimator
+from mercer.machines.weights import check_sample_weight
+from mercer.numerics.block_krylov import largest_eigenpairs
+from mercer.objects.parameters import integer, positive
+from mercer.objects.validation import count, stored_alike
+from mercer.solvers import Certificate
+
+from .projected_gram import ProjectedGram
+from .seeds import generator
+from .spectrum_bounds import upper_bounds
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+_DENSE_UP_TO = 500  # objects whose whole spectrum costs less than an iteration
+
+
+class KernelKMeans(
+    ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, KernelEstimator
+):
+    """k-means clustering in feature space, with a lower bound on the best possible inertia.
+
+    Clusters are separated by hyperplanes in feature space and need not be convex in input space.
+
+    Parameters
+    ----------
+    n_clusters : int >= 1, default=8
+        Number of clusters.
+    kernel : str, Kernel or callable, default="rbf"
+        What the machines accept as ``kernel``, on any objects. It must have distances: be positive
+        semidefinite, or conditionally so of order 1.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of a named kernel; see :class:`mercer.SVC`.
+    n_init : int >= 1, default=10
+        Number of starts, of which the best result is kept.
+    max_iter : int >= 1, default=300
+        Largest number of iterations.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the starts.
+    time_limit : float > 0 or None, default=None
+        Seconds after which the iterations end with the labels found so far.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Attributes
+    ----------
+    labels_ : array of int
+        The cluster of every object.
+    inertia_ : float
+        The weighted sum of squared distances to the centres.
+    coef_ : array of shape (n_samples, n_clusters)
+        The coefficients of the centres in the training objects.
+    n_iter_ : int
+        Iterations.
+    certificate_ : Certificate
+        Primal value: the inertia; dual value: a lower bound on the inertia of every clustering into
+        so many clusters. The status is "stationary": no single step improves the labels.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+
+    Examples
+    --------
+    >>> from mercer import KernelKMeans
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> model = KernelKMeans(n_clusters=2, kernel="linear", random_state=0).fit(X)
+    >>> bool(model.labels_[0] != model.labels_[3]), round(model.inertia_, 6)
+    (True, 0.04)
+    >>> model.certificate_.dual <= model.inertia_
+    True
+    """
+
+    _sparse_means_sparse = False
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_init: int = 10,
+        max_iter: int = 300,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the objects in the inertia and in the centres.
+
+        Returns
+        -------
+        self : KernelKMeans
+            The fitted model. After Ctrl-C the labels found so far are kept, with the status
+            "interrupted", and KeyboardInterrupt is raised.
+        """
+        with self._all_or_nothing():
+            self._fit(X, sample_weight)
+        if self.certificate_.status == "interrupted":
+            raise KeyboardInterrupt
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        begun = time.monotonic()
+        k = integer(self.n_clusters, "n_clusters", minimum=1)
+        integer(self.n_init, "n_init", minimum=1)
+        integer(self.max_iter, "max_iter", minimum=1)
+        if self.time_limit is not None:
+            positive(self.time_limit, "time_limit")
+        data, kernel = self._enter(X, None, sample_weight)
+        require_distances(kernel)
+        if data.n < k:
+            raise ValueError(
+                f"n_clusters={k} needs at least as many objects of positive weight; got "
+                f"n_samples={data.n}."
+            )
+        gram = self._gram(data, kernel)
+        weight = np.ones(data.n) if data.weight is None else data.weight
+        deadline = None if self.time_limit is None else begun + float(self.time_limit)
+        found = _lloyd(
+            gram,
+            weight,
+            _starts(gram, weight, k, int(self.n_init), generator(self.random_state)),
+            k,
+            int(self.max_iter),
+            deadline,
+            self.n_jobs,
+        )
+        self.kernel_ = kernel
+        self.inertia_, self.n_iter_ = found.inertia, found.n_iter
+        self.coef_, self._squares = found.coef, found.squares
+        if kernel.pairwise:
+            self._X_fit = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
+        else:
+            self._X_fit = data.X
+        self.labels_ = found.labels
+        if data.kept is not None:
+            self.labels_ = self.predict(X)
+            self.labels_[data.kept] = found.labels
+        self._certify(found, gram, data.weight, kernel, k, time.monotonic() - begun)
+
+    def predict(self, X: Any) -> Labels:
+        """Return the cluster whose centre is nearest.
+
+        Parameters
+        ----------
+        X : objects
+            Objects; for a precomputed kernel their values against all training objects.
+
+        Returns
+        -------
+        array of int of shape (n_X,)
+            Positions of the clusters.
+        """
+        return self._nearest(self._values(self._objects(X)))
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances to the centres in feature space.
+
+        Parameters
+        ----------
+        X : objects
+            Objects of the kernel. A precomputed matrix does not hold k(x, x).
+
+        Returns
+        -------
+        array of shape (n_X, n_clusters)
+            Distances.
+        """
+        X = self._objects(X)
+        return np.sqrt(self._squared_distances(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the sum of squared distances of objects to their nearest centres.
+
+        Parameters
+        ----------
+        X : objects
+            Objects of the kernel.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_X,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+            The score, at most 0.
+        """
+        X = self._objects(X)
+        nearest = self._squared_distances(X).min(axis=1)
+        weight = check_sample_weight(sample_weight, count(X))
+        return -float(nearest.sum() if weight is None else nearest @ weight)
+
+    def _values(self, X: Any) -> Array:
+        """Return the products of the images of objects with the centres."""
+        if self.kernel_.pairwise:
+            return Prepared(self.kernel_, self._X_fit).matmul(X, self.coef_, self.n_jobs)
+        rows, Z = stored_alike(X, self._X_fit)
+        return Prepared(self.kernel_, Z).matmul(rows, self.coef_, self.n_jobs)
+
+    def _nearest(self, values: Array) -> Labels:
+        return np.argmin(self._squares - 2.0 * values, axis=1)
+
+    def _squared_distances(self, X: Any) -> Array:
+        if self.kernel_.pairwise:
+            raise ValueError(
+                "a precomputed matrix of new objects does not hold k(x, x), so there are no "
+                "distances to the centres; use predict, or a kernel on objects."
+            )
+        squares = self.kernel_.diag(X)[:, None] - 2.0 * self._values(X) + self._squares
+        return np.maximum(squares, 0.0)
+
+    def _certify(
+        self,
+        found: _Clusters,
+        gram: Gram,
+        weight: Array | None,
+        kernel: Kernel,
+        k: int,
+        seconds: float,
+    ) -> None:
+        size = float(np.abs(gram.diag()) @ (np.ones(gram.n) if weight is None else weight))
+        rounding = 8.0 * np.finfo(float).eps * math.sqrt(gram.n) * size
+        if found.status == "interrupted":
+            dual = -math.inf
+        else:
+            matrix = ProjectedGram(gram, weight, np.ones((gram.n, 1)), self.n_jobs)
+            dual = max(_lower_bound(matrix, k - 1) - rounding, 0.0)
+        primal = self.inertia_ + rounding
+        gap = primal - dual
+        self.certificate_ = Certificate(
+            found.status,
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            relative_gap=gap / primal if primal > 0.0 else 0.0,
+            kkt_violation=0.0 if found.status == "stationary" else math.nan,
+            n_iter=found.n_iter,
+            seconds=seconds,
+            assumes=None if kernel.definiteness.order is not None else "cpd",
+            rounding=rounding,
+        )
+        if found.status in ("iteration_limit", "time_limit"):
+            warnings.warn(
+                f"labels still changed at the {found.status.replace('_', ' ')}; increase max_iter "
+                "or time_limit.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.coef_.shape[1])
+
+
+class _Clusters(NamedTuple):
+    labels: Labels
+    coef: Array  # of the centres
+    squares: Array  # their squared lengths
+    inertia: float
+    n_iter: int
+    status: str
+
+
+def _starts(
+    gram: Gram, weight: Array, k: int, n_init: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return the labels of several starts (n_init, n), by greedy k-means++.
+
+    Each centre is the best of a few objects, drawn in proportion to their weighted squared
+    distance to the centres so far.
+    """
+    diagonal = gram.diag()
+    tries = 2 + int(math.log(k))
+    labels = np.empty((n_init, gram.n), dtype=np.intp)
+    for s in range(n_init):
+        first = int(rng.choice(gram.n, p=weight / weight.sum()))
+        nearest = _squares(gram, diagonal, np.array([first]))[0]
+        label = np.zeros(gram.n, dtype=np.intp)
+        for c in range(1, k):
+            mass = weight * nearest
+            total = float(mass.sum())
+            p = mass / total if total > 0.0 else weight / weight.sum()
+            candidates = rng.choice(gram.n, tries, p=p)
+            squares = _squares(gram, diagonal, candidates)
+            best = int(np.argmin(np.minimum(squares, nearest) @ weight))
+            closer = squares[best] < nearest
+            label[closer] = c
+            nearest = np.where(closer, squares[best], nearest)
+        labels[s] = label
+    return labels
+
+
+def _squares(gram: Gram, diagonal: Array, rows: NDArray[np.intp]) -> Array:
+    values = np.asarray(gram.tile(rows), dtype=np.float64)
+    return np.maximum(diagonal[rows][:, None] - 2.0 * values + diagonal, 0.0)
+
+
+def _lloyd(
+    gram: Gram,
+    weight: Array,
+    labels: NDArray[np.intp],
+    k: int,
+    max_iter: int,
+    deadline: float | None,
+    n_jobs: int | None,
+) -> _Clusters:
+    """Return the best of several starts after assignment and averaging until nothing changes."""
+    diagonal, n = gram.diag(), gram.n
+    active = list(range(len(labels)))
+    best: _Clusters | None = None
+    status = "stationary"
+    iteration = 0
+    while active:
+        iteration += 1
+        for s in active:
+            _fill_empty(labels[s], k, weight, gram, diagonal)
+        coef = np.hstack([_coefficients(labels[s], k, weight) for s in active])
+        try:
+            products = gram.matmul(coef, n_jobs)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            status = "interrupted"
+            break
+        still = []
+        for position, s in enumerate(active):
+            columns = slice(position * k, (position + 1) * k)
+            C, values = coef[:, columns], products[:, columns]
+            squares = np.einsum("ij,ij->j", C, values)
+            distances = diagonal[:, None] - 2.0 * values + squares
+            inertia = float(weight @ distances[np.arange(n), labels[s]])
+            if best is None or inertia < best.inertia:
+                best = _Clusters(labels[s].copy(), C.copy(), squares, max(inertia, 0.0), 0, status)
+            nearest = np.argmin(distances, axis=1)
+            # An object moves only to a centre that is nearer by more than rounding.
+            gain = distances[np.arange(n), labels[s]] - distances[np.arange(n), nearest]
+            moving = gain > 1e-12 * (np.abs(diagonal) + squares.max())
+            if moving.any():
+                labels[s] = np.where(moving, nearest, labels[s])
+                still.append(s)
+        active = still
+        if active and iteration >= max_iter:
+            status = "iteration_limit"
+            break
+        if active and deadline is not None and time.monotonic() > deadline:
+            status = "time_limit"
+            break
+    assert best is not None
+    return best._replace(n_iter=iteration, status=status)
+
+
+def _coefficients(labels: Labels, k: int, weight: Array) -> Array:
+    coef = np.zeros((len(labels), k))
+    coef[np.arange(len(labels)), labels] = weight
+    return coef / coef.sum(axis=0)
+
+
+def _fill_empty(labels: Labels, k: int, weight: Array, gram: Gram, diagonal: Array) -> None:
+    """Give every empty cluster the object that is farthest from its own centre."""
+    for c in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
+        sizes = np.bincount(labels, minlength=k)
+        sums = np.zeros((len(labels), k))
+        sums[np.arange(len(labels)), labels] = weight
+        coef = sums / np.where(sizes > 0, np.maximum(sums.sum(axis=0), 1e-300), 1.0)
+        values = gram.matmul(coef)
+        squares = np.einsum("ij,ij->j", coef, values)
+        own = diagonal - 2.0 * values[np.arange(len(labels)), labels] + squares[labels]
+        own = np.where(sizes[labels] > 1, weight * own, -math.inf)
+        labels[int(np.argmax(own))] = c
+
+
+def _lower_bound(matrix: ProjectedGram, number: int) -> float:
+    """Return the trace minus upper bounds on the largest eigenvalues."""
+    trace = matrix.trace()
+    if number == 0:
+        return trace
+    n = matrix.n
+    if n <= _DENSE_UP_TO or number > n // 8:
+        return trace - float(np.sort(scipy.linalg.eigvalsh(matrix.dense()))[-number:].sum())
+    found = largest_eigenpairs(
+        matrix.exact,
+        n,
+        number,
+        cheap=matrix.cheap if matrix.has_cheap_products else None,
+        tol=1e-4,
+        rng=np.random.default_rng(0),
+    )
+    if found is None or not found.exact:
+        return -math.inf
+    return trace - float(upper_bounds(found.values, found.residual_norms, number, trace).sum())

@@ -1,0 +1,618 @@
+"""Kernel principal component analysis."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from mercer.gram import Gram, Prepared
+from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
+from mercer.kernels.conditional import polynomial_basis
+from mercer.machines.estimator import KernelEstimator, TrainingData
+from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
+from mercer.objects.parameters import integer, is_number, positive, real, truth
+from mercer.objects.validation import count, stored_alike
+from mercer.solvers import Certificate
+
+from .base import as_precise
+from .preimages import preimages, refuse_without_rows
+from .projected_gram import ProjectedGram
+from .seeds import generator
+from .spectrum_bounds import upper_bounds
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
+PREIMAGES = ("learned", "fixed_point", "gradient")
+
+_DENSE_UP_TO = 500  # objects for which the whole spectrum costs less than an iteration
+_FEW = 0.15  # of the components; more of them come from the whole spectrum
+_NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is rounding
+_ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
+_PROVED = 5e-4  # relative gap of a certificate that says "optimal"
+
+
+class _OfPairs:
+    """A function of two objects as a function of two collections."""
+
+    def __init__(self, function: Callable[..., Any], parameters: dict[str, Any]) -> None:
+        self.function, self.parameters = function, parameters
+
+    def __call__(self, A: Any, B: Any) -> Any:
+        return [[self.function(a, b, **self.parameters) for b in B] for a in A]
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    r"""Kernel principal component analysis: the directions of largest variance in feature space.
+
+    With the centred kernel matrix :math:`\tilde K` and its eigenpairs
+    :math:`\tilde K a^j = \lambda_j a^j`, :math:`|a^j| = 1`, the principal directions are
+    :math:`v_j = \lambda_j^{-1/2} \sum_i a_i^j \tilde\phi(x_i)`, of length 1, and the features of x
+    are :math:`\langle \tilde\phi(x), v_j \rangle = \lambda_j^{-1/2} \sum_i a_i^j \tilde k(x_i, x)`.
+    With the linear kernel this is ordinary PCA.
+
+    Few components of many objects are found by an iteration on products with the kernel matrix,
+    which is kept in single precision while it is small (256 MB, or 1 GB of values that are costly)
+    and otherwise computed in tiles; ``certificate_`` says how much more variance
+    any other directions could capture. B. Schoelkopf, A. Smola, K.-R. Mueller,
+    "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
+
+    Parameters
+    ----------
+    n_components : int >= 1, float in (0, 1) or None, default=None
+        Number of components; a share of the variance, of which as many are taken as needed; or None
+        for all whose eigenvalue is not zero.
+    kernel : str, Kernel or callable, default="linear"
+        A name ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed"), a Kernel,
+        or, as in scikit-learn's class, a function of two objects that returns a number. Functions
+        of two collections are faster: pass ``FromFunction(function)``. Kernels that are
+        conditionally positive definite of order 1 are made definite by centring, those of order 2
+        by ``project_out="linear"``.
+    gamma : float, "scale", "auto" or None, default=None
+        Width of a named kernel; None and "auto" are 1 / n_features.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly" and "sigmoid".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a kernel that is a function.
+    alpha : float >= 0, default=1.0
+        Ridge of the learned inverse transform.
+    fit_inverse_transform : bool, default=False
+        Whether `inverse_transform` is needed.
+    preimage : {"learned", "fixed_point", "gradient"}, default="learned"
+        How `inverse_transform` works: by kernel ridge regression from the features to the rows; by
+        the fixed point iteration for Gaussian kernels; or by descent in input space, for every
+        kernel on rows of numbers.
+    eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
+        "dense" takes the whole spectrum; "krylov" iterates on products. "arpack" and "randomized"
+        are scikit-learn's names for iterations and stand for "krylov".
+    tol : float >= 0, default=1e-5
+        Accepted residual of the iteration, relative to the largest eigenvalue. Errors of the
+        eigenvalues go with its square where the spectrum has gaps. 0: as small as rounding allows.
+    max_iter : int or None, default=None
+        Largest number of products of the iteration with a block; None for 1000.
+    iterated_power : ignored
+        Present for consistency with scikit-learn.
+    remove_zero_eig : bool, default=False
+        Whether components with eigenvalue zero are left out although `n_components` counts them.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the iteration's start.
+    copy_X : bool, default=True
+        Whether the training rows are copied, so that later changes of them do no harm.
+    n_jobs : int or None, default=None
+        Threads.
+    center : bool, default=True
+        Whether features are centred. Otherwise components capture squares instead of variance.
+    project_out : {None, "linear"} or callable, default=None
+        Functions whose span is removed from the features, by regression: "linear" for constants and
+        coordinates; or a function of the objects that returns a column for each function, such as
+        ``other.transform`` of an earlier stage, for features that are uncorrelated with its own.
+    allow_indefinite : bool, default=False
+        Whether components with negative eigenvalues, of kernels that are not positive
+        semidefinite, are kept. Components are then ordered by the absolute eigenvalue.
+    time_limit : float > 0 or None, default=None
+        Seconds after which the iteration ends with the components found so far.
+
+    Attributes
+    ----------
+    eigenvalues_ : array of shape (n_components_,)
+        Eigenvalues of the centred kernel matrix, falling.
+    eigenvectors_ : array of shape (n_samples, n_components_)
+        Its eigenvectors, of length 1; the largest absolute feature of a component is positive.
+    eigenvalue_bounds_ : array of shape (n_components_, 2)
+        Intervals that contain the exact eigenvalues, up to rounding. Of an indefinite kernel: each
+        contains some eigenvalue.
+    explained_variance_ : array of shape (n_components_,)
+        The eigenvalues over the sum of weights: variances of the components.
+    explained_variance_ratio_ : array of shape (n_components_,)
+        Their shares of the whole variance.
+    total_variance_ : float
+        The variance in feature space.
+    feature_box_ : array of shape (n_components_,)
+        The features of training objects are at most this large.
+    signature_ : array of shape (n_components_,)
+        1 or -1, the sign of the eigenvalue; -1 occurs with ``allow_indefinite=True`` only.
+    scores_coef_ : array of shape (n_samples, n_components_)
+        What kernel values against the training objects are multiplied with.
+    X_fit_ : objects
+        The training objects of positive weight; for a precomputed kernel their positions.
+    dual_coef_, X_transformed_fit_ : array
+        Coefficients of the learned inverse transform and the features they belong to.
+    n_components_ : int
+        Number of components.
+    certificate_ : Certificate
+        Primal value: the variance (sum over the weights) that the components leave unexplained;
+        dual value: what any so many directions leave at least.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+
+    Examples
+    --------
+    >>> from mercer import KernelPCA
+    >>> X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]]
+    >>> pca = KernelPCA(n_components=2).fit(X)
+    >>> pca.eigenvalues_.round(6).tolist(), pca.explained_variance_.round(6).tolist()
+    ([8.0, 2.0], [2.0, 0.5])
+    >>> abs(pca.transform([[0.0, 2.0]])).round(6).tolist()
+    [[2.0, 0.0]]
+    """
+
+    X_fit_: Any
+
+    _sparse_means_sparse = False
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: float = 1,
+        kernel_params: Any = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        preimage: str = "learned",
+        eigen_solver: str = "auto",
+        tol: float = 1e-5,
+        max_iter: int | None = None,
+        iterated_power: Any = "auto",
+        remove_zero_eig: bool = False,
+        random_state: Any = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+        center: bool = True,
+        project_out: Any = None,
+        allow_indefinite: bool = False,
+        time_limit: float | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.preimage = preimage
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.center = center
+        self.project_out = project_out
+        self.allow_indefinite = allow_indefinite
+        self.time_limit = time_limit
+
+    # -- fit ----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the principal components.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : KernelPCA
+            The fitted transformer. After Ctrl-C the components found so far are kept, with the
+            status "interrupted", and KeyboardInterrupt is raised.
+        """
+        with self._all_or_nothing():
+            self._check_parameters()
+            data, kernel = self._enter(X, None, sample_weight)
+            self._refuse_indefinite_order(kernel)
+            self._fit(data, kernel)
+        if self.certificate_.status == "interrupted":
+            raise KeyboardInterrupt
+        return self
+
+    def _fit(self, data: TrainingData, kernel: Kernel) -> None:
+        start = time.perf_counter()
+        functions = self._functions(data.X, data.n)
+        matrix = ProjectedGram(
+            self._gram(data, kernel), data.weight, functions, self.n_jobs, self.time_limit
+        )
+        trace = matrix.trace()
+        found = self._decompose(matrix, trace)
+        k = self._number(found.values, found, trace)
+        values = self._cleaned(found.values[:k], matrix.scale)
+        if self.n_components is None or self.remove_zero_eig:
+            values = values[values != 0.0]
+        k = len(values)
+        vectors = found.vectors[:, :k]
+        root = matrix.root
+        # Fit for the scores, which are sqrt(lambda) a / sqrt(w): their largest one is positive.
+        scores = vectors if root is None else vectors / root[:, None]
+        largest = np.abs(scores).argmax(axis=0)
+        signs = np.where(scores[largest, np.arange(k)] < 0.0, -1.0, 1.0)
+        vectors = vectors * signs
+        total = float(data.n if data.weight is None else data.weight.sum())
+
+        self.eigenvalues_, self.eigenvectors_ = values, vectors
+        self.signature_ = np.where(values < 0.0, -1.0, 1.0)
+        self.explained_variance_ = values / total
+        self.total_variance_ = trace / total
+        shares = values / trace if trace > 0.0 else np.zeros(k)
+        self.explained_variance_ratio_ = shares
+        lightest = 1.0 if root is None else float(root.min())
+        self.feature_box_ = np.sqrt(np.abs(values)) / lightest
+        lengths = np.sqrt(np.abs(values))
+        inverse = np.divide(1.0, lengths, out=np.zeros(k), where=lengths > 0.0)
+        coef = vectors * inverse
+        self.scores_coef_ = coef if root is None else coef * root[:, None]
+        self._offsets = self._regression(matrix, functions)
+        self.n_components_ = k
+        self.kernel_ = kernel
+        self._n_left_out = data.n_total - data.n
+        self._set_objects(data, kernel)
+        self._scores = self.signature_ * lengths * vectors
+        if root is not None:
+            self._scores /= root[:, None]
+        self._mean_coef = (
+            None if not self.center else (np.ones(data.n) if root is None else root**2) / total
+        )
+        self._certify(found, k, trace, kernel, time.perf_counter() - start)
+        self._learn_inverse(data, kernel)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the principal components and return the features of the training objects.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+            The features.
+        """
+        self.fit(X, y, sample_weight)
+        if self._n_left_out:  # objects of weight 0 took no part
+            return self.transform(X)
+        return as_precise(self._scores, self.X_fit_ if not self.kernel_.pairwise else X)
+
+    # -- use ----------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of objects, in tiles.
+
+        Parameters
+        ----------
+        X : objects
+            Objects; for a precomputed kernel their values against all training objects.
+
+        Returns
+        -------
+        array of shape (n_X, n_components_)
+            The features, in single precision for rows in single precision.
+        """
+        X = self._objects(X)
+        if self.kernel_.pairwise:
+            prepared, rows = Prepared(self.kernel_, self.X_fit_), X
+        else:
+            rows, Z = stored_alike(X, self.X_fit_)
+            prepared = Prepared(self.kernel_, Z)
+        scores = prepared.matmul(rows, self.scores_coef_, self.n_jobs)
+        functions = self._functions(X, count(X))
+        if functions.shape[1]:
+            # Not functions @ offsets: a value must not depend on how many objects come with it.
+            for column, offset in zip(functions.T, self._offsets, strict=True):
+                scores -= column[:, None] * offset
+        return as_precise(scores, X)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows whose features are near given ones.
+
+        Parameters
+        ----------
+        X : array of shape (n_X, n_components_)
+            Features.
+
+        Returns
+        -------
+        array of shape (n_X, n_features)
+            Approximate pre-images. Needs ``fit_inverse_transform=True``.
+        """
+        self._require_fit()
+        if not self.fit_inverse_transform:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and "
+                "hence the inverse transform is not available."
+            )
+        scores = np.asarray(X, dtype=np.float64)
+        if scores.ndim != 2 or scores.shape[1] != self.n_components_:
+            raise ValueError(
+                f"inverse_transform needs the {self.n_components_} features of each object; got an "
+                f"array of shape {scores.shape}."
+            )
+        if self.preimage == "learned":
+            return np.asarray(self.kernel_(scores, self.X_transformed_fit_) @ self.dual_coef_)
+        coefficients = scores @ (self.signature_ * self.scores_coef_).T
+        if self._mean_coef is not None:
+            coefficients += self._mean_coef
+        return preimages(self.kernel_, self.X_fit_, coefficients, self.preimage)
+
+    # -- parts of the fit ---------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        k = self.n_components
+        if k is not None and not (is_number(k) and 0.0 < float(k) < 1.0):
+            integer(k, "n_components", minimum=1)
+        real(self.alpha, "alpha", minimum=0)
+        real(self.tol, "tol", minimum=0)
+        for name in ("fit_inverse_transform", "remove_zero_eig", "center", "allow_indefinite"):
+            truth(getattr(self, name), name)
+        for name, allowed in (("eigen_solver", SOLVERS), ("preimage", PREIMAGES)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
+                )
+        if self.max_iter is not None:
+            integer(self.max_iter, "max_iter", minimum=1)
+        if self.time_limit is not None:
+            positive(self.time_limit, "time_limit")
+        if not (self.project_out in (None, "linear") or callable(self.project_out)):
+            raise ValueError(
+                f"project_out must be None, 'linear' or a function; got {self.project_out!r}."
+            )
+        if self.fit_inverse_transform and (
+            self.kernel == "precomputed" or getattr(self.kernel, "pairwise", False)
+        ):
+            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+        if self.fit_inverse_transform and self.preimage != "learned" and self.project_out:
+            raise ValueError(
+                "what project_out removed is unknown for given features, so there is no point of "
+                "feature space to find a pre-image of; use preimage='learned'."
+            )
+
+    def _resolved_kernel(self) -> Kernel:
+        kernel, gamma, coef0 = self.kernel, self.gamma, self.coef0
+        if isinstance(kernel, Kernel):
+            return resolve(kernel, "scale" if gamma is None else gamma, self.degree, coef0 - 1)
+        if callable(kernel):
+            return FromFunction(_OfPairs(kernel, dict(self.kernel_params or {})))
+        if isinstance(kernel, str) and kernel == "cosine":
+            return normalize(Linear())
+        return resolve(kernel, "auto" if gamma is None else gamma, self.degree, coef0)
+
+    def _refuse_indefinite_order(self, kernel: Kernel) -> None:
+        order = kernel.definiteness.order
+        if order is None or self.allow_indefinite:
+            return
+        removed = 2 if self.project_out == "linear" else int(self.center)
+        if order > removed and not callable(self.project_out):
+            needed = "center=True" if order == 1 else "project_out='linear'"
+            raise ValueError(
+                f"{kernel!r} is {kernel.definiteness}, so its matrix has negative eigenvalues "
+                f"unless polynomials of degree below {order} are removed; set {needed}."
+            )
+
+    def _functions(self, X: Any, n: int) -> Array:
+        """Return the functions that are removed, at objects."""
+        if self.project_out == "linear":
+            if self.center:
+                return polynomial_basis(X, 2)
+            return polynomial_basis(X, 2)[:, 1:]
+        constant = np.ones((n, int(self.center)))
+        if self.project_out is None:
+            return constant
+        values = np.asarray(self.project_out(X), dtype=np.float64)
+        values = values[:, None] if values.ndim == 1 else values
+        if values.ndim != 2 or len(values) != n or not np.isfinite(values).all():
+            raise ValueError(
+                f"project_out must return finite values with a row for each of the {n} objects; "
+                f"got shape {values.shape}."
+            )
+        return np.hstack([constant, values])
+
+    def _regression(self, matrix: ProjectedGram, functions: Array) -> Array:
+        """Return the coefficients of the functions in the regression of K c on them."""
+        if 0 in (functions.shape[1], self.scores_coef_.shape[1]):
+            return np.zeros((functions.shape[1], self.scores_coef_.shape[1]))
+        image = matrix.kernel_product(self.scores_coef_)
+        if matrix.root is not None:
+            image = image * matrix.root[:, None]
+            functions = functions * matrix.root[:, None]
+        return scipy.linalg.lstsq(functions, image)[0]
+
+    def _decompose(self, matrix: ProjectedGram, trace: float) -> RitzPairs:
+        n, wanted = matrix.n, self.n_components
+        share = wanted is not None and 0.0 < float(wanted) < 1.0
+        k = 32 if share else (n if wanted is None else min(int(wanted), n))
+        rng = generator(self.random_state)
+        while True:
+            few = n > _DENSE_UP_TO and k <= _FEW * n
+            iterative = few if self.eigen_solver in ("auto",) or share else k < n
+            if self.eigen_solver == "dense" or not iterative:
+                return self._whole(matrix)
+            found = largest_eigenpairs(
+                matrix.exact,
+                n,
+                k,
+                cheap=matrix.cheap if matrix.has_cheap_products else None,
+                tol=float(self.tol),
+                max_products=1000 if self.max_iter is None else int(self.max_iter),
+                by_size=self.allow_indefinite,
+                rng=rng,
+            )
+            if found is None:
+                if self.time_limit is None:
+                    raise KeyboardInterrupt
+                raise TimeoutError(
+                    f"time_limit={self.time_limit} ended before the first product with the kernel "
+                    "matrix, so there are no components; use a larger time_limit."
+                )
+            enough = not share or found.values[:k].sum() >= float(wanted) * trace
+            if enough or found.status not in ("optimal", "precision_limit"):
+                return found
+            k *= 2
+
+    def _whole(self, matrix: ProjectedGram) -> RitzPairs:
+        n, wanted = matrix.n, self.n_components
+        A = matrix.dense()
+        if wanted is None or float(wanted) < 1.0 or self.allow_indefinite:
+            chosen = None
+        else:
+            chosen = (max(0, n - int(wanted)), n - 1)
+        values, vectors = scipy.linalg.eigh(A, subset_by_index=chosen, overwrite_a=True)
+        order = np.argsort(-np.abs(values) if self.allow_indefinite else -values, kind="stable")
+        values, vectors = values[order], vectors[:, order]
+        return RitzPairs(values, vectors, np.zeros_like(vectors), "optimal", 0, True)
+
+    def _number(self, values: Array, found: RitzPairs, trace: float) -> int:
+        """Return how many components are taken."""
+        wanted = self.n_components
+        if wanted is None:
+            return len(values)
+        if float(wanted) >= 1.0:
+            return min(int(wanted), len(values))
+        reached = np.cumsum(values) >= float(wanted) * trace * (1.0 - 1e-12)
+        return int(reached.argmax()) + 1 if reached.any() else len(values)
+
+    def _cleaned(self, values: Array, scale: float) -> Array:
+        """Return eigenvalues with those that are rounding set to zero.
+
+        `scale`: the trace before functions were removed, of which little may be left.
+        """
+        largest = float(np.abs(values).max(initial=0.0))
+        zero = max(_ZERO * largest, 4.0 * np.finfo(float).eps * scale)
+        values = np.where(np.abs(values) < zero, 0.0, values)
+        if not self.allow_indefinite and values.min(initial=0.0) < -_NEGATIVE * largest:
+            raise ValueError(
+                "There are significant negative eigenvalues: the kernel is not positive "
+                f"semidefinite on these objects (the largest eigenvalue is {largest:.6g}, one of "
+                f"the {len(values)} components has {values.min():.6g}). Ask for fewer components, "
+                "use another kernel, or set allow_indefinite=True."
+            )
+        return values if self.allow_indefinite else np.maximum(values, 0.0)
+
+    def _set_objects(self, data: TrainingData, kernel: Kernel) -> None:
+        if kernel.pairwise:
+            self.X_fit_ = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
+            return
+        X = data.X
+        copied = self.copy_X and data.kept is None and (isinstance(X, np.ndarray) or sp.issparse(X))
+        self.X_fit_ = X.copy() if copied else X
+
+    def _certify(
+        self, found: RitzPairs, k: int, trace: float, kernel: Kernel, seconds: float
+    ) -> None:
+        values, norms = found.values, found.residual_norms
+        n = len(found.vectors)
+        size = float(np.abs(values).max(initial=0.0))
+        rounding = 4.0 * np.finfo(float).eps * math.sqrt(n) * max(size, abs(trace))
+        definite = not self.allow_indefinite and (values >= -_NEGATIVE * size).all()
+        status = found.status
+        primal = dual = gap = relative = math.nan
+        if definite and found.exact:
+            if found.n_products == 0:
+                upper = values[:k]
+            else:
+                upper = upper_bounds(values, norms, k, trace) if k else values[:0]
+            bounds = np.stack([values[:k] - rounding, upper + rounding], axis=1)
+            left = trace - float(values[:k].sum())
+            primal = max(left, 0.0) + rounding
+            dual = max(left - float((upper - values[:k]).sum()) - rounding, 0.0)
+            gap = primal - dual
+            relative = gap / trace if trace > 0.0 else 0.0
+            if status == "optimal" and relative > _PROVED and found.n_products:
+                status = "stationary"
+        else:
+            errors = norms[:k] + rounding
+            bounds = np.stack([values[:k] - errors, values[:k] + errors], axis=1)
+            if status == "optimal" and not (definite and found.exact):
+                status = "stationary"
+        self.eigenvalue_bounds_ = bounds
+        violation = float(norms[:k].max(initial=0.0)) / size if size > 0.0 else 0.0
+        self.certificate_ = Certificate(
+            status,
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            relative_gap=relative,
+            kkt_violation=violation,
+            n_iter=found.n_products,
+            seconds=seconds,
+            precision="float64" if found.exact else "float32, by the solver",
+            assumes=None if kernel.definiteness.is_psd or not definite else "psd",
+            rounding=rounding,
+        )
+        if status in ("iteration_limit", "time_limit"):
+            warnings.warn(
+                f"the iteration ended by its {status.replace('_', ' ')}; the largest residual is "
+                f"{violation:.2g} of the largest eigenvalue, tol={self.tol:g}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _learn_inverse(self, data: TrainingData, kernel: Kernel) -> None:
+        if not self.fit_inverse_transform:
+            return
+        refuse_without_rows(kernel, self.X_fit_)
+        if self.preimage != "learned":
+            return
+        K = Gram(kernel, np.ascontiguousarray(self._scores), "float64").tile()
+        ridge = float(self.alpha) / (np.ones(data.n) if data.weight is None else data.weight)
+        K[np.diag_indices_from(K)] += ridge
+        self.X_transformed_fit_ = self._scores
+        self.dual_coef_ = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
+
+    # -- scikit-learn -------------------------------------------------------------------------
+
+    @property
+    def gamma_(self) -> float:
+        """The width of the kernel, where it has one."""
+        self._require_fit()
+        return float(self.kernel_.get_params()["gamma"])
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,68 @@
+"""The outcome of a permutation test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_TIES = 1e-12  # relative difference below which two statistics count as equal
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """The outcome of a test whose null distribution is drawn by permutations.
+
+    Attributes
+    ----------
+    statistic : float
+        The value of the statistic on the data.
+    p_value : float
+        (1 + number of permuted statistics that are at least as large) / (1 + n_permutations). Where
+        objects are exchangeable under the hypothesis, rejecting at p_value <= alpha is wrong with
+        probability at most alpha, for any number of objects.
+    null : array of shape (n_permutations,)
+        The statistics of the permuted data.
+    n_permutations : int
+        Number of permutations.
+    kernels : tuple of Kernel
+        The kernels with all parameters resolved.
+    """
+
+    statistic: float
+    p_value: float
+    null: Array
+    n_permutations: int
+    kernels: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"statistic {self.statistic:.6g}, p-value {self.p_value:.4g} "
+            f"({self.n_permutations} permutations)"
+        )
+
+
+def concluded(statistic: float, null: Array, kernels: tuple[Any, ...]) -> PermutationTest:
+    """Return the outcome; a permuted statistic that is equal up to rounding counts as larger."""
+    margin = _TIES * max(abs(statistic), float(np.abs(null).max(initial=0.0)))
+    larger = int(np.count_nonzero(null >= statistic - margin))
+    return PermutationTest(statistic, (1 + larger) / (1 + len(null)), null, len(null), kernels)
+
+
+def autoregressive(n: int, number: int, length: float, rng: np.random.Generator) -> Array:
+    """Return multipliers of the wild bootstrap (n, number): unit variance, correlated over time.
+
+    W_t = exp(-1/length) W_(t-1) + sqrt(1 - exp(-2/length)) e_t with standard normal e_t
+    (K. Chwialkowski, D. Sejdinovic, A. Gretton, "A wild bootstrap for degenerate kernel tests",
+    NIPS 2014).
+    """
+    decay = float(np.exp(-1.0 / length))
+    noise = rng.standard_normal((n, number))
+    noise[1:] *= np.sqrt(1.0 - decay**2)
+    for t in range(1, n):
+        noise[t] += decay * noise[t - 1]
+    return noise

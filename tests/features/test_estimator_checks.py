@@ -1,0 +1,28 @@
+"""scikit-learn's checks of estimators, for the unsupervised transformers."""
+
+from typing import Any
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import KernelKMeans, KernelPCA
+
+ESTIMATORS = [
+    KernelPCA(),
+    KernelPCA(n_components=2, kernel="rbf", center=False),
+    KernelKMeans(random_state=0),
+]
+
+
+def local_optima(estimator: Any) -> dict[str, str]:
+    """Starts are drawn from the rows, so repeated rows lead to another local optimum."""
+    if not isinstance(estimator, KernelKMeans):
+        return {}
+    kinds = ("dense", "sparse")
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": "the starts differ" for kind in kinds
+    }
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=local_optima)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)

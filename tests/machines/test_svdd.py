@@ -1,0 +1,86 @@
+"""Support vector data description."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import SVDD, OneClassSVM
+from mercer.geometry import smallest_enclosing_ball
+from mercer.kernels import RBF, Linear, Spectrum, normalize
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+NEW = 2.0 * RNG.normal(size=(200, 2))
+
+
+@parametrize_with_checks([SVDD()])
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.spec("CS-3.51")
+def test_without_outliers_it_is_the_smallest_enclosing_ball():
+    triangle = [[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]]
+    model = SVDD(nu=0.01, kernel=Linear()).fit(triangle)
+    assert model.radius_**2 == pytest.approx(1.0 / 3.0, rel=1e-5)
+    np.testing.assert_allclose(model.dual_coef_ @ triangle, [0.5, 0.28868], atol=1e-4)
+    ball = smallest_enclosing_ball(RBF(0.5), X)
+    assert SVDD(nu=0.01, kernel=RBF(0.5)).fit(X).radius_ == pytest.approx(ball.radius, rel=1e-5)
+
+
+@pytest.mark.spec("CS-3.51")
+@pytest.mark.parametrize("nu", [0.13, 0.37, 0.9])
+def test_equivalence_with_the_one_class_machine_for_kernels_of_constant_norm(nu):
+    ball = SVDD(nu=nu, kernel=RBF(0.5), tol=1e-9).fit(X)
+    plane = OneClassSVM(nu=nu, kernel=RBF(0.5), tol=1e-8).fit(X)
+    coef = np.zeros(60)
+    coef[plane.support_] = plane.dual_coef_[0] / (nu * 60)
+    mine = np.zeros(60)
+    mine[ball.support_] = ball.dual_coef_
+    np.testing.assert_allclose(mine, coef, atol=1e-5)
+    np.testing.assert_allclose(
+        ball.decision_function(NEW), 2.0 * plane.decision_function(NEW) / (nu * 60), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.25, 0.6])
+def test_nu_bounds_the_fraction_outside(nu):
+    model = SVDD(nu=nu, kernel=RBF(0.3)).fit(X)
+    values = model.decision_function(X)
+    assert (values < -1e-6).mean() <= nu <= len(model.support_) / 60
+    certificate = model.certificate_
+    assert certificate.status == "optimal"
+    assert certificate.relative_gap <= 1e-6
+    outside = np.maximum(-values, 0.0).sum() / (nu * 60)
+    assert model.radius_**2 + outside == pytest.approx(certificate.primal, rel=1e-6)
+
+
+def test_no_other_ball_has_a_lower_objective():
+    model = SVDD(nu=0.2, kernel=Linear()).fit(X)
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        centre = X.mean(axis=0) + 0.3 * rng.normal(size=2)
+        squares = ((X - centre) ** 2).sum(axis=1)
+        radius2 = np.quantile(squares, rng.uniform(0.6, 1.0))
+        value = radius2 + np.maximum(squares - radius2, 0.0).sum() / 12
+        assert value >= model.certificate_.dual
+
+
+def test_weights_are_repetition_and_objects_may_be_strings():
+    weight = np.arange(60) % 3
+    weighted = SVDD(nu=0.3, kernel=RBF(0.5)).fit(X, sample_weight=weight)
+    repeated = SVDD(nu=0.3, kernel=RBF(0.5)).fit(np.repeat(X, weight, axis=0))
+    np.testing.assert_allclose(
+        weighted.decision_function(NEW), repeated.decision_function(NEW), atol=1e-5
+    )
+    words = ["banana", "ananas", "nana", "bananas", "kernel"]
+    kernel = normalize(Spectrum(2))
+    model = SVDD(nu=0.5, kernel=kernel).fit(words)
+    assert model.predict(words)[4] == -1
+    K = kernel(words)
+    matrix = SVDD(nu=0.5, kernel="precomputed").fit(K)
+    assert matrix.radius_ == pytest.approx(model.radius_)
+    with pytest.raises(ValueError, match="does not hold k"):
+        matrix.predict(K)
