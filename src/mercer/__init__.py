@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         OneClassSVM,
         virtual_support_vectors,
     )
+    from mercer.persistence import load, save
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
@@ -37,6 +38,8 @@ _DOOR = {
     "OneClassSVM": "mercer.machines",
     "SVC": "mercer.machines",
     "SVR": "mercer.machines",
+    "load": "mercer.persistence",
+    "save": "mercer.persistence",
     "show_config": "mercer.configuration",
     "virtual_support_vectors": "mercer.machines",
 }
@@ -51,6 +54,8 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "__version__",
+    "load",
+    "save",
     "show_config",
     "virtual_support_vectors",
 ]
