@@ -10,7 +10,8 @@
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
 #   make sanitize     C++ tests and Python fits on every instruction set under address and
 #                     undefined-behaviour sanitizers
-#   make fuzz         certificates of random fits, checked against optima in 60 digits (MINUTES=5)
+#   make fuzz         certificates of random fits, checked against optima in 60 digits (MINUTES=5),
+#                     and 20,000 mutations of model files
 #   make literature   write docs/literature.md from the spec markers of the tests
 #   make gallery      write docs/kernels.md and its pictures from the kernel classes
 #   make lint         only the checks of style and types;  make format  puts the style right
@@ -128,6 +129,7 @@ bench: $(VENV)/.bench $(VENV)/.native
 MINUTES ?= 5
 fuzz: $(VENV)/.native
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first $$(date +%s)
+	@$(BIN)/python -m tests.fuzz.model_files --first $$(date +%s)
 
 # Fuzzed fits are C++ tests like any other, named fuzz_*. Python itself is not built with the
 # sanitizers: their library and that of C++ are loaded before it, and what Python keeps until the

@@ -26,6 +26,7 @@ ROOMS = (
     "capacity",
     "machines",
     "features",
+    "persistence",
     "inspection",
     "selection",
     "hypotheses",
@@ -38,7 +39,7 @@ ROOMS = (
 EXCEPTIONS: set[tuple[str, str]] = set()
 
 # Imported inside functions: libraries that are optional, or slow to import and needed by few calls.
-DEFERRED = {"matplotlib", "rich", "scipy", "sklearn"}
+DEFERRED = {"matplotlib", "rich", "scipy", "sklearn", "skops"}
 # Loads the packages below it when it draws: they load scikit-learn, which loads pandas.
 LAZY = {"plots"}
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         KernelRidgeClassifier,
         KernelRidgeCV,
     )
+    from mercer.persistence import load, save
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
@@ -59,6 +60,8 @@ _DOOR = {
     "SVR": "mercer.machines",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
+    "load": "mercer.persistence",
+    "save": "mercer.persistence",
     "show_config": "mercer.configuration",
     "virtual_support_vectors": "mercer.machines",
 }
@@ -83,7 +86,9 @@ __all__ = [
     "OneClassSVM",
     "__version__",
     "hsic_test",
+    "load",
     "mmd_test",
+    "save",
     "show_config",
     "virtual_support_vectors",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.kernels import (
     RBF,
+    Categorical,
     Constant,
     Covariance,
     FiniteMatrix,
@@ -35,10 +36,18 @@ def matrix(rng: np.random.Generator, n: int) -> np.ndarray:
     return (rows[:, None] * rows).sum(axis=-1)
 
 
+def categories(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Return rows of a colour, a size that may be missing, and a number."""
+    sizes = np.array(["S", "L", None], dtype=object)
+    columns = (items(rng, n), rng.choice(sizes, size=n), rng.integers(0, 4, size=n))
+    return np.array(list(zip(*columns, strict=True)), dtype=object)
+
+
 SAMPLERS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "sets": sets,
     "items": items,
     "matrix": matrix,
+    "categories": categories,
 }
 
 
@@ -81,5 +90,6 @@ EXAMPLES = [
         ),
         "items",
     ),
+    Example(Categorical(), "categories"),
     Example(Precomputed(), "matrix"),
 ]

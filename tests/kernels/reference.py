@@ -156,9 +156,13 @@ def finite_matrix(k, X, Z):
     return [[k.matrix[place(x)][place(z)] for z in Z] for x in X]
 
 
+def categorical(k, X, Z):
+    return [[np.mean([a == b for a, b in zip(x, z, strict=True)]) for z in Z] for x in X]
+
+
 def seen(A, kernel):
-    """Return chosen columns as a kernel takes them: one column of objects, or numbers."""
-    if not (isinstance(A, np.ndarray) and A.dtype == object):
+    """Return chosen columns as a kernel takes them: a table, one column of objects, or numbers."""
+    if not (isinstance(A, np.ndarray) and A.dtype == object) or kernel.takes.columns:
         return A
     return list(A[:, 0]) if kernel.takes.structured else dense(A)
 
@@ -199,6 +203,7 @@ DEFINITIONS = {
     mk.FromFeatureMap: from_feature_map,
     mk.Covariance: covariance,
     mk.FiniteMatrix: finite_matrix,
+    mk.Categorical: categorical,
     mk.Precomputed: lambda k, X, Z: X,
     mk.Sum: lambda k, X, Z: defined(k.left, X, Z) + defined(k.right, X, Z),
     mk.Product: lambda k, X, Z: defined(k.left, X, Z) * defined(k.right, X, Z),

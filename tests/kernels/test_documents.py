@@ -292,3 +292,26 @@ def test_letters_by_a_vectoriser():
     documents = ["abcab", "cabac", "bbbca"]
     peer = TfidfVectorizer(analyzer="char", ngram_range=(2, 3)).fit_transform(documents)
     np.testing.assert_allclose(kernel(documents), (peer @ peer.T).toarray(), rtol=1e-13)
+
+
+def test_stemmers_see_every_term_once_and_predictions_make_no_dictionary():
+    seen = []
+
+    def stem(term):
+        seen.append(term)
+        return term.rstrip("s")
+
+    documents = ["cats and dogs", "dogs and a cat", "cats cats cats", "the dog"]
+    model = SVC(kernel=TfIdf(stemmer=stem, stop_words=["and"])).fit(documents, [0, 1, 0, 1])
+    assert sorted(seen) == ["cat", "cats", "dog", "dogs", "the"]
+    vocabulary = Untouched(model.kernel_.vocabulary)
+    model.predict(documents[:1])
+    model.kernel_.vocabulary = vocabulary
+    np.testing.assert_array_equal(model.predict(["cats"]), [0])
+
+
+class Untouched(list):
+    """Terms that nothing may go through: prediction costs the words of its documents alone."""
+
+    def __iter__(self):
+        raise AssertionError("went through the vocabulary")

@@ -11,8 +11,8 @@ import pytest
 from mercer.inspection import centred_alignment
 from mercer.kernels import (
     RBF,
+    Categorical,
     Delayed,
-    FromFunction,
     GlobalAlignment,
     Jaccard,
     Linear,
@@ -25,13 +25,13 @@ from mercer.kernels import (
     TfIdf,
     normalize,
 )
-from mercer.selection import agreement, data_kind, suggest
+from mercer.selection import data_kind, suggest
 from mercer.selection.table_candidates import usual_candidates
 
 rng = np.random.default_rng(8)
 N = 90
 LABEL = np.arange(N) % 2
-SAME = FromFunction(agreement, "positive semidefinite")
+SAME = Categorical()
 
 
 def words(label):
@@ -138,7 +138,7 @@ def test_a_kernel_of_categories_is_the_dot_product_of_indicators():
         float
     )
     np.testing.assert_allclose(K, one_hot @ one_hot.T / 2)
-    np.testing.assert_allclose(agreement(["a", "new"], ["b", "a"]), [[0, 1], [0, 0]])
+    np.testing.assert_allclose(SAME(["a", "new"], ["b", "a"]), [[0, 1], [0, 0]])
     frame = pd.DataFrame(table, columns=["u", "v"])
     np.testing.assert_array_equal(SAME.on_columns(["u", "v"])(frame), K)
     np.testing.assert_array_equal(

@@ -78,7 +78,7 @@ FAMILIES = [
     Family(
         "Graphs, parts and finite sets",
         "Objects that are known by their neighbours, by their parts, or by name only.",
-        "Diffusion Convolution FiniteMatrix",
+        "Diffusion Convolution Categorical FiniteMatrix",
     ),
     Family(
         "Algebra",
@@ -124,6 +124,7 @@ ADVICE = [
     ("bags with counts", "Multiset TfIdf", ""),
     ("nodes of a graph", "Diffusion", "up to some thousands of nodes"),
     ("objects made of parts", "Convolution", "write the function that lists the parts"),
+    ("columns of categories", "Categorical", "no encoding needed"),
     ("categories of known similarity", "FiniteMatrix", ""),
     (
         "a table with columns of different kinds",

@@ -190,6 +190,12 @@ GRAPH = [[float(a + b in EDGES or b + a in EDGES) for b in NODES] for a in NODES
 TASTES = [[1.0, 0.8, 0.2, 0.0], [0.8, 1.0, 0.3, 0.1], [0.2, 0.3, 1.0, 0.6], [0.0, 0.1, 0.6, 1.0]]
 GIVEN = [[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.9, 0.1], [0.1, 0.9, 1.0, 0.3], [0.0, 0.1, 0.3, 1.0]]
 FRUIT = ["lemon", "lime", "plum", "cherry"]
+CLOTHES = [
+    ["red", "S", "shirt"],
+    ["red", "L", "shirt"],
+    ["blue", "L", "coat"],
+    ["blue", "S", "shirt"],
+]
 
 
 def two_states() -> mk.HiddenMarkov:
@@ -286,6 +292,12 @@ def _general() -> dict[str, Portrait]:
             np.array(GIVEN),
             ["0", "1", "2", "3"],
             words="similarities that are no kernel: 0 is near 1 and 1 near 2, but 0 is far from 2",
+        ),
+        "Categorical": Matrix(
+            [mk.Categorical()],
+            np.array(CLOTHES, dtype=object),
+            [" ".join(row) for row in CLOTHES],
+            words="clothes by colour, size and kind",
         ),
         "FiniteMatrix": Matrix(
             [mk.FiniteMatrix(TASTES, items=FRUIT)], FRUIT, words="fruits by taste"

@@ -16,6 +16,7 @@ from .algebra import *
 from .algebra.convolution import Convolution
 from .algebra.on_columns import OnColumns
 from .base import Kernel
+from .categorical import Categorical
 from .conditional import (
     Monotonicity,
     completely_monotonic,
@@ -42,6 +43,7 @@ from .vectors.boolean import Boolean
 
 __all__ = [
     "Boolean",
+    "Categorical",
     "Constant",
     "Convolution",
     "Covariance",

@@ -38,7 +38,7 @@ class FiniteMatrix(Kernel):
     Use it for categories whose similarity is known: amino acids by a substitution matrix, parts by
     experts, words by hand. Objects are the categories themselves and may repeat. The matrix is
     checked once, in the cube of the number of items, so keep to a few thousand. Not for categories
-    that are simply different; that is the identity, which one-hot columns and Linear say as well.
+    that are simply different; that is Categorical.
 
     Examples
     --------

@@ -487,6 +487,25 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         super().__setstate__(state)
         freeze(self)  # which pickles do not keep
 
+    def _restored(self) -> None:
+        """Put a model that was read from a file into the state that a fit leaves it in."""
+        self._lazy = {}
+        if "kernel_" in self.__dict__:
+            freeze(self)
+            _refuse_misfits(self)
+
+
+def _refuse_misfits(model: Any) -> None:
+    """Raise if the arrays that a model predicts with do not fit together."""
+    n, coef, vectors = len(model.support_), model.dual_coef_, model.support_vectors_
+    fits = coef.ndim == 2 and coef.shape[1] == n == int(np.sum(model.n_support_))
+    if not model.kernel_.pairwise:
+        columns = getattr(vectors, "shape", (n,))[1:]
+        known = getattr(model, "n_features_in_", None)
+        fits = fits and count(vectors) == n and (not columns or columns == (known,))
+    if not fits:
+        raise ValueError("support vectors and coefficients do not fit together")
+
 
 def _like(
     model: Any,

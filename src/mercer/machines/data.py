@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.objects.tables import are_vectors, is_table
-from mercer.objects.validation import count, refuse_other_objects, take
+from mercer.objects.validation import count, not_finite, refuse_other_objects, take
 
 Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -120,14 +120,17 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
         if X.shape[1] == machine.n_features_in_ and not hasattr(machine, "feature_names_in_"):
             return X
     refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
-    X = validate_data(
-        machine,
-        X,
-        reset=reset,
-        accept_sparse="csr" if sparse else False,
-        dtype=[np.float64, np.float32],
-        accept_large_sparse=True,
-    )
+    try:
+        X = validate_data(
+            machine,
+            X,
+            reset=reset,
+            accept_sparse="csr" if sparse else False,
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=True,
+        )
+    except ValueError as error:
+        raise not_finite(error, X) from None
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -88,6 +88,13 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
     return _column(X, columns) if len(columns) == 1 else part
 
 
+def columns_of(X: Any) -> list[list[Any]]:
+    """Return the columns of a table or of an array, or the one of a collection, as lists."""
+    if is_table(X) or getattr(X, "ndim", 1) == 2:
+        return [_column(X, [j]) for j in range(X.shape[1])]
+    return [list(X)]
+
+
 def with_column(X: Any, values: np.ndarray) -> np.ndarray:
     """Return objects, or the rows of a table, with one more column, as an array of objects.
 

@@ -75,8 +75,16 @@ VECTORS = Objects(
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
 _NO_NUMBERS = "OUST"  # types of arrays that hold texts or other objects
-_TEXT = ("object", "str", "string", "category", "utf8")  # types of columns that may hold texts
+_TEXT = (
+    "object",
+    "str",
+    "string",
+    "categor",
+    "enum",
+    "utf8",
+)  # how types of columns that may hold texts begin
 _TIMES = ("date", "time", "duration", "period")  # how the types of dates and durations begin
+_SHOWN_COLUMNS = 5  # in an error
 _OTHERS = (
     (str | bytes, "texts", "Spectrum, Subsequence or TfIdf"),
     (set | frozenset, "sets", "Jaccard or SetIntersection"),
@@ -109,7 +117,10 @@ def as_vectors(X: Any, owner: str) -> Any:
         X = X.to_numpy()  # vectors need no names, and scikit-learn refuses repeated ones
     from sklearn.utils import check_array
 
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    try:
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    except ValueError as error:
+        raise not_finite(error, X) from None
     return canonical_rows(X) if sp.issparse(X) else X
 
 
@@ -242,19 +253,20 @@ def refuse_other_objects(X: Any, owner: str) -> None:
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower().startswith(_TIMES):
                 raise _times(owner, f"the column {name!r} holds")
-            if str(dtype).lower() not in _TEXT:
+            if not str(dtype).lower().startswith(_TEXT):
                 continue
             column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
-            first = next((value for value in column if value is not None), None)
+            first = next((value for value in column if not is_missing(value)), None)
             if isinstance(first, date | timedelta):
                 raise _times(owner, f"the column {name!r} holds")
             if isinstance(first, str | bytes) and not stands_for_number(first):
-                raise ValueError(
-                    f"{owner} is defined on real vectors, and the column {name!r} holds texts such "
-                    f"as {_shown(first)}. Give it a kernel of its own and combine the two, as in "
-                    f"Spectrum(3).on_columns({name!r}) + RBF().on_columns([...])."
-                )
+                raise _texts(owner, name, first)
         return
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+        for j in range(X.shape[1]):
+            first = next((value for value in X[:, j].tolist() if not is_missing(value)), None)
+            if isinstance(first, str | bytes) and not stands_for_number(first):
+                raise _texts(owner, j, first)
     if isinstance(X, np.ndarray) and (X.dtype.kind in "mM" or _begins_with_times(X)):
         raise _times(owner, "the array holds")
     if isinstance(X, str | bytes):
@@ -269,6 +281,61 @@ def refuse_other_objects(X: Any, owner: str) -> None:
                 f"{owner} is defined on real vectors; got {what} such as {_shown(first)}. For "
                 f"{what} use {kernels}, or FromFunction, which takes any objects."
             )
+
+
+def _texts(owner: str, column: Any, first: Any) -> ValueError:
+    """Return the error for a column of texts or of names of categories."""
+    return ValueError(
+        f"{owner} is defined on real vectors, and the column {column!r} holds texts such as "
+        f"{_shown(first)}. Give it a kernel of its own and combine the two, as in "
+        f"Categorical().on_columns({column!r}) + RBF().on_columns([...]): Categorical for names "
+        "of categories, TfIdf or Spectrum for texts."
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for none: None, NaN, NaT or NA."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def not_finite(error: ValueError, X: Any) -> ValueError:
+    """Return scikit-learn's error for values that are no numbers, with the columns they are in.
+
+    `error`: any error of its validation; one about something else is returned as it is.
+    """
+    first = str(error).split("\n", 1)[0]
+    if len(getattr(X, "shape", ())) != 2 or not ("NaN" in first or "infinity" in first):
+        return error
+    names = list(getattr(X, "columns", range(X.shape[1])))
+    found = {name: n for name, n in zip(names, _not_finite_rows(X), strict=True) if n}
+    if not found:
+        return error
+    shown = ", ".join(
+        f"{name!r} ({n} row{'s' * (n > 1)})" for name, n in list(found.items())[:_SHOWN_COLUMNS]
+    )
+    more = f" and {len(found) - _SHOWN_COLUMNS} more" if len(found) > _SHOWN_COLUMNS else ""
+    return ValueError(
+        f"{first} Column{'s' * (len(found) > 1)} {shown}{more}. Leave these rows out, or fill them "
+        "in, for instance with SimpleImputer in a pipeline; in columns of categories Categorical() "
+        "takes missing values as a category of their own."
+    )
+
+
+def _not_finite_rows(X: Any) -> list[int]:
+    """Return the number of values in each column that are missing or infinite."""
+    if sp.issparse(X):
+        X = sp.csc_matrix(X)
+        wrong = np.concatenate([[0], np.cumsum(~np.isfinite(X.data))])
+        return (wrong[X.indptr[1:]] - wrong[X.indptr[:-1]]).tolist()
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    if rows.dtype.kind == "f":
+        return (~np.isfinite(rows)).sum(axis=0).tolist()
+    return [sum(is_missing(v) or abs(v) == np.inf for v in c.tolist()) for c in rows.T]
 
 
 def _begins_with_times(X: np.ndarray) -> bool:

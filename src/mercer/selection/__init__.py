@@ -12,7 +12,6 @@ from mercer.kernels.vectors.scale import KernelScaleWarning
 
 from .adapting import Adaptation, adapt, radius_margin
 from .bandwidth import Bandwidth, bandwidth
-from .categories import agreement
 from .data_kind import DataKind, data_kind
 from .grid import kernel_grid
 from .power_spectrum import PowerSpectrum, estimate_power_spectrum, kernel_from_power_spectrum
@@ -27,7 +26,6 @@ __all__ = [
     "Suggestion",
     "Suggestions",
     "adapt",
-    "agreement",
     "bandwidth",
     "data_kind",
     "estimate_power_spectrum",

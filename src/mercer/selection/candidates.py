@@ -11,11 +11,11 @@ from mercer.features.seeds import generator
 from mercer.kernels import (
     RBF,
     BlendedSpectrum,
+    Categorical,
     ChiSquare,
     Delayed,
     FourierSeries,
     FromFeatureMap,
-    FromFunction,
     GlobalAlignment,
     HistogramIntersection,
     Jaccard,
@@ -37,7 +37,6 @@ from mercer.kernels.vectors.scale import polynomial_scale
 from mercer.objects.rows import squared_norms
 
 from .bandwidth import Bandwidth, bandwidth
-from .categories import agreement
 from .data_kind import DataKind, alignment_band
 
 # gamma of a Gaussian, in multiples of the rule that the median distance gives.
@@ -178,7 +177,7 @@ def _series(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
 
 
 def _categories(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
-    same = FromFunction(agreement, "positive semidefinite")
+    same = Categorical()
     if kind.X.shape[1] == 1:
         yield Candidate(same, "1 for the same category, else 0")
     else:

@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.objects.tables import select
+from mercer.objects.tables import columns_of, select
 from mercer.objects.validation import VECTORS, column_names, stands_for_number
-
-from .categories import columns_of
 
 # A column of strings is one of categories if it has at most so many, each in so many rows on
 # average.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
-from mercer.objects.hashables import is_hashable
+from mercer.objects.hashables import distinct, is_hashable
 from mercer.objects.parameters import is_number
-from mercer.objects.validation import Objects, take
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.validation import Objects
 
 DOCUMENTS = Objects(
     "documents: strings, lists of tokens, mappings to counts, or rows of counts",
@@ -25,25 +25,50 @@ _WORD = re.compile(r"\w\w+")
 
 
 class Bags:
-    """How often every term occurs in each of several documents."""
+    """How often every term occurs in each of several documents.
 
-    def __init__(self, bags: list[Counter[Any]]) -> None:
-        self._bags = bags
+    Parameters
+    ----------
+    counts : CSR array of shape (n_documents, n_terms)
+        The counts; a column may be empty.
+    terms : list of hashable
+        The terms, in the order of the columns.
+    """
+
+    def __init__(self, counts: sp.csr_array, terms: list[Any]) -> None:
+        self.counts, self.terms = counts, terms
 
     @property
     def shape(self) -> tuple[int]:
         """The number of documents, as arrays tell theirs."""
-        return (len(self._bags),)
+        return (self.counts.shape[0],)
 
     def __len__(self) -> int:
-        return len(self._bags)
-
-    def __iter__(self) -> Iterator[Counter[Any]]:
-        return iter(self._bags)
+        return int(self.counts.shape[0])
 
     def __getitem__(self, index: Any) -> Bags:
         """Return some of the documents, at a slice or an array of indices."""
-        return Bags(take(self._bags, index))
+        return Bags(self.counts[index], self.terms)
+
+    def met(self) -> list[Any]:
+        """Return the terms that occur, sorted where they can be compared."""
+        return distinct([[self.terms[c] for c in np.unique(self.counts.indices).tolist()]])
+
+    def over(self, columns: Mapping[Any, int]) -> sp.csr_array:
+        """Return the counts of some terms, given the column of each; others are left out."""
+        place = np.array([columns.get(term, -1) for term in self.terms], dtype=np.int64)
+        return _moved(self.counts, place, len(columns))
+
+
+def _moved(counts: sp.csr_array, place: np.ndarray, n_columns: int) -> sp.csr_array:
+    """Return counts with other columns; those that move to the same one are added up."""
+    indices = place[counts.indices]
+    known = indices >= 0
+    start = np.concatenate([[0], np.cumsum(known)])[counts.indptr]
+    shape = counts.shape[0], max(n_columns, 1)
+    found = sp.csr_array((counts.data[known], indices[known], start), shape=shape)
+    found.sum_duplicates()
+    return found
 
 
 @dataclass(frozen=True)
@@ -64,23 +89,26 @@ class TermsOf:
             split = self.analyzer.build_analyzer()
         elif self.analyzer is not None:
             split = self.analyzer
-        stop_words = _stop_words(self.stop_words)
-        return Bags([self._bag(x, i, split, stop_words) for i, x in enumerate(X)])
+        return self._refined(_counted(X, split))
 
-    def _bag(self, document: Any, i: int, split: Any, stop_words: Any) -> Counter[Any]:
-        """Return how often every term occurs in one document."""
-        if isinstance(document, Mapping):
-            bag = _checked_counts(document, i)
-        else:
-            bag = _counted(split(document), i)
-        if stop_words:
-            bag = Counter({term: n for term, n in bag.items() if term not in stop_words})
-        if self.stemmer is None:
-            return bag
-        stems: Counter[Any] = Counter()
-        for term, n in bag.items():
-            stems[self.stemmer(term)] += n
-        return stems
+    def _refined(self, bags: Bags) -> Bags:
+        """Return the bags without stop words, with stems for terms: one call for each term."""
+        stop_words = _stop_words(self.stop_words)
+        if not stop_words and self.stemmer is None:
+            return bags
+        stems: defaultdict[Any, int] = _numbering()
+        place = np.full(max(len(bags.terms), 1), -1, dtype=np.int64)
+        for c, term in enumerate(bags.terms):
+            if term not in stop_words:
+                place[c] = stems[term if self.stemmer is None else self.stemmer(term)]
+        return Bags(_moved(bags.counts, place, len(stems)), list(stems))
+
+
+def _numbering() -> defaultdict[Any, int]:
+    """Return a dictionary that numbers its keys in the order in which they are asked for."""
+    numbers: defaultdict[Any, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 def _checked_counts(document: Mapping[Any, Any], i: int) -> Counter[Any]:
@@ -94,15 +122,34 @@ def _checked_counts(document: Mapping[Any, Any], i: int) -> Counter[Any]:
     return Counter({term: number for term, number in document.items() if number > 0})
 
 
-def _counted(tokens: Iterable[Any], i: int) -> Counter[Any]:
-    tokens = list(tokens)
-    try:
-        return Counter(tokens)
-    except TypeError:
-        token = next(token for token in tokens if not is_hashable(token))
-        raise TypeError(
-            f"document {i} has the token {token!r}, which is not hashable; tokens are str."
-        ) from None
+def _counted(X: Iterable[Any], split: Any) -> Bags:
+    """Return how often every term occurs in each document."""
+    columns = _numbering()
+    indices: list[int] = []
+    values: list[float] = []
+    start = [0]
+    for i, document in enumerate(X):
+        if isinstance(document, Mapping):
+            counts = _checked_counts(document, i)
+            indices.extend(map(columns.__getitem__, counts))
+            values.extend(counts.values())
+        else:
+            tokens = list(split(document))
+            try:
+                indices.extend(map(columns.__getitem__, tokens))
+            except TypeError:
+                token = next(token for token in tokens if not is_hashable(token))
+                raise TypeError(
+                    f"document {i} has the token {token!r}, which is not hashable; tokens are str."
+                ) from None
+            values.extend([1.0] * len(tokens))
+        start.append(len(indices))
+    found = sp.csr_array(
+        (np.array(values, dtype=np.float64), np.array(indices, dtype=np.int64), start),
+        shape=(len(start) - 1, max(len(columns), 1)),
+    )
+    found.sum_duplicates()
+    return Bags(found, list(columns))
 
 
 def _words(document: Any) -> Iterable[str]:
@@ -117,12 +164,3 @@ def _stop_words(stop_words: Any) -> Collection[str]:
 
         return ENGLISH_STOP_WORDS
     return stop_words if isinstance(stop_words, set | frozenset) else frozenset(stop_words)
-
-
-def count_terms(bags: Iterable[Mapping[str, float]], terms: Sequence[str]) -> sp.csr_array:
-    """Return bags of terms as rows of counts; other terms are left out."""
-    vocabulary = Vocabulary()
-    for term in terms:
-        vocabulary.column(term)
-    vocabulary.fix()
-    return vocabulary.counts(bags)

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
-from mercer.objects.hashables import distinct
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects, as_items, as_vectors
@@ -19,7 +18,7 @@ from mercer.objects.vocabulary import Vocabulary
 from ..base import Kernel
 from ..brief import Brief
 from ..definiteness import PSD
-from .bags import DOCUMENTS, Bags, TermsOf, count_terms
+from .bags import DOCUMENTS, Bags, TermsOf
 
 FREQUENCIES = ("count", "log", "binary")
 RULES = ("log", "smooth", "none")
@@ -168,8 +167,8 @@ class TfIdf(Kernel):
         bags = views_of(X).images(self._map)
         if isinstance(bags, Bags):
             if terms is None:
-                terms = distinct(bags)
-            counts = count_terms(bags, terms)
+                terms = bags.met()
+            counts = bags.over(_columns(terms))
         else:
             counts = sp.csr_array(bags)
         total = float(counts.shape[0] if weight is None else np.sum(weight))
@@ -237,7 +236,11 @@ class TfIdf(Kernel):
         """Return the weighted terms of documents; see :meth:`Kernel.map_objects`."""
         bags = X if isinstance(X, Bags) else self._map(X)
         if isinstance(bags, Bags):
-            counts = count_terms(bags, self.vocabulary or ())
+            # The dictionary of the terms is made once for the objects that stay.
+            columns = vocabulary.memory.get("columns")
+            if columns is None:
+                columns = vocabulary.memory["columns"] = _columns(self.vocabulary or ())
+            counts = bags.over(columns)
         else:
             counts = sp.csr_array(bags, dtype=np.float64)
         return _weighted(counts, self.tf, np.asarray(self.idf, dtype=np.float64), self.normalize)
@@ -307,6 +310,11 @@ def mutual_information(counts: Any, y: Any) -> np.ndarray:
     independent = joint.sum(axis=1, keepdims=True) * share[:, None]
     ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
     return np.maximum((joint * np.log(ratio)).sum(axis=(0, 1)), 0.0)
+
+
+def _columns(terms: Sequence[Any]) -> dict[Any, int]:
+    """Return the column of every term."""
+    return {term: column for column, term in enumerate(terms)}
 
 
 def _document_frequency(counts: sp.csr_array, weight: np.ndarray | None) -> np.ndarray:

@@ -1,0 +1,109 @@
+r"""The container of a model file: a line of text, a checksum, a JSON document and arrays.
+
+    mercer model 1\n | SHA-256 of the rest | length of the document | document | arrays
+
+The document refers to the arrays by their position. An array is stored as it lies in memory, or
+compressed where that makes it smaller; a compressed one may be at most `MOST_INFLATION` times as
+large as what is stored, so that reading a file takes memory in proportion to its size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import zlib
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from mercer.storage import DamagedFileError
+
+MAGIC = b"mercer model "
+FORMAT = 1
+MOST_INFLATION = 50
+_NUMBERS = "biuf"  # kinds of entries that are stored as they lie in memory
+_DIGEST = 32
+_LENGTH = 8
+
+
+class Blobs:
+    """The arrays of a file that is written, one after the other."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self._end = 0
+
+    def add(self, array: np.ndarray) -> list[Any]:
+        """Keep an array of numbers; return what the document says about it."""
+        order: Literal["C", "F"]
+        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes(order)
+        stored = zlib.compress(raw, 6)
+        if not len(stored) < len(raw) <= MOST_INFLATION * len(stored):
+            stored = raw
+        self.parts.append(stored)
+        begin, self._end = self._end, self._end + len(stored)
+        dtype = array.dtype.newbyteorder("<").str
+        return [dtype, list(array.shape), order, begin, self._end]
+
+
+class Arrays:
+    """The arrays of a file that is read."""
+
+    def __init__(self, content: memoryview) -> None:
+        self._content = content
+
+    def get(self, description: Any) -> np.ndarray:
+        """Return an array, from what the document says about it."""
+        code, shape, order, begin, end = description
+        dtype = np.dtype(str(code))
+        if dtype.kind not in _NUMBERS or order not in ("C", "F"):
+            raise ValueError(f"an array of type {code!r}")
+        if not all(type(n) is int and n >= 0 for n in (*shape, begin, end)):
+            raise ValueError("a shape that is none")
+        if not begin <= end <= len(self._content):
+            raise ValueError("an array beyond the end of the file")
+        stored = self._content[begin:end]
+        size = math.prod(shape) * dtype.itemsize
+        if size != len(stored):
+            if size > MOST_INFLATION * len(stored):
+                raise ValueError("an array that is too large for the file")
+            stored = memoryview(zlib.decompressobj().decompress(stored, size))
+            if len(stored) != size:
+                raise ValueError("an array of another size")
+        # A copy, of the native byte order, that belongs to nobody else.
+        array = np.frombuffer(stored, dtype=dtype).astype(dtype.newbyteorder("="))
+        return array.reshape(shape, order=order)
+
+
+def packed(document: Any, blobs: Blobs) -> bytes:
+    """Return the content of a file."""
+    text = json.dumps(document, separators=(",", ":")).encode()
+    payload = b"".join([len(text).to_bytes(_LENGTH, "little"), text, *blobs.parts])
+    return MAGIC + str(FORMAT).encode() + b"\n" + hashlib.sha256(payload).digest() + payload
+
+
+def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
+    """Return the document of a file and its arrays; refuse a file that is not whole."""
+    first, newline, _ = content[:40].partition(b"\n")
+    number = first[len(MAGIC) :]
+    if not (newline and first.startswith(MAGIC) and number.isdigit()):
+        raise DamagedFileError(f"{path} is not a file that mercer.save wrote.")
+    if int(number) > FORMAT:
+        raise DamagedFileError(
+            f"{path} was written by a newer version of mercer (format {int(number)}, this version "
+            f"reads formats up to {FORMAT}); install that version to read it."
+        )
+    start = len(first) + 1 + _DIGEST
+    payload = memoryview(content)[start:]
+    if hashlib.sha256(payload).digest() != content[start - _DIGEST : start]:
+        raise DamagedFileError(
+            f"{path} is damaged or truncated: its content does not match its checksum. Restore it "
+            "from a copy or save the model again."
+        )
+    begin = _LENGTH + int.from_bytes(payload[:_LENGTH], "little")
+    if begin > len(payload):
+        raise DamagedFileError(f"{path} is damaged: its document is longer than the file.")
+    return json.loads(bytes(payload[_LENGTH:begin])), Arrays(payload[begin:])

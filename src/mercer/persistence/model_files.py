@@ -1,0 +1,76 @@
+"""Save and load fitted models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mercer._version import __version__
+from mercer.storage import DamagedFileError, write_whole
+
+from .container import packed, unpacked
+from .values import Reader, Writer
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted estimator, or a pipeline of them, to a file that runs no code when read.
+
+    The file holds parameters, fitted attributes, class labels and the certificate; it is written
+    whole or not at all. Files can be read by this and all later versions. Raises ValueError for
+    what such a file cannot hold: kernels and functions of the user's own, and steps of a pipeline
+    whose types skops does not trust.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        An estimator of mercer, or a scikit-learn pipeline. Its steps that are not mercer's are
+        written by skops (``pip install 'mercer[pipelines]'``).
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from mercer import SVC, load, save
+    >>> from mercer.kernels import RBF, Linear
+    >>> model = SVC(kernel=RBF(0.5) + Linear()).fit([[0.0], [1.0], [2.0]], ["a", "b", "a"])
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.mercer")
+    >>> save(model, path)
+    >>> load(path)
+    SVC(kernel=RBF(gamma=0.5) + Linear())
+    """
+    writer = Writer()
+    document = {"mercer": __version__, "model": writer.estimator(model)}
+    write_whole(Path(path), packed(document, writer.blobs))
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that `save` wrote; no code of the file runs.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Raises DamagedFileError, a ValueError, for one that is damaged, truncated, of
+        another kind or of a newer format.
+
+    Returns
+    -------
+    estimator or Pipeline
+        The model, ready to predict.
+    """
+    path = Path(path)
+    return read(path.read_bytes(), path)
+
+
+def read(content: bytes, path: Path) -> Any:
+    """Return the model that the content of a file holds; `path` is named in errors."""
+    try:
+        document, arrays = unpacked(content, path)
+        return Reader(arrays).estimator(document["model"])
+    except (DamagedFileError, ImportError):
+        raise
+    except Exception as error:  # whatever a forged document makes constructors raise
+        raise DamagedFileError(
+            f"{path} does not hold a model that this version can read ({type(error).__name__}: "
+            f"{error}). Save the model again."
+        ) from error

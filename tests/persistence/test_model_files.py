@@ -1,0 +1,204 @@
+"""Model files: round trips, refusals, damage, and old files that stay readable."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+import mercer
+from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.features import (
+    ExplicitFeatures,
+    IncompleteCholeskyFeatures,
+    KernelCenterer,
+    LogFeatures,
+    MonomialFeatures,
+    Nystrom,
+    RandomFourierFeatures,
+    TaylorFeatures,
+)
+from mercer.kernels import (
+    RBF,
+    Categorical,
+    FromFunction,
+    Jaccard,
+    Kernel,
+    Linear,
+    Polynomial,
+    Spectrum,
+    TfIdf,
+    ThinPlate,
+    normalize,
+)
+from mercer.persistence import DamagedFileError
+from tests.persistence.mutations import survives
+
+OLD = Path(__file__).parent / "files"
+rng = np.random.default_rng(0)
+X = np.round(rng.normal(size=(40, 3)), 3)
+Y = np.array(["a", "b", "c"])[np.arange(40) % 3]
+T = X[:, 0] + 0.1 * X[:, 1]
+WORDS = ["".join(rng.choice(list("abc"), 6)) for _ in range(40)]
+TEXTS = [" ".join(rng.choice(["sun", "rain", "snow", "wind"], 4)) for _ in range(40)]
+FRAME = pd.DataFrame({"x": X[:, 0], "colour": rng.choice(["red", "blue"], 40), "text": TEXTS})
+
+MODELS = {
+    "probability": lambda: SVC(probability=True, random_state=0).fit(X, Y),
+    "isotonic": lambda: SVC(probability=True, calibration="isotonic", random_state=0).fit(X, Y),
+    "consistent": lambda: SVC(probability=True, calibration="consistent", random_state=0).fit(X, Y),
+    "composed": lambda: SVC(
+        kernel=2 * RBF(0.5) + normalize(Polynomial(3, 1.0, 1.0)) ** 2 * Linear().on_columns([0])
+    ).fit(X, Y),
+    "weights": lambda: NuSVC(nu=0.2, class_weight={"a": 2.0}).fit(X, Y, np.arange(40) % 4),
+    "sparse": lambda: SVC(kernel="linear").fit(sp.csr_matrix(X), Y),
+    "precomputed": lambda: SVR(kernel="precomputed").fit(X @ X.T, T),
+    "spline": lambda: SVR(kernel=ThinPlate()).fit(X, T),
+    "tube": lambda: NuSVR().fit(X.astype(np.float32), T),
+    "one class": lambda: OneClassSVM().fit(X),
+    "strings": lambda: SVC(kernel=Spectrum(2)).fit(WORDS, Y),
+    "sets": lambda: SVC(kernel=Jaccard()).fit([set(word) for word in WORDS], Y),
+    "documents": lambda: SVC(kernel=TfIdf(stop_words={"wind"})).fit(TEXTS, Y),
+    "table": lambda: SVC(
+        kernel=RBF().on_columns(["x"])
+        + Categorical().on_columns(["colour"])
+        + TfIdf().on_columns("text")
+    ).fit(FRAME, Y),
+    "many classes": lambda: SVC().fit(X, np.arange(40) // 2),
+    "unfitted": lambda: SVC(C=3.0, kernel=RBF("scale")),
+    "pipeline": lambda: make_pipeline(StandardScaler(), SVC(kernel=RBF(0.1))).fit(X, Y),
+    "columns": lambda: make_pipeline(
+        ColumnTransformer([("c", OneHotEncoder(), ["colour"]), ("x", "passthrough", ["x"])]),
+        "passthrough",
+        SVC(kernel="linear"),
+    ).fit(FRAME, Y),
+}
+INPUTS = {"precomputed": X @ X.T, "strings": WORDS, "documents": TEXTS, "table": FRAME}
+INPUTS |= {"columns": FRAME, "sets": [set(word) for word in WORDS], "sparse": sp.csr_matrix(X)}
+TRANSFORMERS = [
+    ExplicitFeatures(Polynomial(2, 1.0, 1.0)),
+    IncompleteCholeskyFeatures(RBF(0.1)),
+    KernelCenterer(RBF(0.1)),
+    MonomialFeatures(2),
+    Nystrom(RBF(0.1), n_components=5, random_state=0),
+    RandomFourierFeatures(RBF(0.1), n_components=6, random_state=0),
+    TaylorFeatures(gamma=0.1),
+    LogFeatures(),
+]
+
+
+def questions(model):
+    """Yield what a model answers to."""
+    names = ("predict", "decision_function", "predict_proba", "transform")
+    yield from (name for name in names if hasattr(model, name))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_gives_the_same_answers(name, tmp_path):
+    model, Z = MODELS[name](), INPUTS.get(name, X)
+    mercer.save(model, tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model")
+    assert repr(loaded) == repr(model)
+    if name == "unfitted":
+        assert not hasattr(loaded, "kernel_")
+        return
+    for question in questions(model):
+        np.testing.assert_array_equal(getattr(loaded, question)(Z), getattr(model, question)(Z))
+    machine, other = (m[-1] if hasattr(m, "steps") else m for m in (model, loaded))
+    assert other.certificate_ == machine.certificate_
+    np.testing.assert_array_equal(other.point_status_, machine.point_status_)
+    assert not other.dual_coef_.flags.writeable if name != "sparse" else True
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
+def test_transformers_are_saved(transformer, tmp_path):
+    positive = np.abs(X) + 0.1
+    transformer.fit(positive)
+    mercer.save(transformer, tmp_path / "model")
+    found, expected = (
+        mercer.load(tmp_path / "model").transform(positive),
+        transformer.transform(positive),
+    )
+    np.testing.assert_array_equal(sp.csr_matrix(found).toarray(), sp.csr_matrix(expected).toarray())
+
+
+def test_a_loaded_model_can_be_proved_again(tmp_path):
+    model = SVC().fit(X, Y)
+    mercer.save(model, tmp_path / "model")
+    assert mercer.load(tmp_path / "model").certify(X, Y).status == "optimal"
+
+
+class Own(Kernel):
+    def tile(self, A, B):
+        return A @ B.T
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda: SVC(kernel=Own()).fit(X, Y), r"SVC\.kernel holds Own, code .*precomputed"),
+        (lambda: SVC(kernel=FromFunction(np.dot)), r"FromFunction\.function holds dot, code"),
+        (lambda: SVC(kernel=lambda A, B: A @ B.T), r"SVC\.kernel holds <lambda>, code"),
+        (lambda: SVC(random_state=np.random.RandomState(0)), "random generator; pass an int"),
+        (
+            lambda: make_pipeline(FunctionTransformer(np.loadtxt), SVC()),
+            "FunctionTransformer holds types that skops does not trust: numpy.*loadtxt",
+        ),
+        (lambda: GridSearchCV(SVC(), {"C": [1]}), "GridSearchCV .* save its best_estimator_"),
+    ],
+)
+def test_what_a_file_cannot_hold_is_refused_by_name(model, message, tmp_path):
+    (tmp_path / "model").write_bytes(b"before")
+    with pytest.raises(ValueError, match=message):
+        mercer.save(model(), tmp_path / "model")
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"before"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: b"", "is not a file that mercer.save wrote"),
+        (lambda content: pickle.dumps(SVC()), "is not a file that mercer.save wrote"),
+        (lambda content: content[:-1], "damaged or truncated"),
+        (lambda content: content[:60], "damaged or truncated"),
+        (lambda content: content[:-9] + b"x" + content[-8:], "damaged or truncated"),
+        (
+            lambda content: content.replace(b"model 1\n", b"model 2\n", 1),
+            r"newer version .*\(format 2",
+        ),
+    ],
+)
+def test_damaged_foreign_and_newer_files_are_refused(change, message, tmp_path):
+    path = tmp_path / "model"
+    mercer.save(SVC().fit(X, Y), path)
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(DamagedFileError, match=message):
+        mercer.load(path)
+
+
+def test_forged_files_are_refused_and_run_nothing(tmp_path):
+    for name in ("composed", "sparse", "table", "many classes", "pipeline"):
+        path = tmp_path / name
+        mercer.save(MODELS[name](), path)
+        survives(path.read_bytes(), INPUTS.get(name, X), 60, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("*.mercer")), ids=lambda path: path.stem)
+def test_files_of_earlier_versions_stay_readable(path):
+    name = path.stem.split("-", 1)[1].replace("_", " ")
+    expected = np.load(path.with_suffix(".npy"))
+    np.testing.assert_allclose(
+        mercer.load(path).decision_function(INPUTS.get(name, X)), expected, rtol=1e-6, atol=1e-9
+    )
+
+
+def test_there_are_files_of_this_version():
+    assert list(OLD.glob(f"{mercer.__version__}-*.mercer"))
