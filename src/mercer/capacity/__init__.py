@@ -72,6 +72,7 @@ from .finite_learners import (
     symmetrisation,
 )
 from .growth import Entropies, entropies, growth_function, sauer
+from .loo_exact import LeaveOneOut, leave_one_out
 from .luckiness import (
     LUCKINESS,
     Luckiness,
@@ -145,6 +146,7 @@ __all__ = [
     "Entropies",
     "Estimate",
     "FiniteClassLearner",
+    "LeaveOneOut",
     "Luckiness",
     "Shattering",
     "SlackEmbedding",
@@ -185,6 +187,7 @@ __all__ = [
     "interval_covering_number",
     "is_fat_shattered",
     "is_shattered",
+    "leave_one_out",
     "linear_fat_dimension",
     "log_marginal_likelihood",
     "loo_bound",
