@@ -73,6 +73,7 @@ from .finite_learners import (
 )
 from .growth import Entropies, entropies, growth_function, sauer
 from .loo_exact import LeaveOneOut, leave_one_out
+from .loo_formulas import loo_estimates
 from .luckiness import (
     LUCKINESS,
     Luckiness,
@@ -191,6 +192,7 @@ __all__ = [
     "linear_fat_dimension",
     "log_marginal_likelihood",
     "loo_bound",
+    "loo_estimates",
     "loss_induced_cover",
     "lp_norm",
     "luckiest",
