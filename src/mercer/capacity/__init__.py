@@ -97,6 +97,7 @@ from .regression import (
     regression_slacks,
     sse_bound,
 )
+from .report import GeneralizationReport, Statement, generalization_report
 from .risk import (
     Estimate,
     cross_validation_estimate,
@@ -147,10 +148,12 @@ __all__ = [
     "Entropies",
     "Estimate",
     "FiniteClassLearner",
+    "GeneralizationReport",
     "LeaveOneOut",
     "Luckiness",
     "Shattering",
     "SlackEmbedding",
+    "Statement",
     "UniformTemplate",
     "balanced_dichotomy",
     "best_bound",
@@ -179,6 +182,7 @@ __all__ = [
     "fat_p_from_fat_l",
     "finite_class_bound",
     "gaussian_posterior",
+    "generalization_report",
     "greedy_maximal_system",
     "growth_function",
     "hard_margin_bound",
