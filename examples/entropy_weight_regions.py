@@ -36,8 +36,8 @@ def main(picture: Path = PICTURE) -> None:
     data = features(rng.uniform(-PERIOD / 2, PERIOD / 2, (1500, 2)))
     half = np.abs(data).max(axis=0)
     sv, lp = [], []
-    for _ in range(600):
-        n = int(rng.integers(1, 120))
+    for _ in range(400):
+        n = int(rng.integers(1, 60))
         X = rng.uniform(-PERIOD / 2, PERIOD / 2, (n, 2))
         # coefficients between noise and a combination of the two waves that are drawn
         alpha = features(X) / half @ rng.normal(size=2) + rng.exponential() * rng.normal(size=n)

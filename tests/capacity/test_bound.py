@@ -51,6 +51,9 @@ def test_when_a_bound_says_nothing() -> None:
     assert Bound(0.0, side="lower").vacuous
     assert not Bound(0.1, side="lower").vacuous
     assert Bound(math.nan).vacuous
+    infinite = vc_bound(n_samples=10, vc_dim=math.inf)
+    assert infinite.dominant == "complexity"
+    assert "complexity inf, confidence" in str(infinite)
 
 
 def test_an_assumption_can_be_decided_by_who_knows() -> None:

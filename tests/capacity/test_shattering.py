@@ -258,10 +258,20 @@ def test_dimension_of_fat_hyperplanes() -> None:
     assert vc_dim_margin(1.0, 0.75, form="ceiling").value == 3
     assert vc_dim_margin(1.0, 0.75).value == 3  # attained by the triangle
     assert vc_dim_margin(1.0, 0.7501).value == 2
+    assert vc_dim_margin(1.0, 1.0).value == 2  # two opposite points
+    assert vc_dim_margin(1.0, 1.01).value == 1
     for ratio in (0.5, 1.0, 1.5, 2.0, 3.0, 7.3, 100.0, 1e9):
         sharp = vc_dim_margin(math.sqrt(ratio), 1.0).value
         assert sharp <= vc_dim_margin(math.sqrt(ratio), 1.0, form="ceiling").value
         assert sharp == vc_dim_margin(2 * math.sqrt(ratio), 2.0).value  # R can be scaled to 1
+    # Scaling data into the unit ball leaves radius over margin as it is.
+    X = np.random.default_rng(15).normal(size=(10, 2)) + np.repeat([[4.0, 0], [-4.0, 0]], 5, axis=0)
+    y = np.repeat([1, -1], 5)
+    R = np.linalg.norm(X, axis=1).max()
+    unit = X / R
+    assert np.linalg.norm(unit, axis=1).max() == pytest.approx(1)
+    ratio = R / largest_margin(X, y).margin
+    assert 1 / largest_margin(unit, y).margin == pytest.approx(ratio)
     # The simplex of N points attains the even case: R^2 / rho^2 = N - 1.
     for n in (2, 4, 6):
         X = np.eye(n) - 1 / n
@@ -311,6 +321,12 @@ def test_gaussian_expansions_shatter_any_points() -> None:
         K = gram(m, width)
         assert worst_margin(K) == pytest.approx(value, rel=2e-3)
         assert worst_margin(K) ** -2 >= m
+    # The worst labels v are known for the inverse of I + vv'/2.
+    rng = np.random.default_rng(16)
+    for m in (1, 3, 14):
+        for v in (rng.choice([-1.0, 1.0], size=m), np.append(1.0, -np.ones(m - 1)), np.ones(m)):
+            K = np.linalg.inv(np.eye(m) + np.outer(v, v) / 2)
+            assert worst_margin(K) == pytest.approx((m + m**2 / 2) ** -0.5)
     K = gram(5, 0.3)
     for y in labellings(5):
         for constraint in ("rkhs", "l1", "l2"):

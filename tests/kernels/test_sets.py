@@ -135,7 +135,7 @@ def test_jaccard_of_multisets(X):
 
 def test_ratios_of_measures_are_evaluated_natively():
     for kernel in (Jaccard(), Jaccard(WEIGHTS), Jaccard(multisets=True), SetPower(), Multiset()):
-        assert {leaf.kind for leaf in compile_kernel(kernel).leaves} == {"dot"}
+        assert {leaf.kind for leaf in compile_kernel(kernel).leaves} <= {"dot", "minimum"}
     # An element may be anything hashable, also what the kernel could use for itself.
     X = [{None}, set(), {(None, 0)}, {()}, {None, ()}]
     np.testing.assert_allclose(Jaccard()(X), [[jaccard(a, b) for b in X] for a in X], rtol=1e-15)

@@ -20,10 +20,7 @@ from .covering import (
     covering_number,
     greedy_maximal_system,
     interval_covering_number,
-    lp_norm,
-    measure_norm,
     packing_number,
-    sample_norm,
 )
 from .covers import (
     convert_cover,
@@ -43,13 +40,11 @@ from .dimensions import (
     radon_unrealisable_labelling,
     realise_labelling,
     rectangle_unrealisable_labelling,
-    shatter_with_margin,
     sine_shatter,
     vc_dim_margin,
     vc_dimension,
     vc_dimension_of_combinations,
     vc_dimension_of_union,
-    worst_margin,
 )
 from .entropy import *  # noqa: F403
 from .fat import (
@@ -69,9 +64,10 @@ from .finite_learners import (
     FiniteClassLearner,
     mdl_select,
     no_free_lunch,
-    symmetrisation,
+    symmetrisation_demo,
 )
 from .growth import Entropies, entropies, growth_function, sauer
+from .kernel_shattering import shatter_with_margin, worst_margin
 from .loo_exact import LeaveOneOut, leave_one_out
 from .loo_formulas import loo_estimates
 from .luckiness import (
@@ -82,15 +78,18 @@ from .luckiness import (
     pac_bayes_bound,
 )
 from .margin import (
-    best_percentile,
     covering_margin_bound,
     fat_margin_bound,
     hard_margin_bound,
+    stratified,
+)
+from .norms import lp_norm, measure_norm, sample_norm
+from .percentiles import (
+    best_percentile,
     margin_distribution,
     margin_rate,
     n_margin_errors,
     percentile_bound,
-    stratified,
 )
 from .regression import (
     regression_bound,
@@ -113,7 +112,6 @@ from .shattering import (
 )
 from .soft_margin import (
     SlackEmbedding,
-    best_target_margin,
     slack_embedding,
     soft_margin_bound,
     soft_margin_cover_bound,
@@ -126,6 +124,7 @@ from .srm import (
     srm_penalty,
     structure,
 )
+from .target_margin import best_target_margin
 from .uniform import (
     TEMPLATES,
     UniformTemplate,
@@ -233,7 +232,7 @@ __all__ = [
     "stratified",
     "structure",
     "sum_cover",
-    "symmetrisation",
+    "symmetrisation_demo",
     "test_set_bound",
     "uniform_bound",
     "vc_bound",

@@ -8,12 +8,12 @@ Centres of a cover need not belong to the set.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .norms import positive, row_norms
 
 __all__ = [
     "CoveringNumber",
@@ -21,58 +21,11 @@ __all__ = [
     "covering_number",
     "greedy_maximal_system",
     "interval_covering_number",
-    "lp_norm",
-    "measure_norm",
     "packing_number",
-    "sample_norm",
 ]
 
 Array = NDArray[np.float64]
 EXACT_POINTS = 16
-
-
-def lp_norm(x: ArrayLike, p: float) -> float:
-    """Return (sum |x_j|^p)^(1/p), or the largest |x_j| for p infinite; a quasi-norm for p < 1.
-
-    Examples
-    --------
-    >>> from mercer.capacity import lp_norm
-    >>> lp_norm([1, 1], 0.5)
-    4.0
-    """
-    return float(_norms(np.atleast_1d(np.asarray(x, dtype=float))[None], p)[0])
-
-
-def sample_norm(f: Callable[[Any], Any], X: Any, p: float) -> float:
-    """Return the l_p norm of (f(x_1), ..., f(x_m)), a pseudo-norm of functions.
-
-    Examples
-    --------
-    >>> from mercer.capacity import sample_norm
-    >>> sample_norm(abs, [-1.0, 3.0], math.inf)
-    3.0
-    """
-    return lp_norm([float(f(x)) for x in X], p)
-
-
-def measure_norm(f: Callable[[Any], Any], points: Any, weights: ArrayLike, p: float) -> float:
-    """Return the norm of f in L_p of a discrete measure, such as a quadrature rule.
-
-    With weights 1/m it is the sample norm divided by m^(1/p).
-
-    Examples
-    --------
-    >>> from mercer.capacity import measure_norm
-    >>> measure_norm(abs, [-1.0, 3.0], [0.5, 0.5], 1)
-    2.0
-    """
-    mass = np.asarray(weights, dtype=float)
-    if np.any(mass < 0):
-        raise ValueError("weights of a measure must not be negative.")
-    values = np.array([abs(float(f(x))) for x in points])
-    if math.isinf(p):
-        return float(values[mass > 0].max())
-    return float(mass @ values**p) ** (1 / _positive(p))
 
 
 @dataclass(frozen=True)
@@ -122,7 +75,7 @@ def covering_number(
     """
     distinct = np.unique(_matrix(points), axis=0)
     reach = _distances(distinct, p)
-    near = _within(reach, _positive(eps), closed)
+    near = _within(reach, positive(eps), closed)
     if math.isinf(p) or distinct.shape[1] == 1:
         together = _within(reach, 2 * eps, closed)
         if len(distinct) <= EXACT_POINTS:
@@ -147,7 +100,7 @@ def packing_number(points: ArrayLike, eps: float, p: float = math.inf) -> int:
     3
     """
     distinct = np.unique(_matrix(points), axis=0)
-    close = _within(_distances(distinct, p), _positive(eps), True)
+    close = _within(_distances(distinct, p), positive(eps), True)
     if len(distinct) > EXACT_POINTS:
         return len(_separated(close))
     masks = [int(sum(1 << j for j in np.flatnonzero(row))) for row in close]
@@ -173,7 +126,7 @@ def greedy_maximal_system(points: ArrayLike, eps: float, p: float = math.inf) ->
     >>> greedy_maximal_system([[0.0], [0.3], [0.5], [1.0]], eps=0.45).tolist()
     [0, 2, 3]
     """
-    close = _within(_distances(_matrix(points), p), _positive(eps), True)
+    close = _within(_distances(_matrix(points), p), positive(eps), True)
     return np.array(_separated(close), dtype=np.int64)
 
 
@@ -189,7 +142,7 @@ def interval_covering_number(length: float, eps: float, closed: bool = True) -> 
     >>> interval_covering_number(2.0, 0.5), interval_covering_number(2.0, 0.5, closed=False)
     (2, 3)
     """
-    ratio = length / (2 * _positive(eps))
+    ratio = length / (2 * positive(eps))
     rounded = round(ratio)
     if abs(ratio - rounded) <= 1e-12 * max(1.0, ratio):
         ratio = rounded
@@ -209,12 +162,6 @@ def box_covering_number(half_sides: ArrayLike, eps: float) -> int:
     return math.prod(interval_covering_number(2 * s, eps) for s in sides)
 
 
-def _positive(value: float) -> float:
-    if not value > 0:
-        raise ValueError(f"eps and p must be positive; got {value!r}.")
-    return value
-
-
 def _matrix(points: ArrayLike) -> Array:
     matrix = np.asarray(points, dtype=float)
     if matrix.ndim != 2 or not matrix.size or not np.all(np.isfinite(matrix)):
@@ -222,14 +169,8 @@ def _matrix(points: ArrayLike) -> Array:
     return matrix
 
 
-def _norms(X: Array, p: float) -> Array:
-    if math.isinf(p):
-        return np.abs(X).max(axis=-1)
-    return np.sum(np.abs(X) ** _positive(p), axis=-1) ** (1 / p)
-
-
 def _distances(points: Array, p: float) -> Array:
-    return np.array([_norms(points - row, p) for row in points])
+    return np.array([row_norms(points - row, p) for row in points])
 
 
 def _within(distances: Array, limit: float, closed: bool) -> NDArray[np.bool_]:

@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from .bound import Bound
 from .finite_classes import finite_class_bound
 
-__all__ = ["BayesFinite", "FiniteClassLearner", "mdl_select", "no_free_lunch", "symmetrisation"]
+__all__ = [
+    "BayesFinite",
+    "FiniteClassLearner",
+    "mdl_select",
+    "no_free_lunch",
+    "symmetrisation_demo",
+]
 
 Hypothesis = Callable[[Any], Any]
 
@@ -198,7 +204,7 @@ class Symmetrisation:
         return self.one_sample <= 2 * self.two_samples
 
 
-def symmetrisation(
+def symmetrisation_demo(
     n_samples: int, eps: float, n_trials: int = 2000, seed: int = 0
 ) -> Symmetrisation:
     """Simulate the double-sample lemma for thresholds on the unit interval.
@@ -208,8 +214,8 @@ def symmetrisation(
 
     Examples
     --------
-    >>> from mercer.capacity import symmetrisation
-    >>> symmetrisation(n_samples=40, eps=0.1).holds
+    >>> from mercer.capacity import symmetrisation_demo
+    >>> symmetrisation_demo(n_samples=40, eps=0.1).holds
     True
     """
     if not n_samples > 2 / eps:

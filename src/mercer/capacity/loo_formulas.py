@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bound import Bound, Condition, bound, state
+from .bound import Bound, bound, state
+from .condition import Condition
 from .measured import Measured, measure
 
 __all__ = ["loo_estimates"]

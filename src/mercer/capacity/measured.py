@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from mercer.geometry import smallest_enclosing_ball
 from mercer.objects.validation import count, take
 
-from .bound import Condition
+from .condition import Condition
 from .loo_exact import intercept_is_determined
 
 Array = NDArray[np.float64]

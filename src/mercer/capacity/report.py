@@ -25,25 +25,22 @@ import numpy as np
 
 from mercer.kernels import Linear
 
-from .bound import Bound, Condition, bound, state
+from .bound import Bound, bound, state
 from .comparison import Comparison, compare
 from .compression import compression_bound
+from .condition import Condition
 from .dimensions import vc_dim_margin, vc_dimension
 from .entropy import expansion_entropy
 from .finite_classes import test_set_bound
 from .loo_exact import LeaveOneOut, leave_one_out
 from .loo_formulas import estimates_of, with_conditions
 from .luckiness import best_bound
-from .margin import (
-    best_percentile,
-    covering_margin_bound,
-    hard_margin_bound,
-    margin_rate,
-    stratified,
-)
+from .margin import covering_margin_bound, hard_margin_bound, stratified
 from .measured import Measured, measure
+from .percentiles import best_percentile, margin_rate
 from .regression import regression_bound, regression_slacks, sse_bound
-from .soft_margin import best_target_margin, soft_margin_bound
+from .soft_margin import soft_margin_bound
+from .target_margin import best_target_margin
 from .uniform import uniform_bound
 from .vc import vc_bound
 

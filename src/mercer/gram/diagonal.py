@@ -74,11 +74,11 @@ class Diagonal(Scope):
 
     def mapped(self, kernel: Kernel, statistic: str) -> None:
         """Push a pair statistic of the features of x with themselves."""
-        if statistic == "dot":
-            features = kernel.map_objects(self._objects(kernel), Vocabulary())
-            self._stack.append(squared_norms(features))
-        else:
-            self.const(0.0)
+        if statistic not in ("dot", "minimum"):
+            return self.const(0.0)
+        features = kernel.map_objects(self._objects(kernel), Vocabulary())
+        sums = np.asarray(features.sum(axis=1, dtype=np.float64)).reshape(-1)
+        self._stack.append(squared_norms(features) if statistic == "dot" else sums)
 
     def sequence(self, kernel: Any) -> None:
         """Push the values of sequences with themselves."""

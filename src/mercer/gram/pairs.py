@@ -51,7 +51,7 @@ def as_index(index: Any, n: int) -> np.ndarray | None:
     Parameters
     ----------
     index : array of int or bool, slice or None
-        Positions, negative ones from the end, or a mask.
+        Positions or a mask.
     n : int
         Number of objects.
     """
@@ -67,5 +67,4 @@ def as_index(index: Any, n: int) -> np.ndarray | None:
         return np.flatnonzero(index)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
         raise ValueError("index must be a list of positions or a mask.")
-    index = index.astype(np.int64)
-    return np.ascontiguousarray(np.where(index < 0, index + n, index))
+    return np.ascontiguousarray(index, dtype=np.int64)

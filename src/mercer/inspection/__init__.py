@@ -5,12 +5,12 @@
 definiteness      indefinite on 2 objects
 symmetric         yes
 Cauchy-Schwarz    broken: |k(x0, x1)| = 2 exceeds 1, minor -3
-eigenvalues       -1 to 3, zero up to 1.7e-14
+eigenvalues       -1 to 3, zero up to 1.8e-14
 with sum zero     smallest -1
 witness           c'Kc = -1 with 2 entries of c, by exact arithmetic; negative for any errors of
-                  the entries up to 7.1e-15
+                  the entries up to 7.1e-15 (assumed)
 sum-zero witness  c'Kc = -1 with 2 entries of c, by exact arithmetic; negative for any errors of
-                  the entries up to 7.1e-15
+                  the entries up to 7.1e-15 (assumed)
 """
 
 from mercer.kernels.regularisation import Regularisation

@@ -59,12 +59,12 @@ def counts(x: Any) -> Mapping[Hashable, int]:
 
 
 def distinct(X: Iterable[Iterable[Hashable]]) -> list[Any]:
-    """Return the elements of all collections, sorted where they can be compared."""
+    """Return the elements of all collections, sorted; by type and printed form where need be."""
     seen: list[Any] = list(dict.fromkeys(item for x in X for item in x))
     try:
         return sorted(seen)
     except TypeError:
-        return seen
+        return sorted(seen, key=lambda item: (type(item).__name__, repr(item)))
 
 
 def is_hashable(thing: Any) -> bool:

@@ -121,7 +121,7 @@ def look_for_negative_curvature(
 def _unit_of(gram: Any) -> float:
     """Return the unit roundoff of the values: that of float32 where they all are such numbers."""
     values = np.asarray(gram.tile(np.arange(min(_ROWS, gram.n))), dtype=np.float64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         single = np.array_equal(values, values.astype(np.float32))
     return _UNITS["float32" if single else "float64"]
 

@@ -86,6 +86,10 @@ def test_covering_numbers_of_support_vector_classes():
     X = np.random.default_rng(0).uniform(-3, 3, (10, 1))
     lower = volume_lower_bound(GAUSSIAN(X), 0.01)
     assert 20 < lower < svc.log_covering(0.01, 10).value
+    # Covering numbers are integers: between two of them nothing is gained.
+    one_point = SVClass.from_ball(1.0).log_covering(0.4, n_samples=1).value
+    assert one_point == pytest.approx(math.log(3.0))  # three intervals cover [-1, 1]
+    assert svc.eps(math.log(3.9)) == svc.eps(math.log(3.0))
     for factor in (1.0, 3.0):  # homogeneous in the weights
         scaled = SVClass(SPECTRUM, w_norm=factor).log_covering(0.1 * factor, which="operator")
         assert scaled.value == pytest.approx(69.26, abs=0.01)

@@ -181,3 +181,8 @@ def test_means_of_radii_are_those_of_a_diagonal_operator():
     )
     with pytest.raises(ValueError, match="radii must be > 0"):
         EmpiricalScaling([1.0, 0.0])
+
+
+def test_without_a_stated_ball_the_first_radius_gives_one():
+    B = EmpiricalScaling([2.0, 1.0], excess=1.5)
+    assert B.entropy_T(0.0, 10, w_norm=2.0).value == pytest.approx(6.0)

@@ -188,6 +188,26 @@ def test_reduced_sets_by_greedy_approximation_with_a_certificate():
         ReducedSet(3).fit(lambda x: x)
 
 
+@pytest.mark.spec("SM-9.09")
+def test_steps_of_jones_are_the_best_ones():
+    rng = np.random.default_rng(4)
+    X, target = rng.normal(size=(9, 1)), rng.normal(size=9)
+    K = GAUSSIAN(X)
+    found = ReducedSet(n_terms=5, truncate=False).fit(RKHSFunction(GAUSSIAN, X, target))
+    coef, c = np.zeros(9), np.abs(target).sum()
+    for t in range(5):
+        tried = []
+        for i, sign in itertools.product(range(9), (1.0, -1.0)):
+            h = sign * c * np.eye(9)[i] - coef
+            rest = target - coef
+            a = np.clip(rest @ K @ h / (h @ K @ h), 0.0, 1.0)
+            left = rest - a * h
+            tried.append((math.sqrt(left @ K @ left), i, coef + a * h))
+        error, _, coef = min(tried, key=lambda step: step[0])
+        assert found.errors_[t] == pytest.approx(error, rel=1e-6)
+    np.testing.assert_allclose(coef[found.support_], found.function_.coef, rtol=1e-6)
+
+
 @pytest.mark.spec("SM-9.10")
 def test_bounded_coefficients_are_a_ball_of_the_rkhs():
     hull = LpExpansionClass(SPECTRUM, p=1, w_norm=2.0)
@@ -212,6 +232,13 @@ def test_convex_hulls_in_banach_spaces_have_an_unspecified_constant():
     assert convex_hull_entropy(10, 2.0, 3.0, rho=5.0).value == pytest.approx(5 * values[0].value)
     one, other = (F1_entropy_lipschitz(n, GAUSSIAN, [0.5, 0.5]) for n in (10, 1000))
     assert measured_rates([one.value, other.value], [10, 1000])[0] == pytest.approx(-0.5)
+    for sides in ([0.5, 0.5], [1.0, 0.01]):  # eps_n of the functions with both signs, for all n
+        for n in (2, 4, 10, 200):
+            functions = base_class_entropy(GAUSSIAN, sides, math.log(n / 2))
+            assert functions <= F1_entropy_lipschitz(n, GAUSSIAN, sides, rho=1.0).value
+    assert one.value == pytest.approx(
+        math.sqrt(2 / math.e) * math.sqrt(2) * (2 / 10) ** 0.5, rel=1e-5
+    )
     steeper = F1_entropy_lipschitz(10, RBF(gamma=4.0), [0.5, 0.5])
     assert steeper.value == pytest.approx(2 * one.value, rel=1e-5)  # homogeneous in c_L
     assert F1_entropy_lipschitz(10, 2 * GAUSSIAN, [0.5, 0.5]).violated  # k <= 1 is needed

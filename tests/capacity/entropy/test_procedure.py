@@ -42,6 +42,13 @@ def test_the_six_steps_agree_with_each_step_alone():
     same = uniform_bound(5000, svc.log_covering, 0.05, emp_risk=0.1, lipschitz=2.0, loss_range=4.0)
     assert risk.value == pytest.approx(same.value)
     assert risk.terms["training error"] == 0.1
+    # The number carries the conditions of all steps, and can be evaluated elsewhere.
+    said = " ".join(map(str, risk.conditions))
+    for step in ("C_k", "periodic extension", "Maurey", "independently", "serves every sample"):
+        assert step in said
+    further = risk.learning_curve([5000, 50_000])
+    assert further[0] == pytest.approx(risk.value)
+    assert further[1] < further[0]
     for word in ("kernel", "period", "eps_n(A)", "eps_n(T)", "loss", "uniform"):
         assert word in str(steps)
 

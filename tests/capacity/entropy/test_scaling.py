@@ -334,3 +334,38 @@ def test_several_outputs_divide_ln_n():
         # (9.52) prints ln dn, with which the value would fall with d and undercut the truth.
         printed = math.sqrt(d) * s.entropy_upper(60.0 + math.log(d)).value
         assert printed < repeated
+
+
+@pytest.mark.spec("SM-8.45")
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_polynomial_constants_by_brute_force(alpha):
+    s = PolynomialSpectrum(beta=1.3, alpha=alpha, C_k=0.7)
+    exact = s.spectrum(50_000)
+    tau = np.linspace(0.001, 0.999, 400)[:, None] * alpha
+    j = np.geomspace(1.0, 1e6, 2000)
+    for ln_n in (0.02, 1.0, 40.0):
+        sup = np.exp(-ln_n / j + tau / 2 * (1 - np.log(j))).max(axis=1)
+        grid = 6 * 0.7 * 1.3 * np.sqrt(1 / (alpha - tau[:, 0]) + 1) * sup
+        upper, lower = s.entropy_upper(ln_n), s.entropy_lower(ln_n)
+        assert upper.value == pytest.approx(grid.min(), rel=2e-3)
+        assert upper.value >= entropy_A(exact, ln_n).value
+        constant = (2 * math.e) ** (-alpha / 2) * math.sqrt(1 / alpha + 0.57721566)
+        formula = 0.7 * 1.3 * constant * (2 * ln_n / alpha) ** (-alpha / 2)
+        assert lower.value == pytest.approx(formula)
+        assert bool(lower.violated) == (ln_n < alpha / 4)
+        if not lower.violated:
+            assert lower.value <= entropy_A(exact, ln_n).value
+
+
+@pytest.mark.spec("SM-8.47")
+@pytest.mark.parametrize("p", [0.5, 3.0])
+def test_exponential_constants_by_brute_force(p):
+    s = ExponentialSpectrum(beta=1.3, alpha=0.8, p=p, C_k=0.7)
+    tau = np.linspace(0.001, 0.9999, 2000)[:, None] * 0.8
+    j = np.geomspace(1.0, 1e5, 3000)
+    size = math.gamma(1 / p) / (p * (0.8 - tau[:, 0]) ** (1 / p))
+    for ln_n in (0.02, 1.0, 40.0):
+        sup = (-ln_n / j - tau * j**p / (2 * (p + 1))).max(axis=1)
+        grid = 6 * 0.7 * 1.3 * np.sqrt(size) * np.exp(sup)
+        assert s.entropy_upper(ln_n).value == pytest.approx(grid.min(), rel=2e-3)
+        assert s.entropy_upper(ln_n).value >= entropy_A(s.spectrum(), ln_n).value

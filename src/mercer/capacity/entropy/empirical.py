@@ -26,7 +26,7 @@ from mercer.kernels import resolve
 from mercer.objects.parameters import integer, positive
 
 from .diagonal import FACTOR, diagonal_entropy
-from .inputs import log_counts, nonincreasing, number
+from .inputs import log_counts, nonincreasing, number, whole_counts
 from .maurey import PROVED, constant_condition, maurey_factor
 from .radii import SOURCES, n_crit, projections_of
 
@@ -141,9 +141,7 @@ class EmpiricalScaling:
         """
         vocabulary.check({"n_samples": n_samples})
         m = float(n_samples)
-        left = ln_n - n_crit(self.radii)
-        small = left < 30.0
-        left[small] = np.log(np.maximum(np.floor(np.exp(left[small]) * (1 + 1e-12)), 1.0))
+        left = whole_counts(np.maximum(ln_n - n_crit(self.radii), 0.0))
         usable = left >= math.log(2.0)
         values = FACTOR * self.excess * c * self.radii[usable]
         values *= maurey_factor(left[usable] / math.log(2.0), m)

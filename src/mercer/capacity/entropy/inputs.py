@@ -25,6 +25,13 @@ def log_counts(ln_n: Any) -> Array:
     return values
 
 
+def whole_counts(ln_n: Array) -> Array:
+    """Return the logarithms of the largest integers that do not exceed n."""
+    small = ln_n < 34.0  # beyond which rounding to an integer does not change the logarithm
+    whole = np.floor(np.exp(np.where(small, ln_n, 0.0)) * (1.0 + 1e-12))
+    return np.where(small, np.log(whole), ln_n)
+
+
 def nonincreasing(values: Any, name: str) -> Array:
     """Return numbers >= 0 that do not increase."""
     sequence = np.asarray(values, dtype=np.float64)

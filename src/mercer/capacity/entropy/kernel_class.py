@@ -16,7 +16,7 @@ from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition
 from mercer.objects.parameters import positive
 
-from .inputs import log_counts, number
+from .inputs import log_counts, number, whole_counts
 from .maurey import constant_condition, cubes_factor, maurey_factor
 from .operators import invert
 
@@ -44,6 +44,14 @@ class KernelClass:
         self.offset = float(offset)
         self._conditions = conditions
 
+    def conditions(
+        self, n_samples: int | None = None, which: str = "best"
+    ) -> tuple[Condition, ...]:
+        """Return what the bounds of the class rest on; Maurey's constant only where it is used."""
+        if n_samples is None or which == "operator":
+            return self._conditions
+        return (*self._conditions, constant_condition(self.c))
+
     @property
     def _norm(self) -> float:
         raise NotImplementedError
@@ -70,7 +78,7 @@ class KernelClass:
             The bounds.
         """
         exponents = log_counts(ln_n)
-        flat = exponents.reshape(-1)
+        flat = whole_counts(exponents.reshape(-1))  # the theorems are about integers
         values = (
             self._with_offset(flat, n_samples, which)
             if self.offset
@@ -101,15 +109,15 @@ class KernelClass:
         return self.c * self._norm * maurey_factor(ln_n / math.log(2.0), m)
 
     def _mixed(self, ln_n: Array, m: float, most: float) -> Array:
-        split = _SHARES[:, None] * ln_n
-        rest = self._operator((ln_n - split).reshape(-1)).reshape(split.shape)
+        split = whole_counts(_SHARES[:, None] * ln_n)
+        rest = self._operator(whole_counts(ln_n - split).reshape(-1)).reshape(split.shape)
         factor = self.c * maurey_factor(split / math.log(2.0), m)
         return np.min(factor * np.minimum(rest, most), axis=0)
 
     def _with_offset(self, ln_n: Array, n_samples: int | None, which: str) -> Array:
         # t values of b cover [-B, B] at the radius B / t, and the radii of the two covers add up.
         left = ln_n[:, None] - _OFFSETS
-        own = self._without(np.maximum(left, 0.0).reshape(-1), n_samples, which)
+        own = self._without(whole_counts(np.maximum(left, 0.0)).reshape(-1), n_samples, which)
         total = own.reshape(left.shape) + self.offset * np.exp(-_OFFSETS)
         best = np.where(left >= 0.0, total, np.inf).min(axis=1)
         return best if which != "best" else np.minimum(best, self._norm + self.offset)
@@ -138,15 +146,10 @@ class KernelClass:
         return self._bound(value, "ln covering number", inputs, self.log_covering, which)
 
     def _bound(self, value: float, quantity: str, inputs: Any, again: Any, which: str) -> Bound:
-        constant = (
-            ()
-            if inputs["n_samples"] is None or which == "operator"
-            else (constant_condition(self.c),)
-        )
         return Bound(
             value,
             {which: value},
-            (*self._conditions, *constant),
+            self.conditions(inputs["n_samples"], which),
             quantity=quantity,
             name=f"{type(self).__name__}.{again.__name__}",
             inputs=inputs,

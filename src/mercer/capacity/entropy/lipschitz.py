@@ -164,8 +164,8 @@ def F1_entropy_lipschitz(  # noqa: N802
     sides = np.atleast_1d(np.asarray(half_sides, dtype=np.float64))
     d = len(sides)
     k = resolve(kernel)
-    # Boxes: eps_n <= 2 (prod of half sides)^(1/d) n^(-1/d) once no side is shorter than eps.
-    size = 2.0 * float(np.prod(sides)) ** (1 / d) * math.sqrt(d) * kernel_lipschitz(k, d)
+    # A cube has eps_n = h / floor(n^(1/d)) <= 2 h n^(-1/d) for all n; the box lies in its cube.
+    size = 2.0 * float(sides.max()) * math.sqrt(d) * kernel_lipschitz(k, d)
     factor = 1.0 if rho is None else positive(rho, "rho")
     value = positive(w_norm, "w_norm") * factor * size * (2.0 / n) ** (1.0 / d)
     top = float(k.diag(np.zeros((1, d)))[0])

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.capacity import vocabulary
-from mercer.capacity.bound import Bound, Condition
+from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.capacity.uniform import UniformTemplate, uniform_bound
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive
@@ -111,15 +111,12 @@ class EntropyProcedure:
         n_samples : int >= 1, optional
             Another number of points.
         """
-        return uniform_bound(
-            self.n_samples if n_samples is None else n_samples,
-            self.function_class.log_covering,
-            delta,
-            template,
-            emp_risk=emp_risk,
-            lipschitz=lipschitz,
-            loss_range=loss_range,
-        )
+        m = self.n_samples if n_samples is None else n_samples
+        return entropy_risk(self, m, delta, emp_risk, lipschitz, loss_range, template)
+
+    def __repr__(self) -> str:
+        name = type(self.function_class).__name__
+        return f"<entropy numbers of {name} with {self.kernel!r}, radius {self.radius:g}>"
 
     def __str__(self) -> str:
         c = self.function_class
@@ -135,6 +132,30 @@ class EntropyProcedure:
             "6. uniform      generalization_bound(delta=, template=)",
         ]
         return "\n".join(lines)
+
+
+@bound("risk")
+def entropy_risk(
+    steps: EntropyProcedure,
+    n_samples: int,
+    delta: float = 0.05,
+    emp_risk: float = 0.0,
+    lipschitz: float = 1.0,
+    loss_range: float = 1.0,
+    template: str | UniformTemplate = "alon",
+) -> Bound:
+    """Return `EntropyProcedure.generalization_bound`, with the conditions of all six steps."""
+    cover = steps.function_class.log_covering
+    risk = uniform_bound(n_samples, cover, delta, template, emp_risk, lipschitz, loss_range)
+    risk = risk.decide("ln_n bounds ln E[N]", True, "the cover serves every sample")
+    more = {} if loss_range == 1.0 else {"trivial": loss_range}
+    return state(
+        risk.terms,
+        *risk.conditions,
+        *steps.function_class.conditions(n_samples),
+        reference=f"{risk.reference}; covers by {steps.function_class.reference}",
+        **more,
+    )
 
 
 def entropy_numbers(
@@ -218,8 +239,11 @@ def entropy_numbers(
     k = resolve(kernel)
     b = positive(radius, "radius")
     d = integer(dimension, "dimension", minimum=1)
-    if X is not None:
-        _require_inside(X, b, d)
+    inside = Condition(
+        "all points, also later ones, lie within the radius in input space",
+        "unknown",
+        "" if X is None else f"the farthest so far at {_farthest(X, b, d):.4g}",
+    )
     v = choose_period(k, b, d, wrap_tol=wrap_tol) if period is None else float(period)
     if not v > 2.0 * b:
         raise ValueError(
@@ -232,7 +256,9 @@ def entropy_numbers(
         "unknown",
         f"values on the data differ by at most {wrap_error(k, v, 2.0 * b, d):.2g}",
     )
-    spectrum = replace(spectrum, conditions=(*spectrum.conditions[:2], change, *assumptions))
+    spectrum = replace(
+        spectrum, conditions=(*spectrum.conditions[:2], inside, change, *assumptions)
+    )
     exponents = np.geomspace(1.0, 1000.0, 25) if ln_n is None else np.atleast_1d(ln_n)
     exponents = np.asarray(exponents, dtype=np.float64)
     chosen = MACHINES[machine](spectrum, w_norm, offset=offset, c=c)
@@ -249,7 +275,8 @@ def entropy_numbers(
     )
 
 
-def _require_inside(X: Any, radius: float, dimension: int) -> None:
+def _farthest(X: Any, radius: float, dimension: int) -> float:
+    """Return the largest distance of a point from the origin, which the radius has to reach."""
     points = np.asarray(X, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points
     if points.shape[1] != dimension:
@@ -260,6 +287,7 @@ def _require_inside(X: Any, radius: float, dimension: int) -> None:
             f"radius={radius:g} is smaller than the data: a point lies at the distance "
             f"{farthest:.6g} from the origin. Centre the data, or give a larger radius."
         )
+    return farthest
 
 
 def kernel_entropy(kernel: Any, period: float, dimension: int, ln_n: Any) -> Any:

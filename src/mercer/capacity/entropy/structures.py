@@ -72,5 +72,6 @@ def compare_structures(
             lipschitz=lipschitz,
             loss_range=loss_range,
         )
-        found.append(replace(risk, name=type(chosen).__name__))
+        conditions = (*risk.conditions, *chosen.conditions(n_samples))
+        found.append(replace(risk, name=type(chosen).__name__, conditions=conditions))
     return compare(*found)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.hashables import as_collections, counts, elements
+from mercer.objects.hashables import as_collections, counts, distinct, elements
 from mercer.objects.parameters import real, truth
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects
@@ -47,6 +47,7 @@ class SetKernel(Kernel):
         """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
         if self.weights is None:
             return vocabulary.counts(elements(x) for x in X)
+        register(map(elements, X), vocabulary)
         return vocabulary.counts({v: math.sqrt(self._weight(v)) for v in elements(x)} for x in X)
 
 
@@ -89,7 +90,6 @@ class SetIntersection(SetKernel):
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return the indicators of the elements that are met; see :meth:`Kernel.map_features`."""
         X = self.validate(X)
-        register(map(elements, X), vocabulary)
         features = self.map_objects(X, vocabulary)
         vocabulary.fix()
         return features
@@ -250,7 +250,7 @@ class Jaccard(SetKernel):
     def compile(self, builder: Builder) -> None:
         """Push I / (m(A) + m(B) - I), I the measure of the intersection."""
         common = Common(self.weights, self.multisets)
-        builder.mapped(common, "dot")
+        common.compile(builder)
         builder.dup()
         builder.affine(-1.0, 0.0)
         builder.add_diagonal(common)
@@ -275,26 +275,37 @@ class Common(SetKernel):
         self.multisets = multisets
 
     def compile(self, builder: Builder) -> None:
-        """Push the measure of the intersection; see :meth:`Kernel.compile`."""
-        builder.mapped(self, "dot")
+        """Push the measure of the intersection; see :meth:`Kernel.compile`.
+
+        The sum of the smaller weights adds those of the common elements and nothing else, in the
+        order of the columns, which is the same whatever other sets there are; so a set has the
+        same bits with its equals as in `diag`.
+        """
+        builder.mapped(self, "minimum")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
-        return vocabulary.counts(self._features(x) for x in X)
+        """Return the weights of the elements; see :meth:`Kernel.map_objects`."""
+        features = [self._features(x) for x in X]
+        register(features, vocabulary)
+        return vocabulary.counts(features)
 
     def diag(self, X: Any) -> np.ndarray:
-        """Return the measures of sets, whose bits do not depend on the order of the elements."""
-        return np.array([math.fsum(f * f for f in self._features(x).values()) for x in X])
+        """Return the measures of sets."""
+        measures = []
+        for x in X:
+            features = self._features(x)
+            measures.append(sum(features[f] for f in distinct([features])))
+        return np.array(measures, dtype=np.float64)
 
     def _features(self, x: Any) -> dict[Hashable, float]:
         weighed = ((v, n, self._weight(v)) for v, n in counts(x).items())
         features: dict[Hashable, float] = {
-            (v, j): math.sqrt(weight)
+            (v, j): weight
             for v, number, weight in weighed
             if weight > 0
             for j in range(number if self.multisets else 1)
         }
-        return features or {None: 1.0}  # no pair of an element and a number
+        return features or {(): 1.0}  # no pair of an element and a number
 
 
 def check_measure(weights: Any) -> None:
