@@ -150,3 +150,15 @@ def test_a_refit_on_the_support_keeps_a_tube_that_is_not_unique(nu):
         again = model.refit_on_support()
         np.testing.assert_allclose(again.predict(rows), model.predict(rows), atol=5e-3)
         assert again.certificate_.status == "optimal"
+
+
+@pytest.mark.parametrize("rows", [544, 60])
+def test_predictions_far_from_the_origin_are_those_that_were_proved(rows: int) -> None:
+    r = np.random.default_rng(250)
+    base = r.normal(size=(18, 2)).round(2) + 1000
+    g = r.integers(0, 18, size=rows)
+    X, y = base[g], base[g, 0] - 1000 + r.integers(0, 3, size=rows) * 0.5
+    model = SVR(kernel="linear", C=1e4, epsilon=0.1).fit(X, y)
+    w = model.coef_[0]
+    primal = 0.5 * w @ w + 1e4 * np.maximum(np.abs(y - model.predict(X)) - 0.1, 0.0).sum()
+    assert primal == pytest.approx(model.certificate_.primal, rel=5e-4)

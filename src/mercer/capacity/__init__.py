@@ -68,6 +68,8 @@ from .finite_learners import (
 )
 from .growth import Entropies, entropies, growth_function, sauer
 from .kernel_shattering import shatter_with_margin, worst_margin
+from .loo_exact import LeaveOneOut, leave_one_out
+from .loo_formulas import loo_estimates
 from .luckiness import (
     LUCKINESS,
     Luckiness,
@@ -94,6 +96,7 @@ from .regression import (
     regression_slacks,
     sse_bound,
 )
+from .report import GeneralizationReport, Statement, generalization_report
 from .risk import (
     Estimate,
     cross_validation_estimate,
@@ -144,9 +147,12 @@ __all__ = [
     "Entropies",
     "Estimate",
     "FiniteClassLearner",
+    "GeneralizationReport",
+    "LeaveOneOut",
     "Luckiness",
     "Shattering",
     "SlackEmbedding",
+    "Statement",
     "UniformTemplate",
     "balanced_dichotomy",
     "best_bound",
@@ -175,6 +181,7 @@ __all__ = [
     "fat_p_from_fat_l",
     "finite_class_bound",
     "gaussian_posterior",
+    "generalization_report",
     "greedy_maximal_system",
     "growth_function",
     "hard_margin_bound",
@@ -184,9 +191,11 @@ __all__ = [
     "interval_covering_number",
     "is_fat_shattered",
     "is_shattered",
+    "leave_one_out",
     "linear_fat_dimension",
     "log_marginal_likelihood",
     "loo_bound",
+    "loo_estimates",
     "loss_induced_cover",
     "lp_norm",
     "luckiest",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -196,6 +197,13 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         self._support_price = _brief(formulation.price * price)
         self.shape_fit_ = tuple(whole.X.shape)
         self._record = self._record.repeated(group, whole.kept)
+        if fitting.centring is not None:
+            shared = np.zeros((len(coef), len(group)))
+            shared[:, rows] = coef
+            parts = fitting.scheme.unstack(sums_of_each(group, shared.T).T)
+            pairs = zip(parts, fitting.outcomes, strict=True)
+            change = [math.fsum(part) - math.fsum(outcome.beta) for part, outcome in pairs]
+            self.intercept_ = self.intercept_ - np.array(change) * fitting.centring.square
 
     def _train_pairs(
         self,

@@ -15,6 +15,7 @@ only columns without zeros are moved: all others reach from their values to 0 an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,9 @@ class Centring:
     rows: Any
 
     def shift(self, beta: Array, rows: Any = None) -> float:
-        """Return <w, p> for w = sum_j beta_j (x_j - p): by how much the intercept changes.
+        """Return <w, p> for w = sum_j beta_j x_j: by how much the intercept changes.
+
+        The sum of the coefficients is 0 up to rounding only, and far from the origin that counts.
 
         Parameters
         ----------
@@ -60,7 +63,12 @@ class Centring:
         """
         chosen = self.rows if rows is None else self.rows[rows]
         weight = np.asarray(chosen.T @ beta, dtype=np.float64).ravel()
-        return float(weight @ self.point.astype(np.float64))
+        return float(weight @ self.point.astype(np.float64)) + math.fsum(beta) * self.square
+
+    @property
+    def square(self) -> float:
+        """The squared length of p."""
+        return float(np.square(self.point.astype(np.float64)).sum())
 
 
 def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:

@@ -1,0 +1,631 @@
+"""Everything that can be said about the generalisation of one fitted machine.
+
+Four kinds of statements, which the report keeps apart:
+
+- guarantees: bounds on the error on new rows, each with probability 1 - delta;
+- leave-one-out bounds: they dominate the leave-one-out error of this sample, whose expectation is
+  the expected error of machines trained on one row fewer;
+- estimates: numbers close to an error, without a side on which they lie;
+- bounds up to a constant that the theorem does not give.
+
+What does not apply to a machine is listed with the reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.kernels import Linear
+
+from .bound import Bound, bound, state
+from .comparison import Comparison, compare
+from .compression import compression_bound
+from .condition import Condition
+from .dimensions import vc_dim_margin, vc_dimension
+from .entropy import expansion_entropy
+from .finite_classes import test_set_bound
+from .loo_exact import LeaveOneOut, leave_one_out
+from .loo_formulas import estimates_of, with_conditions
+from .luckiness import best_bound
+from .margin import covering_margin_bound, hard_margin_bound, stratified
+from .measured import Measured, measure
+from .percentiles import best_percentile, margin_rate
+from .regression import regression_bound, regression_slacks, sse_bound
+from .soft_margin import soft_margin_bound
+from .target_margin import best_target_margin
+from .uniform import uniform_bound
+from .vc import vc_bound
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["GeneralizationReport", "Statement", "generalization_report"]
+
+EXACT, LEAVE_ONE_OUT, ESTIMATE, GUARANTEE, RELATIVE, DIMENSION = KINDS = (
+    "exact",
+    "leave-one-out bound",
+    "estimate",
+    "guarantee",
+    "up to a constant",
+    "dimension",
+)
+BOUNDS = LEAVE_ONE_OUT, GUARANTEE, RELATIVE
+HEADINGS = ("statement", "kind", "quantity", "value", "says", "stops being vacuous at")
+COLOURS = {GUARANTEE: "C0", LEAVE_ONE_OUT: "C1", ESTIMATE: "C2", RELATIVE: "C3", EXACT: "k"}
+UNFINISHED = "leave-one-out so far"
+MOST_COLUMNS = 4  # dimensions of input space up to which the spectrum of a kernel is enumerated
+
+
+@bound("leave-one-out error", "Learning From Data, Problem 8.10")
+def essential_bound(n_essential: int, n_samples: int) -> Bound:
+    """Return the share of essential support vectors: without others nothing changes."""
+    return state({"essential support vectors": n_essential / n_samples})
+
+
+@bound("leave-one-out error", "Learning From Data, section 8.1.3")
+def exact_leave_one_out(n_errors: int, n_samples: int) -> Bound:
+    """Return the share of rows that the machine trained without them gets wrong."""
+    return state({"errors": n_errors / n_samples})
+
+
+@bound("leave-one-out squared error", "Learning From Data, section 8.1.3", trivial=None)
+def exact_squared_error(squares: float, n_samples: int) -> Bound:
+    """Return the mean squared residual of the machines trained without each row."""
+    return state({"squares": squares / n_samples})
+
+
+@bound("VC dimension", "Learning From Data, section 8.1.2", trivial=None)
+def hyperplane_dimension(n_parameters: int) -> Bound:
+    """Return the VC dimension of hyperplanes, which is the number of their parameters."""
+    return state({"parameters": float(n_parameters)})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line of a report.
+
+    Attributes
+    ----------
+    name : str
+        What is computed, e.g. "compression".
+    kind : str
+        What may be concluded from it: "exact", "leave-one-out bound", "estimate", "guarantee",
+        "up to a constant" or "dimension".
+    bound : Bound
+        The number with its conditions.
+    """
+
+    name: str
+    kind: str
+    bound: Bound
+
+    @property
+    def says(self) -> str:
+        """A word on the number: certified, vacuous, estimate, exact, ..."""
+        if self.name == UNFINISHED:
+            return "incomplete"
+        if self.bound.violated:
+            return "condition violated"
+        if self.kind in BOUNDS:
+            if self.bound.vacuous:
+                return "vacuous"
+            return "relative" if self.bound.relative else "certified"
+        return self.kind
+
+    @cached_property
+    def turning_point(self) -> int | None:
+        """The number of samples from which on it is not vacuous; None where there is none.
+
+        All that was measured on the model (support vectors, margin, flagged rows) is held fixed.
+        """
+        if self.kind not in BOUNDS:
+            return None
+        try:
+            return self.bound.sample_complexity()
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class GeneralizationReport:
+    """What is known about the generalisation of a machine; made by `generalization_report`.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass", "regression", "one-class"}
+        What the machine learns.
+    n_samples : int
+        Number of training rows.
+    delta : float
+        Probability with which each guarantee may fail, by itself.
+    training_error : float or None
+        Share of training errors; None for regression.
+    statements : tuple of Statement
+        Sorted by kind, each kind from the smallest value to the largest.
+    not_applicable : dict of str to str
+        Statements that do not apply to this machine, with the reason.
+    leave_one_out : LeaveOneOut or None
+        The exact errors, row by row.
+    tuned : bool or None
+        Whether the machine was tuned on the same rows; None: not known.
+    """
+
+    kind: str
+    n_samples: int
+    delta: float
+    training_error: float | None
+    statements: tuple[Statement, ...]
+    not_applicable: dict[str, str]
+    leave_one_out: LeaveOneOut | None
+    tuned: bool | None
+
+    def __getitem__(self, name: str) -> Bound:
+        for statement in self.statements:
+            if statement.name == name:
+                return statement.bound
+        reason = self.not_applicable.get(name)
+        raise KeyError(f"{name}: {reason}" if reason else f"no statement is called {name!r}.")
+
+    @property
+    def comparison(self) -> Comparison:
+        """The guarantees and leave-one-out bounds side by side, with their learning curves."""
+        return compare(*(s.bound for s in self.statements if s.kind in BOUNDS))
+
+    @property
+    def vacuous(self) -> dict[str, int | None]:
+        """The bounds that say nothing at this number of samples, and from which one on they do."""
+        return {
+            s.name: s.turning_point for s in self.statements if s.kind in BOUNDS and s.bound.vacuous
+        }
+
+    @property
+    def best(self) -> Bound | None:
+        """The smallest certified guarantee, delta shared among all that were computed."""
+        useful = [s.bound for s in self.statements if s.kind == GUARANTEE and s.bound.certified]
+        return best_bound(*useful) if useful else None
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table, without its headings."""
+        return [
+            (
+                s.name,
+                s.kind,
+                s.bound.quantity,
+                f"{s.bound.value:.4g}",
+                s.says,
+                "-" if s.turning_point is None else str(s.turning_point),
+            )
+            for s in self.statements
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report in plain parts, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "n_samples": self.n_samples,
+            "delta": self.delta,
+            "training_error": self.training_error,
+            "tuned": self.tuned,
+            "statements": [
+                {"name": s.name, "kind": s.kind, "says": s.says, "bound": s.bound.to_dict()}
+                for s in self.statements
+            ],
+            "not_applicable": dict(self.not_applicable),
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the values on a logarithmic axis; hollow where a condition is violated.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure. ``report.comparison.plot()`` draws the bounds
+            over the number of samples.
+        """
+        drawn = [s for s in self.statements if s.kind in COLOURS and math.isfinite(s.bound.value)]
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            size = (6.4, 1.2 + 0.3 * len(drawn))
+            ax = plt.subplots(figsize=size, layout="constrained")[1]
+        least = 0.5 / self.n_samples  # where a value of 0 is drawn
+        for i, s in enumerate(reversed(drawn)):
+            colour = COLOURS[s.kind]
+            face = "none" if s.bound.violated or s.bound.relative else colour
+            ax.plot(max(s.bound.value, least), i, "o", markeredgecolor=colour, markerfacecolor=face)
+        ax.set_yticks(range(len(drawn)), [s.name for s in reversed(drawn)])
+        for kind, colour in COLOURS.items():
+            if any(s.kind == kind for s in drawn):
+                ax.plot([], [], "o", color=colour, label=kind)
+        ax.axvline(1.0, color="0.5", linewidth=0.8, linestyle=":")
+        ax.set_xscale("log")
+        ax.set_xlabel("value (dotted: says nothing; hollow: no guarantee)")
+        ax.legend(fontsize="small")
+        return ax
+
+    def __str__(self) -> str:
+        head = f"{self.kind} machine on {self.n_samples} rows"
+        if self.training_error is not None:
+            head += f", training error {self.training_error:.4g}"
+        lines = [head + f"; each guarantee holds with probability {1 - self.delta:g} by itself"]
+        if self.tuned:
+            lines.append(TUNED)
+        table = [HEADINGS, *self.rows()]
+        widths = [max(len(row[j]) for row in table) for j in range(len(HEADINGS))]
+        lines += [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in table
+        ]
+        if self.not_applicable:
+            lines.append("not applicable:")
+            lines += [f"  {name}: {reason}" for name, reason in self.not_applicable.items()]
+        return "\n".join(lines)
+
+
+TUNED = (
+    "The model was tuned on the same rows: only the hold-out bound holds, and leave-one-out "
+    "errors are too small on average."
+)
+
+
+def generalization_report(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    delta: float = 0.05,
+    holdout: tuple[Any, Any] | None = None,
+    theta: float | None = None,
+    tuned: bool | None = None,
+    time_limit: float | None = 10.0,
+    **fit_params: Any,
+) -> GeneralizationReport:
+    """Return every bound and estimate that applies to a fitted machine.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted machine.
+    X, y, sample_weight
+        What it was fitted on.
+    delta : float, default=0.05
+        Probability with which each guarantee may fail.
+    holdout : tuple (X, y), optional
+        Rows that played no part in choosing or training the machine.
+    theta : float, optional
+        For regression: a residual larger than this counts as an error.
+    tuned : bool, optional
+        Whether kernel and parameters were chosen with the help of these rows. True: a warning, and
+        all guarantees but that of the hold-out are marked as violated. None: the guarantees assume
+        that they were not.
+    time_limit : float or None, default=10.0
+        Seconds for the exact leave-one-out error.
+    **fit_params
+        Further arguments of ``model.fit``.
+
+    Returns
+    -------
+    GeneralizationReport
+        Prints as a table; `plot`, `best`, `vacuous`, `to_dict`.
+
+    Notes
+    -----
+    Two classes: everything. Several classes: exact leave-one-out, support vectors, essential
+    support vectors, compression, hold-out. Regression: exact leave-one-out, span (exact for ridge
+    regression) and, with `theta`, the bounds on the probability of a large residual. One class:
+    exact leave-one-out rate of outliers, and hold-out.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.capacity import generalization_report
+    >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
+    >>> report = generalization_report(SVC(kernel="linear", C=float("inf")).fit(X, y), X, y)
+    >>> float(report["leave-one-out"]), float(report["support vectors"])
+    (0.5, 0.75)
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
+    if theta is not None and not theta > 0:
+        raise ValueError(f"theta, a size of residuals, must be positive; got {theta!r}.")
+    if tuned:
+        warnings.warn(TUNED, UserWarning, stacklevel=2)
+    exact = leave_one_out(model, X, y, sample_weight, time_limit=time_limit, **fit_params)
+    m = measure(model, X, y, sample_weight)
+    page = _Page(m, delta, _chosen(m, tuned))
+    _refits(page, exact)
+    _formulas(page)
+    if m.kind in ("binary", "multiclass"):
+        page.add("compression", GUARANTEE, _compression)
+    else:
+        page.refuse("compression", "it counts wrong labels, and needs a classifier")
+    _margins(page)
+    _residuals(page, theta)
+    _holdout(page, holdout, theta)
+    found = sorted(page.statements, key=lambda s: (KINDS.index(s.kind), s.bound.value))
+    error = None if m.kind == "regression" else m.n_errors / m.n_samples
+    return GeneralizationReport(
+        m.kind, m.n_samples, delta, error, tuple(found), page.refused, exact, tuned
+    )
+
+
+class _Page:
+    """The statements made so far."""
+
+    def __init__(self, m: Measured, delta: float, chosen: Condition) -> None:
+        self.m, self.delta, self.chosen = m, delta, chosen
+        self.statements: list[Statement] = []
+        self.refused: dict[str, str] = {}
+
+    def add(self, name: str, kind: str, make: Callable[[Measured, float], Bound]) -> None:
+        """Add a statement; where its formula raises ValueError, the reason."""
+        try:
+            made = make(self.m, self.delta)
+        except (TypeError, ValueError) as reason:
+            self.refuse(name, str(reason).rstrip("."))
+            return
+        if kind in (GUARANTEE, RELATIVE) and name != "hold-out":
+            made = with_conditions(made, self.chosen)
+        self.statements.append(Statement(name, kind, made))
+
+    def refuse(self, name: str, reason: str) -> None:
+        self.refused[name] = reason
+
+
+def _chosen(m: Measured, tuned: bool | None) -> Condition:
+    """Return the condition that kernel and parameters do not come from these rows."""
+    what = "kernel and parameters were chosen without these rows"
+    if tuned:
+        return Condition(what, "violated", "tuned=True")
+    given = m.model.get_params(deep=False)
+    named = isinstance(given.get("kernel"), str)
+    if named and given["kernel"] not in ("linear", "precomputed") and given["gamma"] == "scale":
+        return Condition(what, "unknown", 'but gamma="scale" takes their variance')
+    if tuned is None:
+        return Condition(what)
+    return Condition(what, "satisfied", "tuned=False")
+
+
+def _refits(page: _Page, exact: LeaveOneOut) -> None:
+    m, n = page.m, page.m.n_samples
+    name = "leave-one-out" if exact.complete else UNFINISHED
+    total = float(np.nansum(exact.losses))
+    if m.kind == "regression":
+        page.add(name, EXACT, lambda m, _: exact_squared_error(total, n))
+        page.refuse("essential support vectors", "it counts wrong labels, and needs a classifier")
+        return
+    counted = int(total) + len(exact.pending)
+    page.add(name, EXACT, lambda m, _: exact_leave_one_out(counted, n))
+    if m.kind == "one-class":
+        page.refuse("essential support vectors", "a change of f may make any row an outlier")
+        return
+    page.add(
+        "essential support vectors",
+        LEAVE_ONE_OUT,
+        lambda m, _: (
+            with_conditions(essential_bound(_counted(m, exact), n), m.determined)
+            if not exact.complete
+            else essential_bound(_counted(m, exact), n)
+        ),
+    )
+
+
+def _counted(m: Measured, exact: LeaveOneOut) -> int:
+    """Return the rows that count: essential ones, and training errors, which need no change."""
+    always = m.rows[exact.losses == 1]
+    return len(np.union1d(np.union1d(exact.essential, exact.pending), always))
+
+
+def _formulas(page: _Page) -> None:
+    found, refused = estimates_of(page.m)
+    for name, made in found.items():
+        kind = LEAVE_ONE_OUT
+        if name in ("span", "gacv") or (name == "jaakkola_haussler" and page.m.with_intercept):
+            kind = ESTIMATE
+        page.statements.append(Statement(_title(name), kind, made))
+    for name, reason in refused.items():
+        page.refuse(_title(name), reason)
+
+
+def _title(name: str) -> str:
+    names = {"support_vectors": "support vectors", "xi_alpha": "xi-alpha", "gacv": "GACV"}
+    names |= {"jaakkola_haussler": "Jaakkola-Haussler", "radius_margin": "radius and margin"}
+    return names.get(name, name)
+
+
+def _compression(m: Measured, delta: float) -> Bound:
+    made = compression_bound(m.n_sv, m.n_samples, delta)
+    rebuilt = m.determined
+    made = made.decide("same function", rebuilt.state == "satisfied", rebuilt.evidence)
+    return made.decide("training error", m.n_errors == 0, f"{m.n_errors} of {m.n_samples}")
+
+
+def _margins(page: _Page) -> None:
+    m = page.m
+    names = (
+        "VC dimension",
+        "hard margin",
+        "soft margin",
+        "margin percentile",
+        "perceptron",
+        "dimension with this margin",
+        "entropy numbers",
+    )
+    if m.kind != "binary":
+        for name in names:
+            page.refuse(name, "it is a statement about two classes")
+        return
+    if type(m.kernel) is Linear:
+        page.add("VC dimension", GUARANTEE, _vc)
+        page.add(
+            "dimension of hyperplanes", DIMENSION, lambda m, _: hyperplane_dimension(_parameters(m))
+        )
+    else:
+        page.refuse("VC dimension", f"the dimension of the class of {m.kernel!r} is not known")
+    page.add("entropy numbers", GUARANTEE, _entropy)
+    if m.psd.state == "violated":
+        for name in names[1:-1]:
+            page.refuse(name, f"it needs a feature space; the kernel is {m.psd.evidence}")
+        return
+    page.add("soft margin", GUARANTEE, _soft)
+    page.add("margin percentile", RELATIVE, _percentile)
+    if _margins_of(m)[1].min() > 0:
+        page.add("hard margin", GUARANTEE, _hard)
+        page.add("perceptron", RELATIVE, lambda m, _: margin_rate(m.n_samples, m.radius, _width(m)))
+        page.add("dimension with this margin", DIMENSION, _dimension)
+    else:
+        for name in ("hard margin", "perceptron", "dimension with this margin"):
+            page.refuse(name, f"the machine makes {m.n_errors} training errors, or has no margin")
+
+
+def _width(m: Measured) -> float:
+    """Return the smallest distance of a row from the hyperplane."""
+    return float((m.y * m.values).min()) / m.w_norm
+
+
+def _margins_of(m: Measured) -> tuple[float, Any]:
+    """Return radius and margins with the offset as a coordinate of its own, of the length R.
+
+    f = <w, x> + b is linear in (x, R) with the weights (w, b / R).
+    """
+    if not m.with_intercept:
+        return m.radius, m.y * m.values / m.w_norm
+    norm = math.hypot(m.w_norm, m.offset / m.radius)
+    return math.sqrt(2) * m.radius, m.y * m.values / norm
+
+
+def _linear(made: Bound, m: Measured) -> Bound:
+    """Return a bound for functions without an offset, which this one is in the larger space."""
+    evidence = "the offset is a coordinate of its own" if m.with_intercept else "no intercept"
+    return with_conditions(made.decide("without an offset", True, evidence), m.psd)
+
+
+def _vc(m: Measured, delta: float) -> Bound:
+    made = vc_bound(m.n_samples, _parameters(m), delta, n_errors=m.n_errors)
+    if any("training error" in what for what in made.assumes):
+        made = made.decide("training error", m.n_errors == 0, f"{m.n_errors} of {m.n_samples}")
+    return made
+
+
+def _parameters(m: Measured) -> int:
+    kind = "halfspaces" if m.with_intercept else "homogeneous halfspaces"
+    return int(vc_dimension(kind, int(m.X.shape[1])))
+
+
+def _hyperplanes(m: Measured, _: float) -> Bound:
+    return hyperplane_dimension(_parameters(m))
+
+
+def _dimension(m: Measured, _: float) -> Bound:
+    columns = int(m.X.shape[1]) if type(m.kernel) is Linear else None
+    return vc_dim_margin(m.radius, _width(m), n_features=columns, form="ceiling")
+
+
+def _hard(m: Measured, delta: float) -> Bound:
+    radius, margins = _margins_of(m)
+    made = stratified(hard_margin_bound(m.n_samples, radius, float(margins.min()), delta))
+    return _linear(made.decide("at least this margin", True, f"{margins.min():.4g}"), m)
+
+
+def _soft(m: Measured, delta: float) -> Bound:
+    radius, margins = _margins_of(m)
+    made = best_target_margin(margins, radius, delta, explicit=True)
+    share = made.inputs["delta"] / delta
+
+    def again(**inputs: Any) -> Bound:
+        """Evaluate at other inputs, the chosen margin keeping its share of delta."""
+        return soft_margin_bound(**{**inputs, "delta": inputs["delta"] * share})
+
+    kept = dataclasses.replace(made, inputs={**made.inputs, "delta": delta}, _function=again)
+    return _linear(kept, m)
+
+
+def _percentile(m: Measured, delta: float) -> Bound:
+    radius, margins = _margins_of(m)
+    return _linear(best_percentile(margins, radius, delta), m)
+
+
+def _entropy(m: Measured, delta: float) -> Bound:
+    if m.kernel.pairwise or not hasattr(m.X, "shape") or m.X.shape[1] > MOST_COLUMNS:
+        raise ValueError(f"it needs vectors of at most {MOST_COLUMNS} columns and their kernel")
+    steps = expansion_entropy(m.model.expansion_, m.X)
+    cover = _tabulated(steps.function_class.log_covering)
+    agreement = m.y * m.values
+    if agreement.min() > 0:
+        made = covering_margin_bound(m.n_samples, cover, delta, margin=float(agreement.min()))
+        made = made.decide("at least this margin", True, f"{agreement.min():.4g}")
+    else:  # the ramp loss lies above the error and below the hinge loss
+        risk = float(np.clip(1 - agreement, 0, 1).mean())
+        made = uniform_bound(m.n_samples, cover, delta, emp_risk=risk)
+    return with_conditions(made, *steps.log_covering(1.0).conditions)
+
+
+def _tabulated(log_covering: Callable[[float, int], Bound]) -> Callable[[float, int], float]:
+    """Return covering numbers on a grid, from above: at a finer scale and on more points.
+
+    Searches over the scale and the number of samples ask for many values close together.
+    """
+
+    @cache
+    def on_grid(step: int, n_points: int) -> float:
+        return float(log_covering(2.0 ** (step / 4), n_points))
+
+    def cover(eps: float, n_points: int) -> float:
+        return on_grid(math.floor(4 * math.log2(eps)), 1 << (n_points - 1).bit_length())
+
+    return cover
+
+
+def _residuals(page: _Page, theta: float | None) -> None:
+    names = "slacks of regression", "sum of squares"
+    if page.m.kind != "regression":
+        return
+    if theta is None:
+        for name in names:
+            page.refuse(name, "say with theta= which residual counts as an error")
+        return
+
+    def slacks(m: Measured, delta: float) -> Bound:
+        tube = float(getattr(m.model, "epsilon_", getattr(m.model, "epsilon", 0.0)))
+        if not tube < theta:
+            raise ValueError(f"theta = {theta:g} must exceed the tube, {tube:g}")
+        norm = float(np.linalg.norm(regression_slacks(m.values, m.y, theta, theta - tube)))
+        return regression_bound(
+            m.n_samples, m.radius, theta - tube, delta, 2, w_norm=m.w_norm, slack=norm
+        )
+
+    def squares(m: Measured, delta: float) -> Bound:
+        sse = float(np.sum((m.y - m.values) ** 2))
+        return sse_bound(m.n_samples, m.radius, m.w_norm, sse, theta, delta)
+
+    for name, make in zip(names, (slacks, squares), strict=True):
+        page.add(name, RELATIVE, make)
+
+
+def _holdout(page: _Page, holdout: tuple[Any, Any] | None, theta: float | None) -> None:
+    if holdout is None:
+        page.refuse("hold-out", "pass rows that were not used as holdout=(X, y)")
+        return
+    new, targets = holdout
+    m = page.m
+    predicted = np.asarray(m.model.predict(new))
+    if m.kind == "regression":
+        if theta is None:
+            page.refuse("hold-out", "say with theta= which residual counts as an error")
+            return
+        wrong = np.abs(np.asarray(targets, dtype=float) - predicted) > theta
+    elif m.kind == "one-class":
+        wrong = predicted < 0
+    else:
+        wrong = predicted != np.asarray(targets)
+    errors, n = int(np.sum(wrong)), len(predicted)
+    page.add("hold-out", GUARANTEE, lambda _, delta: test_set_bound(errors, n, delta))

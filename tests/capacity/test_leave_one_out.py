@@ -1,0 +1,176 @@
+"""Leave-one-out by refits of support vectors: against training on every remainder from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mercer import SVC, SVR, NuSVC, OneClassSVM
+from mercer.capacity import leave_one_out
+
+TOY = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
+LABELS = np.array([-1, -1, 1, 1])
+
+
+def clouds(n=40, k=2, seed=0):
+    """Return overlapping clouds in the plane with their labels."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    return 0.9 * rng.normal(size=(n, 2)) + np.array([[1, 0], [-1, 0], [0, 1.5]])[y], y
+
+
+def brute_force(make, X, y=None, weight=None):
+    """Return the errors of machines trained without each row."""
+    losses = []
+    for i in range(len(X)):
+        rest = np.arange(len(X)) != i
+        machine = make()
+        targets = () if y is None else (y[rest],)
+        machine.fit(X[rest], *targets, sample_weight=None if weight is None else weight[rest])
+        predicted = machine.predict(X[[i]])[0]
+        if y is None:
+            losses.append(predicted < 0)
+        else:
+            losses.append(
+                predicted != y[i] if hasattr(machine, "classes_") else (predicted - y[i]) ** 2
+            )
+    return np.array(losses, dtype=float)
+
+
+@pytest.mark.spec("LFD-25")
+def test_leave_one_out_error_of_the_toy_set():
+    found = leave_one_out(SVC(kernel="linear", C=np.inf).fit(TOY, LABELS), TOY, LABELS)
+    assert found.losses.tolist() == [1, 1, 0, 0]
+    assert found.error == 0.5
+    assert found.interval == (0.5, 0.5)
+
+
+@pytest.mark.spec("LFD-27")
+def test_essential_support_vectors_of_the_toy_set():
+    hard = SVC(kernel="linear", C=np.inf)
+    assert leave_one_out(hard.fit(TOY, LABELS), TOY, LABELS).essential.tolist() == [0, 1, 2]
+    # With a copy of point 3 neither copy is needed.
+    X, y = np.vstack([TOY, TOY[2]]), np.append(LABELS, 1)
+    found = leave_one_out(hard.fit(X, y), X, y)
+    assert found.essential.tolist() == [0, 1]
+    assert found.error == 2 / 5
+
+
+@pytest.mark.spec("LFD-25")
+@pytest.mark.parametrize(
+    ("make", "k"),
+    [
+        (lambda: SVC(gamma=0.5, C=2.0, tol=1e-6), 2),
+        (lambda: SVC(kernel="linear", penalty_norm=2, tol=1e-6), 2),
+        (lambda: SVC(gamma=0.5, tol=1e-6), 3),
+        (lambda: SVC(gamma=0.5, multiclass="ovr", tol=1e-6), 3),
+        (lambda: NuSVC(gamma=0.5, nu=0.3, tol=1e-6), 2),
+    ],
+)
+def test_refits_of_support_vectors_equal_brute_force_for_classes(make, k):
+    X, y = clouds(k=k)
+    found = leave_one_out(make().fit(X, y), X, y)
+    assert found.losses.tolist() == brute_force(make, X, y).tolist()
+
+
+@pytest.mark.spec("LFD-25")
+def test_refits_of_support_vectors_equal_brute_force_for_regression_and_one_class():
+    X, _ = clouds()
+    y = np.sin(X[:, 0]) + 0.1 * X[:, 1]
+
+    def regression():
+        return SVR(gamma=0.5, C=2.0, tol=1e-8)
+
+    found = leave_one_out(regression().fit(X, y), X, y)
+    assert 0 < len(found.refitted) < len(X)
+    assert found.losses == pytest.approx(brute_force(regression, X, y), abs=1e-7)
+
+    def one_class():
+        return OneClassSVM(gamma=0.5, nu=0.2, tol=1e-8)
+
+    outliers = leave_one_out(one_class().fit(X), X)
+    assert outliers.losses.tolist() == brute_force(one_class, X).tolist()
+
+
+def test_kernel_and_class_weights_are_those_of_the_fit():
+    X, y = clouds(n=30)
+    y[:10] = 0
+    model = SVC(class_weight="balanced", lam=0.02, tol=1e-6).fit(X, y)
+    weights = dict(zip(model.classes_, model.class_weight_, strict=True))
+
+    def held():
+        return SVC(kernel=model.kernel_, C=model.C_, class_weight=weights, tol=1e-6)
+
+    found = leave_one_out(model, X, y)
+    assert found.losses.tolist() == brute_force(held, X, y).tolist()
+
+
+def test_a_row_is_left_out_with_its_whole_weight():
+    X, y = clouds(n=30)
+    weight = 1.0 + np.arange(30) % 3
+    weight[4] = 0.0
+
+    def make():
+        return SVC(gamma=0.5, tol=1e-6)
+
+    found = leave_one_out(make().fit(X, y, weight), X, y, weight)
+    assert found.rows.tolist() == [i for i in range(30) if i != 4]
+    expected = brute_force(make, X, y, weight)
+    assert found.losses.tolist() == np.delete(expected, 4).tolist()
+
+
+def test_without_a_free_support_vector_every_row_is_refitted():
+    """Here the interval of intercepts ends at rows that are not support vectors."""
+    X = np.array([[-3.0], [-1.0], [1.0], [1.5], [4.0]])
+    y = np.array([0, 0, 1, 1, 1])
+
+    def make():
+        return SVC(kernel="linear", C=0.01, tol=1e-8)
+
+    model = make().fit(X, y)
+    assert len(model.free_support_) == 0
+    found = leave_one_out(model, X, y)
+    assert len(found.refitted) == 5
+    assert found.losses.tolist() == brute_force(make, X, y).tolist()
+
+
+def test_the_only_member_of_a_class_is_an_error():
+    X, y = [[0.0], [1.0], [2.0], [9.0]], [0, 0, 1, 2]
+    found = leave_one_out(SVC(kernel="linear").fit(X, y), X, y)
+    assert found.losses[2:].tolist() == [1, 1]
+
+
+def test_a_precomputed_kernel_gives_the_same_errors():
+    X, y = clouds()
+    model = SVC(gamma=0.5, tol=1e-6).fit(X, y)
+    K = model.kernel_(X)
+    other = SVC(kernel="precomputed", tol=1e-6).fit(K, y)
+    expected = leave_one_out(model, X, y)
+    assert leave_one_out(other, K, y).losses.tolist() == expected.losses.tolist()
+
+
+def test_the_time_limit_leaves_an_interval():
+    X, y = clouds()
+    model = SVC(gamma=0.5).fit(X, y)
+    coef = model.dual_coef_.copy()
+    exact, found = leave_one_out(model, X, y), leave_one_out(model, X, y, time_limit=0)
+    assert not found.complete
+    assert np.isnan(found.error)
+    low, high = found.interval
+    assert low <= exact.error <= high
+    assert high == len(model.support_) / 40
+    assert "not reached in time" in str(found)
+    np.testing.assert_array_equal(model.dual_coef_, coef)  # the model is not touched
+
+
+def test_other_rows_are_refused():
+    X, y = clouds()
+    model = SVC(gamma=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="not optimal on these rows"):
+        leave_one_out(model, X, np.where(np.arange(40) == 5, 1 - y, y))
+    with pytest.raises(ValueError, match="40 training samples"):
+        leave_one_out(model, X[:30], y[:30])
+    with pytest.raises(ValueError, match="time_limit"):
+        leave_one_out(model, X, y, time_limit=-1)
+    with pytest.raises(TypeError, match="machines of mercer"):
+        leave_one_out(object(), X, y)
