@@ -169,6 +169,7 @@ def main(arguments: list[str]) -> int:
         {path for i in items for path in code_of(items[i], proofs.get(i, []))}
         - {path.relative_to(ROOT).as_posix() for path in ROOT.glob("src/**/*")}
         - {path.relative_to(ROOT).as_posix() for path in ROOT.glob("cpp/**/*")}
+        - {path.relative_to(ROOT).as_posix() for path in ROOT.glob("examples/*")}
     )
     text = page(items, proofs, why)
     stale = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
