@@ -150,7 +150,8 @@ class PairSolver {
     if (p_.equality)
       error += std::fabs(m) * (std::fabs(sum) + unit * static_cast<double>(m_) * total);
     // A gap that is too large, or whose rounding is, proves nothing.
-    const bool proved = primal - dual + 2 * error <= reached * gap_limit() * (primal > 0 ? primal : 1);
+    const bool proved =
+        primal - dual + 2 * error <= reached * gap_limit() * (primal > 0 ? primal : 1);
     if (sol_.status == Status::optimal && !proved)
       sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
     out.status[k] = static_cast<signed char>(sol_.status);
