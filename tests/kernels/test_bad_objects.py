@@ -24,7 +24,7 @@ from tests.catalogue import catalogue
 from tests.kernels.enumeration import random_model
 
 MODEL = random_model(0, 2, "ab")
-GENERAL = ("vectors", "histograms", "short vectors", "numbers", "matrix", "items")
+GENERAL = ("vectors", "histograms", "short vectors", "numbers", "matrix", "items", "categories")
 
 
 def is_restricted(example):

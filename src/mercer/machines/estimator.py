@@ -234,11 +234,12 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        version = state.pop("_mercer_version", "before 0.2")
+        version = state.pop("_mercer_version", None)
         if version != __version__:
+            writer = "an earlier mercer" if version is None else f"mercer {version}"
             raise ValueError(
-                f"this {type(self).__name__} was pickled by mercer {version}; this is mercer "
+                f"this {type(self).__name__} was pickled by {writer}; this is mercer "
                 f"{__version__}, whose fitted attributes may differ. Fit it again, or unpickle it "
-                f"with mercer {version}."
+                "with the version that wrote it."
             )
         super().__setstate__(state)

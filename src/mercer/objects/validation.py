@@ -289,7 +289,7 @@ def _texts(owner: str, column: Any, first: Any) -> ValueError:
         f"{owner} is defined on real vectors, and the column {column!r} holds texts such as "
         f"{_shown(first)}. Give it a kernel of its own and combine the two, as in "
         f"Categorical().on_columns({column!r}) + RBF().on_columns([...]): Categorical for names "
-        "of categories, TfIdf or Spectrum for texts."
+        "of categories, TfIdf or Spectrum for other strings."
     )
 
 

@@ -45,9 +45,9 @@ class SetKernel(Kernel):
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
+        register(map(elements, X), vocabulary)
         if self.weights is None:
             return vocabulary.counts(elements(x) for x in X)
-        register(map(elements, X), vocabulary)
         return vocabulary.counts({v: math.sqrt(self._weight(v)) for v in elements(x)} for x in X)
 
 
