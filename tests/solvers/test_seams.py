@@ -11,7 +11,7 @@ from scipy.special import expit, xlogy
 
 from mercer import SVC
 from mercer.gram import Gram
-from mercer.kernels import RBF
+from mercer.kernels import RBF, FromFunction
 from mercer.losses import Hinge, Loss
 from mercer.solvers import Job, Problem, Settings, Solution, certificate, choose, solve, solve_jobs
 
@@ -121,6 +121,17 @@ def test_a_logistic_machine_is_certified_by_value_and_conjugate_alone(basis: Any
     poor = certificate(problem, gram, found(worse, gram, solution.multiplier, 0))
     assert poor.dual <= proof.primal <= poor.primal
     assert poor.gap > 1e-3
+    assert poor.status == "iteration_limit"  # whatever the solver said
+
+
+def test_a_certificate_says_what_it_assumes() -> None:
+    problem = Problem(Hinge(), Y, np.full(60, 2.0))
+    for kernel, known in ((RBF(0.5), "theorem"), (FromFunction(RBF(0.5)), "not ruled out")):
+        gram = Gram(kernel, X, "float64")
+        proof = certificate(problem, gram, solve(problem, gram, Settings(tol=1e-9)))
+        assert (proof.status, proof.convexity) == ("optimal", known)
+    with pytest.raises(ValueError, match="double precision"):
+        certificate(problem, Gram(RBF(0.5), X, "float32"), found(0.0 * Y, gram, [], 0))
 
 
 def test_a_pair_that_does_not_fit_is_refused_with_a_sentence() -> None:

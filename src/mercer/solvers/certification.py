@@ -45,6 +45,9 @@ _AT_BOUND = 1e-12
 _ONE = np.zeros(1, dtype=np.intp)
 """Where the only machine begins."""
 
+_GAP_LIMIT = 5e-4
+"""The largest relative gap of a solution that is called optimal."""
+
 _CANCELLED = 1e-9
 """Primal terms this small beside the squared norm that the coefficients allow are rounding."""
 
@@ -418,10 +421,20 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     problem : Problem
         The problem; its basis, if any, are groups, and its totals are 0.
     gram : Gram
-        The kernel matrix of its objects, positive semidefinite, in float64.
+        The kernel matrix of its objects, in float64. Where positive semidefiniteness is no theorem
+        (values from Python, matrices, kernels of unknown definiteness) the certificate says that
+        it assumes it.
     solution : Solution
-        Coefficients and multipliers, whoever found them.
+        Coefficients and multipliers, whoever found them. A status "optimal" beside a relative gap
+        above 5e-4 is not taken over.
     """
+    if gram.dtype != "float64":
+        raise ValueError(
+            "the proof needs values in double precision: gram.in_precision('float64')."
+        )
+    definiteness = gram.kernel.definiteness
+    if not (definiteness.is_psd or definiteness.order) and definiteness != "unknown":
+        raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
     if problem.totals is not None and np.any(problem.totals):
         raise ValueError(
             "a problem with totals is proved by its machine, which knows their meaning."
@@ -437,8 +450,13 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     size = value_sizes(gram)
     doubt = Doubt(point, estimated(size).of(beta, rows, _ONE), size if rows is None else size[rows])
     (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
+    known = definiteness.is_psd or (definiteness.order == 1 and problem.basis is not None)
+    known = known and not gram.in_python
+    status = solution.status
+    if status == "optimal" and not found.relative_gap <= _GAP_LIMIT:
+        status = "iteration_limit"
     return Certificate(
-        solution.status,
+        status,
         found.primal,
         found.dual,
         found.primal - found.dual,
@@ -448,7 +466,9 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         solution.n_kernel_values,
         solution.seconds,
         gram.dtype,
-        rounding=found.rounding,
+        None if known else "psd",
+        found.rounding,
+        "theorem" if known else "not ruled out",
     )
 
 
