@@ -5,8 +5,9 @@ E_cv = (1/m) sum_i e_i (Learning From Data, e-Chapter 8, section 8.1.3). A row w
 does not shape the solution: the solution without it is the same, and e_i is the training error of
 the row. Only support vectors are refitted, each from the solution on all rows.
 
-The refits go through the object that is given: a copy of it is fitted again with weight 0 for the
-row. The kernel that was bound to the data, the constant C and the class weights are held fixed.
+The refits go through the object that is given: a copy of it is fitted again, on the same Gram
+matrix and from the same solution, with weight 0 for the row. The kernel that was bound to the data,
+the constant C and the class weights are held fixed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.gram import Gram
 from mercer.objects.validation import count, take
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
@@ -160,7 +162,8 @@ def leave_one_out(
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float).copy()
     rows = np.flatnonzero(weight > 0)
     losses, residuals = _losses(model, X, y, np.arange(n))
-    values, template = _values(model, X), _held(model)
+    X = model._objects(X)
+    values, template, gram = _values(model, X), _held(model), Gram(model.kernel_, X)
     scale = UNCHANGED * max(1.0, float(np.abs(values).max()))
     refitted, pending, essential = [], [], []
     lone = _only_members(model, y, rows)
@@ -177,7 +180,7 @@ def leave_one_out(
         machine = copy.copy(template)
         without = weight.copy()
         without[i] = 0.0
-        machine.fit(X, y, sample_weight=without, **fit_params)
+        machine.fit(gram, y, sample_weight=without, **fit_params)
         loss, residual = _losses(machine, X, y, np.array([i]))
         losses[i] = loss[0]
         if residuals is not None and residual is not None:
@@ -237,8 +240,8 @@ def _held(model: Any) -> Any:
     held = copy.copy(model)
     names = held.get_params(deep=False)
     fixed: dict[str, Any] = {"warm_start": True, "probability": False, "verbose": False}
-    if not model.kernel_.pairwise:
-        fixed |= {"kernel": model.kernel_, "gamma": "scale", "degree": 3, "coef0": 0.0}
+    # The kernel is that of the Gram matrix, beside which these have no effect.
+    fixed |= {"kernel": "rbf", "gamma": "scale", "degree": 3, "coef0": 0.0}
     if hasattr(model, "C_"):
         fixed |= {"C": model.C_, "lam": None}
     if hasattr(model, "class_weight_"):
