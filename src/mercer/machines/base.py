@@ -38,6 +38,7 @@ from .proving import (
 )
 from .record import TrainingRecord
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
+from .reporting import Reported
 from .rounding import rounding_of_values
 from .solving import FINE_GAP, FINE_TOL, TrainingKernel
 from .weights import check_sample_weight, positive_rows
@@ -45,7 +46,7 @@ from .weights import check_sample_weight, positive_rows
 Array = NDArray[np.float64]
 
 
-class KernelMachine(FittedAttributes, KernelEstimator):
+class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
