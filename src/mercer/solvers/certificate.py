@@ -75,6 +75,10 @@ class Certificate:
         "estimate" after ``fit``. After ``certify(..., rigorous=True)`` "guaranteed", so that
         dual <= optimum <= primal is a theorem about floating-point numbers, or "estimate: "
         followed by what no bound is known of.
+    widened : float
+        Hard tubes (SVR with C=inf): the model stays in tubes that are wider by so much, in units of
+        the targets. Primal and dual value are those of the problem with these tubes; the dual value
+        is a lower bound for the tubes that were asked for as well. 0 for all other problems.
     convexity : str
         Why the gap is a bound. "theorem": the kernel is known to be definite enough; "checked": the
         kernel matrix of the training data was found to be, up to rounding; "not ruled out": part of
@@ -107,6 +111,7 @@ class Certificate:
     convexity: str = "theorem"
     eigenvalue: float | None = None
     rounding_basis: str = "estimate"
+    widened: float = 0.0
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -159,6 +164,7 @@ class Certificate:
             convexity=max((c.convexity for c in certificates), key=CONVEXITY.index),
             eigenvalue=min((c.eigenvalue for c in certificates if c.eigenvalue), default=None),
             rounding_basis=min((c.rounding_basis for c in certificates), key=_certainty),
+            widened=max(c.widened for c in certificates),
         )
 
     def _status_in_words(self) -> str:
@@ -184,10 +190,16 @@ class Certificate:
             f"; not guaranteed: {reason}" if reason else ""
         )
 
+    def _tubes_in_words(self) -> str:
+        """Return for which tubes the values hold, where these are not the ones asked for."""
+        if not self.widened > 0.0:
+            return ""
+        return f"  (of tubes wider by {self.widened:.1g}, which the model may need)"
+
     def __str__(self) -> str:
         rows = [
             ("status", self._status_in_words()),
-            ("primal", f"{self.primal:.10g}"),
+            ("primal", f"{self.primal:.10g}{self._tubes_in_words()}"),
             ("dual", f"{self.dual:.10g}"),
             (
                 "gap",
