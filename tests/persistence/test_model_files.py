@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
+from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -40,6 +43,7 @@ from mercer.kernels import (
     normalize,
 )
 from mercer.persistence import DamagedFileError
+from mercer.persistence.classes import estimator_classes
 from tests.persistence.mutations import survives
 
 OLD = Path(__file__).parent / "files"
@@ -128,6 +132,52 @@ def test_transformers_are_saved(transformer, tmp_path):
         transformer.transform(positive),
     )
     np.testing.assert_array_equal(sp.csr_matrix(found).toarray(), sp.csr_matrix(expected).toarray())
+
+
+@pytest.mark.parametrize("name", sorted(estimator_classes()))
+def test_every_estimator_can_be_saved(name, tmp_path):
+    """Also one that is added later: the classes are enumerated, not listed."""
+    Z = np.abs(X) + 0.1
+    model = estimator_classes()[name]()
+    Z = Z @ Z.T if model.get_params().get("kernel") == "precomputed" else Z
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(Z, (T > 0).astype(int) if is_classifier(model) else T)
+    mercer.save(model, tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model")
+    asked = list(questions(model))
+    assert asked
+    for question in asked:
+        found, expected = (getattr(m, question)(Z) for m in (loaded, model))
+        np.testing.assert_array_equal(
+            sp.csr_matrix(found).toarray(), sp.csr_matrix(expected).toarray()
+        )
+    fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
+    assert fitted <= set(vars(loaded))
+
+
+def test_every_estimator_of_the_door_is_enumerated():
+    door = {name for name in mercer.__all__ if isinstance(getattr(mercer, name), type)}
+    estimators = {name for name in door if issubclass(getattr(mercer, name), BaseEstimator)}
+    assert estimators <= set(estimator_classes())
+
+
+def test_processes_with_kernels_of_both_libraries_are_saved(tmp_path):
+    for kernel in (RBF(0.3) + Linear(), ConstantKernel(2.0) * RationalQuadratic() + WhiteKernel()):
+        model = mercer.GaussianProcessRegressor(kernel, optimizer=None).fit(X, T)
+        mercer.save(model, tmp_path / "model")
+        loaded = mercer.load(tmp_path / "model")
+        for found, expected in zip(
+            loaded.predict(X, return_std=True), model.predict(X, return_std=True), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_equal_arrays_are_stored_once(tmp_path):
+    Z = rng.normal(size=(100, 50))
+    mercer.save(mercer.KernelRidge(kernel="rbf").fit(Z, Z[:, 0]), tmp_path / "model")
+    dual = Z.nbytes + 100 * 8
+    assert (tmp_path / "model").stat().st_size < dual + 2000
 
 
 def test_a_loaded_model_can_be_proved_again(tmp_path):

@@ -16,10 +16,10 @@ from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
-from mercer.solvers.rounding import estimated, guaranteed, value_sizes
+from mercer.solvers.rounding import estimated, value_sizes
 
 from . import class_pairs, conclusion
-from .accuracy import kernel_error
+from .accuracy import guaranteed_errors
 from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
@@ -353,6 +353,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         outcomes = self._outcomes(scheme, n_total, every, repetition=repetition)
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
+        if rigorous and getattr(X, "dtype", None) == np.float32:
+            X = X.astype(np.float64)  # so that differences are rounded in double precision
         moved = centring(kernel, X, self._sums_to_zero)
         if moved is not None:
             shifts = _shifts(moved, tasks, outcomes)
@@ -364,14 +366,19 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         exact = TrainingKernel(gram, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        sizes = value_sizes(gram)
-        bounds = guaranteed(sizes, *kernel_error(gram)) if rigorous else estimated(sizes)
+        basis = "estimate"
+        if rigorous:
+            bounds, doubts = guaranteed_errors(gram)
+            basis = f"estimate: {'; '.join(doubts)}" if doubts else "guaranteed"
+        else:
+            bounds = estimated(value_sizes(gram))
         bounds = replace(bounds, product=values_of(scheme, exact))
         measures = formulation.measures(tasks, outcomes, values, bounds)
         before = self.certificate_
         found = certificates(
             kernel, measures, self.certificates_, "float64", before.convexity, before.eigenvalue
         )
+        found = [replace(certificate, rounding_basis=basis) for certificate in found]
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
         errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)

@@ -29,24 +29,32 @@ _LENGTH = 8
 
 
 class Blobs:
-    """The arrays of a file that is written, one after the other."""
+    """The arrays of a file that is written, one after the other; equal ones are stored once."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self._end = 0
+        self._places: dict[bytes, tuple[int, int]] = {}
 
     def add(self, array: np.ndarray) -> list[Any]:
         """Keep an array of numbers; return what the document says about it."""
         order: Literal["C", "F"]
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes(order)
+        dtype = array.dtype.newbyteorder("<").str
+        known = hashlib.sha256(raw).digest()
+        if known not in self._places:
+            self._places[known] = self._append(raw)
+        return [dtype, list(array.shape), order, *self._places[known]]
+
+    def _append(self, raw: bytes) -> tuple[int, int]:
+        """Store bytes, compressed where that makes them smaller; return where."""
         stored = zlib.compress(raw, 6)
         if not len(stored) < len(raw) <= MOST_INFLATION * len(stored):
             stored = raw
         self.parts.append(stored)
         begin, self._end = self._end, self._end + len(stored)
-        dtype = array.dtype.newbyteorder("<").str
-        return [dtype, list(array.shape), order, begin, self._end]
+        return begin, self._end
 
 
 class Arrays:
