@@ -179,7 +179,7 @@ class GridSearchCV(_search.GridSearchCV, _SharedSearch):
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GridSearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": [0.01, 0.1]}).fit(X, y)
     >>> search.best_params_, round(float(search.best_score_), 2)
-    ({'C': 10, 'gamma': 0.1}, 0.98)
+    ({'C': 1, 'gamma': 0.1}, 0.98)
     >>> set(search.cv_results_["status"])
     {'optimal'}
     """
@@ -320,7 +320,7 @@ class HalvingGridSearchCV(_halving.HalvingGridSearchCV, _SharedSearch):
     >>> grid = {"C": [0.1, 1, 10], "gamma": [0.01, 0.1, 1]}
     >>> search = HalvingGridSearchCV(SVC(), grid, random_state=0)
     >>> search.fit(*load_iris(return_X_y=True)).n_candidates_
-    [9, 3, 1]
+    [9, 3]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -397,7 +397,7 @@ class HalvingRandomSearchCV(_halving.HalvingRandomSearchCV, _SharedSearch):
     >>> ranges = {"C": loguniform(0.1, 100), "gamma": loguniform(0.01, 1)}
     >>> search = HalvingRandomSearchCV(SVC(), ranges, n_candidates=9, random_state=0)
     >>> search.fit(*load_iris(return_X_y=True)).n_candidates_
-    [9, 3, 1]
+    [9, 3]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
