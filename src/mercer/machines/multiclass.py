@@ -351,7 +351,8 @@ def votes(decision: Array, n_classes: int) -> Array:
     if few_values(n, n_classes):
         winner = np.where(decision > 0.0, *pair_indices(n_classes))
         winner += (n_classes * np.arange(n))[:, None]
-        return np.bincount(winner.ravel(), minlength=n * n_classes).reshape(n, n_classes)
+        counts = np.bincount(winner.ravel(), minlength=n * n_classes)
+        return counts.reshape(n, n_classes).astype(np.float64)
     won = np.zeros((n, n_classes))
     for i, group in pair_groups(n_classes):
         first = decision[:, group] > 0.0

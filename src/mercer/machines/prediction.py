@@ -64,9 +64,9 @@ class PairPredictor:
         # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
         parts = self.products(X, self.n_jobs)
         if few_values(len(parts), k):
-            i, j = pair_places(k)
-            values = parts.take(i, axis=1)
-            values += parts.take(j, axis=1)
+            of_first, of_second = pair_places(k)
+            values = parts.take(of_first, axis=1)
+            values += parts.take(of_second, axis=1)
         else:
             parts = parts.reshape(len(parts), k, k - 1)
             values = np.empty((len(parts), len(self.intercept)))
