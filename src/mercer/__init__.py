@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mercer.expansion import Expansion
     from mercer.features import KernelKMeans, KernelPCA
     from mercer.hypotheses import hsic_test, mmd_test
+    from mercer.inspection import explain
     from mercer.machines import (
         SVC,
         SVDD,
@@ -58,6 +59,7 @@ _DOOR = {
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
+    "explain": "mercer.inspection",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
     "load": "mercer.persistence",
@@ -85,6 +87,7 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "__version__",
+    "explain",
     "hsic_test",
     "load",
     "mmd_test",
