@@ -16,7 +16,13 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
-    from mercer.features import KernelKMeans, KernelPCA
+    from mercer.features import (
+        KernelKMeans,
+        KernelPCA,
+        PolygonalPrincipalCurve,
+        PrincipalCurve,
+        RegularizedPrincipalManifold,
+    )
     from mercer.hypotheses import hsic_test, mmd_test
     from mercer.inspection import explain
     from mercer.machines import (
@@ -56,6 +62,9 @@ _DOOR = {
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
     "OneClassSVM": "mercer.machines",
+    "PolygonalPrincipalCurve": "mercer.features",
+    "PrincipalCurve": "mercer.features",
+    "RegularizedPrincipalManifold": "mercer.features",
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
@@ -86,6 +95,9 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PolygonalPrincipalCurve",
+    "PrincipalCurve",
+    "RegularizedPrincipalManifold",
     "__version__",
     "explain",
     "hsic_test",

@@ -31,6 +31,31 @@ def grammar_probabilities(
     kernel: tuple[Any, ...], token: NDArray[np.int32], start: NDArray[np.int64]
 ) -> NDArray[np.float64]: ...
 
+class CostPath:
+    def __init__(
+        self,
+        rows: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        valid: NDArray[np.int64],
+        equality: bool,
+        steps: list[dict[str, NDArray[np.float64]]],
+    ) -> None: ...
+
+def solve_cost_paths32(
+    matrices: list[NDArray[np.float32]],
+    jobs: list[tuple[int, CostPath]],
+    settings: dict[str, Any],
+    gap_limit: float,
+) -> list[dict[str, NDArray[Any]]]: ...
+def solve_cost_paths64(
+    matrices: list[NDArray[np.float64]],
+    jobs: list[tuple[int, CostPath]],
+    settings: dict[str, Any],
+    gap_limit: float,
+) -> list[dict[str, NDArray[Any]]]: ...
+
+cost_path_statuses: list[str]
+
 class GramTable:
     def __init__(self, patterns: Sequence[Sequence[int]], min_depth: int, span: int) -> None: ...
     def count(

@@ -28,6 +28,7 @@ from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
 from mercer.solvers.decomposition import native_settings
 
+from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
 from .multiclass import OneVsOne, Scheme, Single, pair_position
 from .proving import Fitting, assumption, prove
@@ -339,47 +340,32 @@ def suits(scheme: Scheme, formulation: Formulation, kernel: Kernel) -> bool:
 
 
 def fit_pairs(
-    X: Any,
+    data: TrainingData,
     gram: Gram,
     scheme: OneVsOne,
     formulation: LossFormulation,
     settings: Settings,
     weight: Array,
-    kept: Rows | None,
-    n_total: int,
     centring: Centring | None = None,
 ) -> PairFitting | None:
-    """Return a fit of all pairs; None where some of them are too large for this way.
-
-    Parameters
-    ----------
-    X : objects
-        The training rows that take part.
-    gram : Gram
-        Their kernel matrix.
-    scheme : OneVsOne
-        The classes.
-    formulation : LossFormulation
-        The machine.
-    settings : Settings
-        Tolerances and limits.
-    weight : array
-        s_i.
-    kept : array of int or None
-        Positions of the rows in the user's data.
-    n_total : int
-        Rows of the user's data.
-    centring : Centring, optional
-        Of the rows behind `gram`.
-    """
+    """Return a fit of all pairs on a float64 matrix; None where some are too large for it."""
     begin = perf_counter()
-    gram = gram.in_precision("float64")
     pairs = solve_pairs(formulation, gram, scheme.codes, len(scheme.classes), weight, settings)
     if pairs is None:
         return None
     empty: Any = []
     fitting = PairFitting(
-        X, gram, scheme, formulation, settings, weight, kept, n_total, empty, empty, empty
+        data.X,
+        gram,
+        scheme,
+        formulation,
+        settings,
+        weight,
+        data.kept,
+        data.n_total,
+        empty,
+        empty,
+        empty,
     )
     fitting.pairs, fitting.centring = pairs, centring
     fitting.sum_zero = formulation.fit_intercept

@@ -170,6 +170,12 @@ class OneVsOne(Scheme):
     def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
         self.codes, self.classes = codes, classes
 
+    @property
+    def n_pairs(self) -> int:
+        """The number of tasks."""
+        k = len(self.classes)
+        return k * (k - 1) // 2
+
     @cached_property
     def members(self) -> list[Rows]:
         """The rows of every class."""
