@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         RegularizedPrincipalManifold,
     )
     from mercer.hypotheses import hsic_test, mmd_test
+    from mercer.inspection import explain
     from mercer.machines import (
         SVC,
         SVDD,
@@ -67,6 +68,7 @@ _DOOR = {
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
+    "explain": "mercer.inspection",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
     "load": "mercer.persistence",
@@ -97,6 +99,7 @@ __all__ = [
     "PrincipalCurve",
     "RegularizedPrincipalManifold",
     "__version__",
+    "explain",
     "hsic_test",
     "load",
     "mmd_test",
