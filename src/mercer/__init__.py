@@ -77,6 +77,24 @@ _DOOR = {
     "virtual_support_vectors": "mercer.machines",
 }
 
+# Packages that load when they are first used: ``import mercer; mercer.inspection.check(...)``.
+_ROOMS = (
+    "capacity",
+    "data",
+    "features",
+    "geometry",
+    "gram",
+    "hypotheses",
+    "inspection",
+    "kernels",
+    "losses",
+    "machines",
+    "persistence",
+    "plots",
+    "selection",
+    "solvers",
+)
+
 __all__ = [
     "LSSVC",
     "LSSVR",
@@ -110,6 +128,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"mercer.{name}")
     if name not in _DOOR:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
     value = getattr(import_module(_DOOR[name]), name)
@@ -118,4 +138,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_ROOMS])

@@ -144,7 +144,7 @@ class FittedAttributes:
         """Training rows whose coefficient is at the bound that the loss sets."""
         return self._fitted("_record").marked(BOUNDED)
 
-    def margin_points_(self, tol: float | None = None) -> Any:
+    def margin_points(self, tol: float | None = None) -> Any:
         """Return the training rows on the edge of the margin or tube, support vectors or not.
 
         Parameters
