@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
     from mercer.features import (
+        KernelFeatureAnalysis,
         KernelKMeans,
         KernelPCA,
         PolygonalPrincipalCurve,
@@ -56,6 +57,7 @@ _DOOR = {
     "KernelRidgeClassifier": "mercer.machines.ridge",
     "LSSVC": "mercer.machines.ridge",
     "LSSVR": "mercer.machines.ridge",
+    "KernelFeatureAnalysis": "mercer.features",
     "KernelKMeans": "mercer.features",
     "KernelPCA": "mercer.features",
     "NotSeparableError": "mercer.machines",
@@ -104,6 +106,7 @@ __all__ = [
     "Certificate",
     "Expansion",
     "GaussianProcessRegressor",
+    "KernelFeatureAnalysis",
     "KernelKMeans",
     "KernelPCA",
     "KernelRidge",

@@ -14,6 +14,7 @@ from .approximation import ApproximationError, approximation_error
 from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
+from .feature_analysis import KernelFeatureAnalysis
 from .fourier import RandomFourierFeatures
 from .kernel_kmeans import KernelKMeans
 from .kernel_pca import KernelPCA
@@ -30,6 +31,7 @@ __all__ = [
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
     "KernelCenterer",
+    "KernelFeatureAnalysis",
     "KernelKMeans",
     "KernelPCA",
     "LogFeatures",
