@@ -59,8 +59,8 @@ _WIDE = 50
 _TASKS_PER_THREAD = 8
 """Problems that are handed to the threads together, where memory allows."""
 
-_SINGLE = 2.0**-24
-"""Relative error of a kernel value that is stored in single precision."""
+_SINGLE = 0.41 * 2.0**-24
+"""Root mean square of the relative error of a value that is stored in single precision."""
 
 _SAMPLE = 8
 """Validation rows on which the effect of these errors is looked at."""
@@ -148,6 +148,7 @@ class _Split:
     outside: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     weight: Array | None = None
     back: Rows | None = None  # from `inside` to the order of `train`
+    back_test: Rows | None = None  # from `outside` to the order of `test`
 
 
 class _Domain:
@@ -391,7 +392,8 @@ class SharedFits:
             split = _Split(request.train, request.test)
             train = _kept(request.train, weight)
             train = train[np.argsort(place[train], kind="stable")]
-            split.inside, split.outside = place[train], place[request.test]
+            split.inside, split.outside = place[train], np.sort(place[request.test])
+            split.back_test = np.argsort(np.argsort(place[request.test], kind="stable"))
             split.y_train = y[train]
             split.weight = None if weight is None else weight[train]
             split.X_test, _ = _safe_split(
@@ -520,7 +522,8 @@ class SharedFits:
                     self.refused.append((request, note))
                 continue
             values = (result["valid"][c] - result["multiplier"][c][:, None]).T
-            known = [(split.X_test, values[:m])]
+            tested = values[:m] if split.back_test is None else values[:m][split.back_test]
+            known = [(split.X_test, tested)]
             if request.evaluate_train:
                 known.append((split.X_train, values[m:][split.back]))
             model = known_values.model(machine, job.path.classes, known, _Fit(request, split))
