@@ -5,9 +5,13 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
+    ConformalNovelty,
+    KernelCCA,
     KernelFeatureAnalysis,
     KernelKMeans,
     KernelPCA,
+    KernelSpectralClustering,
+    ParzenDensity,
     PolygonalPrincipalCurve,
     PrincipalCurve,
     RegularizedPrincipalManifold,
@@ -18,6 +22,11 @@ ESTIMATORS = [
     KernelPCA(n_components=2, kernel="rbf", center=False),
     KernelKMeans(random_state=0),
     KernelFeatureAnalysis(),
+    KernelCCA(),
+    KernelSpectralClustering(random_state=0),
+    ParzenDensity(),
+    ParzenDensity(1.0),
+    ConformalNovelty(random_state=0),
     KernelFeatureAnalysis(1, constraint="l2", contrast="kurtosis", n_basis=3, random_state=0),
     RegularizedPrincipalManifold(n_nodes=8),
     RegularizedPrincipalManifold(n_nodes=6, assignment="soft"),

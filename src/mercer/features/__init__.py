@@ -16,6 +16,7 @@ from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
 from .feature_analysis import KernelFeatureAnalysis
 from .fourier import RandomFourierFeatures
+from .kernel_cca import KernelCCA
 from .kernel_kmeans import KernelKMeans
 from .kernel_pca import KernelPCA
 from .logarithm import LogFeatures
@@ -24,16 +25,19 @@ from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
 from .relevance import RelevantColumns
 from .spectral import draw_frequencies
+from .spectral_clustering import KernelSpectralClustering
 from .taylor import TaylorFeatures
 
 __all__ = [
     "ApproximationError",
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
+    "KernelCCA",
     "KernelCenterer",
     "KernelFeatureAnalysis",
     "KernelKMeans",
     "KernelPCA",
+    "KernelSpectralClustering",
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",

@@ -1,9 +1,11 @@
 """The machines: scikit-learn estimators that pose a problem, have it solved and prove it."""
 
+from .conformal_novelty import ConformalNovelty
 from .errors import InfeasibleError, InfeasibleNuError, NotSeparableError, ParameterError
 from .nu_svc import NuSVC
 from .nu_svr import NuSVR
 from .one_class import OneClassSVM
+from .parzen import ParzenDensity
 from .record import PointStatus
 from .svc import SVC
 from .svdd import SVDD
@@ -14,6 +16,7 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "ConformalNovelty",
     "InfeasibleError",
     "InfeasibleNuError",
     "NotSeparableError",
@@ -21,6 +24,7 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "ParameterError",
+    "ParzenDensity",
     "PointStatus",
     "virtual_support_vectors",
 ]

@@ -1,0 +1,267 @@
+r"""Canonical correlation analysis in feature space.
+
+Problem: for paired objects with centred kernel matrices K and L find directions
+:math:`u = \sum_i a_i \phi(x_i)`, :math:`v = \sum_i b_i \psi(y_i)` with the largest covariance
+:math:`a' K L b / n` subject to :math:`a' K^2 a / n + \kappa a' K a = 1` and the same for b: the
+variance of a projection plus kappa times its squared length. Without kappa every correlation would
+be 1 (F. Bach, M. Jordan, "Kernel independent component analysis", JMLR 3, 2002; D. Hardoon,
+S. Szedmak, J. Shawe-Taylor, Neural Computation 16, 2004).
+
+Method: with :math:`K = U \Lambda U'` the substitution :math:`a = U (\Lambda (\Lambda + n \kappa) /
+n)^{-1/2} p` turns the problem into the singular value decomposition of :math:`R_x' R_y`,
+:math:`R_x = U (\Lambda / (\Lambda + n \kappa))^{1/2}`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from mercer.gram import Gram, Prepared
+from mercer.kernels import Kernel, resolve
+from mercer.machines.data import check_several_targets
+from mercer.machines.estimator import KernelEstimator
+from mercer.objects.parameters import integer, positive
+from mercer.objects.validation import count, stored_alike
+from mercer.solvers import Certificate
+
+Array = NDArray[np.float64]
+
+_RANK = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
+
+
+class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """Canonical correlation analysis of two kinds of objects, in feature space.
+
+    Finds pairs of directions along which paired objects are most correlated, regularised by the
+    lengths of the directions.
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=2
+        Number of pairs of directions; fewer where the kernel matrices have a lower rank.
+    kernel, kernel_y : str, Kernel or callable, default="rbf"
+        Kernels on the objects of X and of Y.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of named kernels, of both; see :class:`mercer.SVC`.
+    reg : float > 0, default=0.1
+        The constant kappa, for kernels with k(x, x) = 1. Values are multiplied by the mean
+        variance in feature space, so that it does not depend on the scale of a kernel.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Attributes
+    ----------
+    correlations_ : array of shape (n_components_,)
+        The regularised correlations, falling, between 0 and 1.
+    x_coef_, y_coef_ : array of shape (n_samples, n_components_)
+        Coefficients of the directions.
+    n_components_ : int
+        Number of pairs.
+    certificate_ : Certificate
+        Primal value: minus the sum of the correlations; dual value: a lower bound on it from the
+        residuals of the singular vectors.
+    kernel_, kernel_y_ : Kernel
+        The kernels with all parameters resolved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelCCA
+    >>> t = np.linspace(-1.0, 1.0, 50)[:, None]
+    >>> model = KernelCCA(1, reg=0.01).fit(t, t**2)  # uncorrelated, but dependent
+    >>> bool(model.correlations_[0] > 0.9)
+    True
+    """
+
+    _sparse_means_sparse = False
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: Any = "rbf",
+        kernel_y: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        reg: float = 0.1,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.kernel_y = kernel_y
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.reg = reg
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : objects
+            Objects of the first kind; for ``kernel="precomputed"`` their square kernel matrix.
+        y : objects
+            The objects paired with them; a one-dimensional array of numbers is one column.
+
+        Returns
+        -------
+        self : KernelCCA
+            The fitted transformer.
+        """
+        begun = time.monotonic()
+        with self._all_or_nothing():
+            wanted = integer(self.n_components, "n_components", minimum=1)
+            reg = positive(self.reg, "reg")
+            data, kernel = self._enter(X)
+            kernel_y = resolve(self.kernel_y, self.gamma, self.degree, self.coef0)
+            kernel_y, other = kernel_y._bound_to(self._second(y, kernel_y, data.n))
+            if count(other) != data.n:
+                raise ValueError(
+                    f"X and y have inconsistent numbers of samples: {data.n} and {count(other)}."
+                )
+            first = _View(self._gram(data, kernel), reg, self.n_jobs)
+            second = _View(Gram(kernel_y, other, "float64"), reg, self.n_jobs)
+            M = first.root.T @ second.root
+            P, values, Q = scipy.linalg.svd(M, full_matrices=False)
+            k = min(wanted, int(np.count_nonzero(values > 1e-12)))
+            if not k:
+                raise ValueError(
+                    "one of the two sides is constant in feature space (at least 2 different "
+                    f"objects are needed; n_samples={data.n}), so nothing correlates with it."
+                )
+            signs = np.where((first.root @ P[:, :k]).sum(axis=0) < 0.0, -1.0, 1.0)
+            P, Q = P[:, :k] * signs, Q[:k].T * signs
+            self.correlations_, self.n_components_ = values[:k], k
+            self.x_coef_, self._x_offsets = first.directions(P)
+            self.y_coef_, self._y_offsets = second.directions(Q)
+            self.kernel_, self.kernel_y_ = kernel, kernel_y
+            self._x_fit = np.arange(data.n) if kernel.pairwise else data.X
+            self._y_fit = other
+            residual = np.linalg.norm(M @ Q - P * values[:k], axis=0)
+            error = float(residual.sum()) + 8.0 * np.finfo(float).eps * math.sqrt(data.n) * k
+            total = float(values[:k].sum())
+            definite = kernel.definiteness.is_psd and kernel_y.definiteness.is_psd
+            self.certificate_ = Certificate(
+                "optimal",
+                primal=-total,
+                dual=-total - error,
+                gap=error,
+                relative_gap=error / total,
+                kkt_violation=float(residual.max()),
+                seconds=time.monotonic() - begun,
+                assumes=None if definite else "psd",
+                rounding=error,
+            )
+        return self
+
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Return the projections of objects.
+
+        Parameters
+        ----------
+        X : objects
+            Objects of the first kind.
+        y : objects, optional
+            Objects of the second kind.
+
+        Returns
+        -------
+        array of shape (n_X, n_components_), or a pair of them
+            Projections of X; with `y` also those of y.
+        """
+        X = self._objects(X)
+        x_scores = self._project(self.kernel_, self._x_fit, X, self.x_coef_) - self._x_offsets
+        if y is None:
+            return x_scores
+        n = len(y) if isinstance(y, list | tuple) else count(y)
+        Y = self.kernel_y_.validate(self._second(y, self.kernel_y_, n))
+        y_scores = self._project(self.kernel_y_, self._y_fit, Y, self.y_coef_) - self._y_offsets
+        return x_scores, y_scores
+
+    def fit_transform(self, X: Any, y: Any) -> Array:
+        """Find the directions and return the projections of the objects X.
+
+        Parameters
+        ----------
+        X, y : objects
+            As for `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+            Projections.
+        """
+        return np.asarray(self.fit(X, y).transform(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the correlation of the first pair of projections on objects.
+
+        Parameters
+        ----------
+        X, y : objects
+            Pairs.
+
+        Returns
+        -------
+        float
+            The correlation.
+        """
+        x_scores, y_scores = self.transform(X, y)
+        return float(np.corrcoef(x_scores[:, 0], y_scores[:, 0])[0, 1])
+
+    def _second(self, y: Any, kernel: Kernel, n: int) -> Any:
+        """Return the objects y; numbers in one dimension as a column."""
+        if kernel.takes.pairwise:
+            raise ValueError("kernel_y is evaluated on objects; a precomputed matrix has none.")
+        if kernel.takes.structured:
+            return y
+        rows = check_several_targets(self, y, n)
+        return rows[:, None] if rows.ndim == 1 else rows
+
+    def _project(self, kernel: Kernel, fitted: Any, X: Any, coef: Array) -> Array:
+        if kernel.pairwise:
+            return np.asarray(Prepared(kernel, fitted).matmul(X, coef, self.n_jobs))
+        rows, Z = stored_alike(X, fitted)
+        return np.asarray(Prepared(kernel, Z).matmul(rows, coef, self.n_jobs))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class _View:
+    """One side: its eigenvectors, damped and scaled."""
+
+    def __init__(self, gram: Gram, reg: float, n_jobs: int | None) -> None:
+        K = np.asarray(gram.tile(n_jobs=n_jobs), dtype=np.float64)
+        self.means = K.mean(axis=0)
+        K = K - self.means - self.means[:, None] + self.means.mean()
+        values, vectors = scipy.linalg.eigh(0.5 * (K + K.T))
+        kept = values > max(_RANK * float(values[-1]), 1e-300)
+        self.values, self.vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+        # reg times the mean variance, times n
+        self.shift = reg * float(self.values.sum())
+        self.root = self.vectors * np.sqrt(self.values / (self.values + self.shift))
+
+    def directions(self, P: Array) -> tuple[Array, Array]:
+        """Return coefficients of directions on uncentred values, and what is subtracted."""
+        n = len(self.means)
+        scale = np.sqrt(n / (self.values * (self.values + self.shift)))
+        coef = (self.vectors * scale) @ P
+        coef = coef - coef.mean(axis=0)
+        return coef, self.means @ coef

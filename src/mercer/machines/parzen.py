@@ -1,0 +1,255 @@
+r"""Kernel density estimation with Gaussian windows, and the choice of their width."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Self
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
+from sklearn.base import DensityMixin
+
+from mercer.gram import Gram, Prepared
+from mercer.kernels import RBF, Linear
+from mercer.objects.parameters import is_number, positive
+from mercer.solvers import Certificate
+
+from .data import check_objects, check_training_objects
+from .estimator import KernelEstimator
+from .weights import check_sample_weight, positive_rows
+
+Array = NDArray[np.float64]
+
+RULES = ("likelihood", "silverman", "scott")
+
+_ROWS = Linear()  # the data are dense rows
+_TINY = 1e-250  # sums below this are taken again in logarithms
+_SPAN = (1e-3, 30.0)  # widths that are searched, relative to Scott's
+
+
+class ParzenDensity(DensityMixin, KernelEstimator):
+    r"""The Parzen window estimate of a density.
+
+    .. math:: p(x) = \frac{1}{W} \sum_i w_i \prod_j \frac{1}{h s_j \sqrt{2\pi}}
+              e^{-(x_j - x_{ij})^2 / 2 h^2 s_j^2}
+
+    with weights w, their sum W, and the scales s_j of the columns.
+
+    Parameters
+    ----------
+    bandwidth : float > 0 or {"likelihood", "silverman", "scott"}, default="likelihood"
+        A number is the width in the units of the data, for all columns. The rules take the standard
+        deviations of the columns as their scales and choose the factor h: Scott's
+        W^(-1/(d+4)), Silverman's (W (d + 2) / 4)^(-1/(d+4)), or the one with the largest
+        leave-one-out likelihood.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        The factor h.
+    scale_ : array of shape (n_features,)
+        The scales s_j; 1 where `bandwidth` is a number.
+    loo_log_likelihood_ : float
+        The sum of log densities of the training rows, each without its own window.
+    certificate_ : Certificate
+        For "likelihood": "stationary", the width is a local maximum inside the searched range, or
+        "infeasible" where the likelihood grows without bound as h tends to 0, because rows repeat.
+    kernel_ : Kernel
+        The Gaussian kernel of width h on scaled rows.
+
+    Examples
+    --------
+    >>> from mercer import ParzenDensity
+    >>> density = ParzenDensity(1.0).fit([[-1.0], [1.0]])
+    >>> density.score_samples([[0.0]]).round(4).tolist()  # log of exp(-1/2) / sqrt(2 pi)
+    [-1.4189]
+    """
+
+    _sparse_means_sparse = False
+
+    def __init__(self, bandwidth: Any = "likelihood", *, n_jobs: int | None = None) -> None:
+        self.bandwidth = bandwidth
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Keep the rows and choose the width.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : ParzenDensity
+            The fitted density.
+        """
+        begun = time.monotonic()
+        with self._all_or_nothing():
+            if is_number(self.bandwidth):
+                positive(self.bandwidth, "bandwidth")
+            elif self.bandwidth not in RULES:
+                raise ValueError(
+                    f"bandwidth must be a number or one of {', '.join(RULES)}; got "
+                    f"{self.bandwidth!r}."
+                )
+            X = _dense(check_training_objects(self, X, _ROWS))
+            self._trained_on_sparse = False
+            weight = check_sample_weight(sample_weight, len(X))
+            kept = positive_rows(weight)
+            rows = np.asarray(X if kept is None else X[kept], dtype=np.float64)
+            w = np.ones(len(rows)) if weight is None else weight if kept is None else weight[kept]
+            self._choose(rows, np.asarray(w, dtype=np.float64), begun)
+        return self
+
+    def _choose(self, X: Array, weight: Array, begun: float) -> None:
+        total, d = float(weight.sum()), X.shape[1]
+        scale = np.ones(d)
+        n_iter, status = 0, "optimal"
+        if is_number(self.bandwidth):
+            h = float(self.bandwidth)
+        else:
+            mean = weight @ X / total
+            spread = np.sqrt(weight @ (X - mean) ** 2 / total)
+            if not (spread > 0.0).any() or total <= 1.0:
+                raise ValueError(
+                    "a rule for the bandwidth needs at least 2 different rows (n_samples="
+                    f"{len(X)}); give a number."
+                )
+            scale = np.where(spread > 0.0, spread, spread[spread > 0.0].min())
+            scott = total ** (-1.0 / (d + 4))
+            h = scott if self.bandwidth != "silverman" else scott * ((d + 2) / 4) ** (-1 / (d + 4))
+            if self.bandwidth == "likelihood":
+                h, n_iter, status = self._most_likely(X / scale, weight, scott)
+        self.bandwidth_, self.scale_ = h, scale
+        self._rows_fit, self._weight_fit = X / scale, weight
+        self.kernel_ = RBF(0.5 / h**2)
+        value = _leave_one_out(self._rows_fit, weight, h, self.n_jobs) - total * float(
+            np.log(scale).sum()
+        )
+        self.loo_log_likelihood_ = value
+        self.certificate_ = Certificate(
+            status,
+            primal=-value,
+            dual=math.nan,
+            gap=math.nan,
+            relative_gap=math.nan,
+            kkt_violation=math.nan,
+            n_iter=n_iter,
+            seconds=time.monotonic() - begun,
+        )
+
+    def _most_likely(self, Z: Array, weight: Array, scott: float) -> tuple[float, int, str]:
+        """Return the width of the largest leave-one-out likelihood, by a grid and a refinement."""
+        low, high = (math.log(factor * scott) for factor in _SPAN)
+        grid = np.linspace(low, high, 25)
+        values = [-_leave_one_out(Z, weight, math.exp(u), self.n_jobs) for u in grid]
+        best = int(np.argmin(values))
+        if best == 0:
+            return math.exp(low), len(grid), "infeasible"
+        bracket = (grid[best - 1], grid[min(best + 1, len(grid) - 1)])
+        found = scipy.optimize.minimize_scalar(
+            lambda u: -_leave_one_out(Z, weight, math.exp(u), self.n_jobs),
+            bounds=bracket,
+            method="bounded",
+            options={"xatol": 1e-4},
+        )
+        return math.exp(float(found.x)), len(grid) + int(found.nfev), "stationary"
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the logarithms of the density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_X,)
+            Log densities.
+        """
+        self._require_fit()
+        X = _dense(check_objects(self, X, _ROWS))
+        Z = np.asarray(X, dtype=np.float64) / self.scale_
+        sums = Prepared(self.kernel_, self._rows_fit).matmul(Z, self._weight_fit, self.n_jobs)
+        far = sums < _TINY
+        with np.errstate(divide="ignore"):
+            logs = np.log(sums)
+        if far.any():  # windows that underflow: once more in logarithms
+            exponents = -0.5 * cdist(Z[far], self._rows_fit, "sqeuclidean") / self.bandwidth_**2
+            logs[far] = logsumexp(exponents, axis=1, b=self._weight_fit)
+        d = self._rows_fit.shape[1]
+        size = d * math.log(self.bandwidth_ * math.sqrt(2.0 * math.pi)) + np.log(self.scale_).sum()
+        return np.asarray(logs - math.log(float(self._weight_fit.sum())) - size)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the log likelihood of rows, the sum of their log densities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Rows.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        float
+            The log likelihood.
+        """
+        return float(self.score_samples(X).sum())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the density.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Rows.
+        """
+        self._require_fit()
+        rng = np.random.default_rng(random_state)
+        share = self._weight_fit / self._weight_fit.sum()
+        chosen = self._rows_fit[rng.choice(len(share), n_samples, p=share)]
+        return np.asarray((chosen + self.bandwidth_ * rng.normal(size=chosen.shape)) * self.scale_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _leave_one_out(Z: Array, weight: Array, h: float, n_jobs: int | None) -> float:
+    """Return the weighted sum of log densities, each without one copy of its own window."""
+    total = float(weight.sum())
+    if total <= 1.0:
+        return -math.inf
+    sums = Gram(RBF(0.5 / h**2), Z, "float64").matmul(weight, n_jobs) - np.minimum(weight, 1.0)
+    if (sums <= _TINY).any():
+        return -math.inf
+    constant = math.log(total - 1.0) + Z.shape[1] * math.log(h * math.sqrt(2.0 * math.pi))
+    return float(weight @ (np.log(sums) - constant))
+
+
+def _dense(X: Any) -> Any:
+    if not isinstance(X, np.ndarray):
+        raise TypeError("Sparse rows are not supported by ParzenDensity; pass X.toarray().")
+    return X

@@ -1,0 +1,74 @@
+"""Spectral clustering on kernel values."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.cluster import SpectralClustering
+from sklearn.metrics import adjusted_rand_score
+
+import mercer
+from mercer import KernelSpectralClustering
+from mercer.data import rings
+from mercer.kernels import RBF, Jaccard
+
+X, Y = rings(120, noise=0.05, random_state=0)
+
+
+def ncut(K, labels):
+    total = 0.0
+    for c in set(labels):
+        inside = np.array(labels) == c
+        total += K[inside][:, ~inside].sum() / K[inside].sum()
+    return total
+
+
+def test_rings_are_separated_and_new_points_follow():
+    model = KernelSpectralClustering(2, kernel=RBF(20.0), random_state=0).fit(X)
+    assert adjusted_rand_score(model.labels_, Y) == 1.0
+    peer = SpectralClustering(2, gamma=20.0, random_state=0).fit(X)
+    assert adjusted_rand_score(model.labels_, peer.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    Z, z = rings(60, noise=0.05, random_state=1)
+    assert adjusted_rand_score(model.predict(Z), z) == 1.0
+    assert model.ncut_ == pytest.approx(ncut(RBF(20.0)(X), model.labels_))
+    assert model.eigenvalues_[0] == pytest.approx(1.0)
+
+
+def test_bound_holds_for_every_clustering():
+    few = X[:9]
+    K = RBF(1.0)(few)
+    model = KernelSpectralClustering(2, kernel=RBF(1.0), random_state=0).fit(few)
+    best = min(
+        ncut(K, labels) for labels in itertools.product((0, 1), repeat=9) if 0 < sum(labels) < 9
+    )
+    assert model.certificate_.dual <= best <= model.ncut_ + 1e-12
+    assert model.certificate_.dual > 0.3 * best
+
+
+def test_iteration_and_whole_spectrum_agree(monkeypatch):
+    from mercer.features import spectral_clustering
+
+    whole = KernelSpectralClustering(3, kernel=RBF(2.0), random_state=0).fit(X)
+    monkeypatch.setattr(spectral_clustering, "_DENSE_UP_TO", 10)
+    iterated = KernelSpectralClustering(3, kernel=RBF(2.0), random_state=0).fit(X)
+    np.testing.assert_allclose(iterated.eigenvalues_, whole.eigenvalues_, atol=1e-8)
+    assert iterated.ncut_ == pytest.approx(whole.ncut_, rel=1e-3)
+    assert iterated.certificate_.dual <= whole.certificate_.dual + 1e-9
+
+
+def test_sets_matrices_and_files(tmp_path):
+    sets = [{"a", "b"}, {"a", "b", "c"}, {"b", "c"}, {"x", "y"}, {"y", "z"}, {"x", "y", "z"}]
+    model = KernelSpectralClustering(2, kernel=Jaccard(), random_state=0).fit(sets)
+    assert adjusted_rand_score(model.labels_, [0, 0, 0, 1, 1, 1]) == 1.0
+    matrix = KernelSpectralClustering(2, kernel="precomputed", random_state=0).fit(Jaccard()(sets))
+    assert adjusted_rand_score(matrix.labels_, model.labels_) == 1.0
+    mercer.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(mercer.load(tmp_path / "model").predict(sets), model.labels_)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="negative values"):
+        KernelSpectralClustering(2, kernel="linear").fit(X)
+    with pytest.raises(ValueError, match="n_clusters=9 needs"):
+        KernelSpectralClustering(9).fit(X[:5])
