@@ -28,7 +28,10 @@ if TYPE_CHECKING:
         OneClassSVM,
         virtual_support_vectors,
     )
-    from mercer.machines.gaussian_process import GaussianProcessRegressor
+    from mercer.machines.gaussian_process import (
+        GaussianProcessClassifier,
+        GaussianProcessRegressor,
+    )
     from mercer.machines.ridge import (
         LSSVC,
         LSSVR,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "GaussianProcessClassifier": "mercer.machines.gaussian_process",
     "GaussianProcessRegressor": "mercer.machines.gaussian_process",
     "KernelRidge": "mercer.machines.ridge",
     "KernelRidgeCV": "mercer.machines.ridge",
@@ -74,6 +78,7 @@ __all__ = [
     "SVR",
     "Certificate",
     "Expansion",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KernelKMeans",
     "KernelPCA",

@@ -46,5 +46,5 @@ def kernel_error(gram: Gram) -> tuple[int, float]:
         return columns, roundings * UNIT
     if type(kernel) is RBF:
         largest = float(np.max(X.multiply(X).sum(axis=1), initial=0.0))
-        return columns, roundings * UNIT * (1.0 + 4.0 * float(kernel.gamma) * largest)
+        return columns, roundings * UNIT * (1.0 + 4.0 * float(np.max(kernel.gamma)) * largest)
     return columns, (columns + _OTHER) * UNIT

@@ -61,8 +61,7 @@ def evaluate(
     """
     gram = covariance.gram(X)
     noise = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (gram.n,))
-    if covariance.noise:
-        noise = noise + covariance.noise
+    noise = noise + covariance.white(X) + (covariance.noise or 0.0)
     scale = float(np.abs(gram.diag()).mean()) + float(noise.mean())
     for jitter in (0.0, *(scale * share for share in _JITTER)):
         try:
