@@ -16,7 +16,13 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
-    from mercer.features import KernelKMeans, KernelPCA
+    from mercer.features import (
+        KernelKMeans,
+        KernelPCA,
+        PolygonalPrincipalCurve,
+        PrincipalCurve,
+        RegularizedPrincipalManifold,
+    )
     from mercer.hypotheses import hsic_test, mmd_test
     from mercer.machines import (
         SVC,
@@ -59,6 +65,9 @@ _DOOR = {
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
     "OneClassSVM": "mercer.machines",
+    "PolygonalPrincipalCurve": "mercer.features",
+    "PrincipalCurve": "mercer.features",
+    "RegularizedPrincipalManifold": "mercer.features",
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
@@ -89,6 +98,9 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PolygonalPrincipalCurve",
+    "PrincipalCurve",
+    "RegularizedPrincipalManifold",
     "__version__",
     "hsic_test",
     "load",

@@ -4,12 +4,22 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import KernelKMeans, KernelPCA
+from mercer import (
+    KernelKMeans,
+    KernelPCA,
+    PolygonalPrincipalCurve,
+    PrincipalCurve,
+    RegularizedPrincipalManifold,
+)
 
 ESTIMATORS = [
     KernelPCA(),
     KernelPCA(n_components=2, kernel="rbf", center=False),
     KernelKMeans(random_state=0),
+    RegularizedPrincipalManifold(n_nodes=8),
+    RegularizedPrincipalManifold(n_nodes=6, assignment="soft"),
+    PolygonalPrincipalCurve(6),
+    PrincipalCurve(n_knots=10),
 ]
 
 

@@ -18,6 +18,7 @@ from .fourier import RandomFourierFeatures
 from .kernel_kmeans import KernelKMeans
 from .kernel_pca import KernelPCA
 from .logarithm import LogFeatures
+from .manifolds import PolygonalPrincipalCurve, PrincipalCurve, RegularizedPrincipalManifold
 from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
 from .relevance import RelevantColumns
@@ -34,7 +35,10 @@ __all__ = [
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",
+    "PolygonalPrincipalCurve",
+    "PrincipalCurve",
     "RandomFourierFeatures",
+    "RegularizedPrincipalManifold",
     "RelevantColumns",
     "TaylorFeatures",
     "approximation_error",
