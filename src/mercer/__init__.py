@@ -40,7 +40,10 @@ if TYPE_CHECKING:
         ParzenDensity,
         virtual_support_vectors,
     )
-    from mercer.machines.gaussian_process import GaussianProcessRegressor
+    from mercer.machines.gaussian_process import (
+        GaussianProcessClassifier,
+        GaussianProcessRegressor,
+    )
     from mercer.machines.ridge import (
         LSSVC,
         LSSVR,
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 _DOOR = {
     "Certificate": "mercer.solvers",
     "Expansion": "mercer.expansion",
+    "GaussianProcessClassifier": "mercer.machines.gaussian_process",
     "GaussianProcessRegressor": "mercer.machines.gaussian_process",
     "KernelRidge": "mercer.machines.ridge",
     "KernelRidgeCV": "mercer.machines.ridge",
@@ -114,6 +118,7 @@ __all__ = [
     "Certificate",
     "ConformalNovelty",
     "Expansion",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "KernelCCA",
     "KernelFeatureAnalysis",

@@ -121,6 +121,13 @@ EXAMPLES = [
     Example(RationalQuadratic(alpha=0.7, length_scale=1.3)),
     Example(RationalQuadratic(alpha=1.0)),
     Example(RationalQuadratic(alpha=200.0, length_scale=1.3)),
+    # one width for each column
+    Example(RBF(gamma=[0.7, 0.1, 1.5])),
+    Example(Laplacian(gamma=[0.4, 0.2, 0.9])),
+    Example(Exponential(gamma=[0.6, 1.1, 0.3])),
+    Example(Matern(nu=1.5, length_scale=[0.8, 2.0, 1.3])),
+    Example(Matern(nu=1.2, length_scale=[2.0, 0.7, 1.0])),
+    Example(RationalQuadratic(alpha=0.7, length_scale=[1.3, 0.6, 2.1])),
     Example(DampedOscillator(gamma=1.2, omega=0.7)),
     Example(InverseMultiquadric(c=0.8)),
     Example(RadialBSpline(order=1, scale=1.5, dimension=DIMENSION)),

@@ -31,6 +31,11 @@ def defined(k, X, Z=None):
     return np.asarray(definition(k, X, Z), dtype=float)
 
 
+def scaled(factor, X, Z):
+    """Return both sets with all columns multiplied by a number, or each by its own."""
+    return X * np.array(factor), Z * np.array(factor)
+
+
 def dots(X, Z):
     return (X[:, None] * Z[None]).sum(axis=-1)
 
@@ -41,9 +46,10 @@ def apart(X, Z, p=2):
 
 
 def matern(k, X, Z):
+    r = apart(X / np.array(k.length_scale), Z / np.array(k.length_scale))
     if k.nu == np.inf:
-        return np.exp(-0.5 * (apart(X, Z) / k.length_scale) ** 2)
-    u = np.sqrt(2 * k.nu) * apart(X, Z) / k.length_scale
+        return np.exp(-0.5 * r**2)
+    u = np.sqrt(2 * k.nu) * r
     at = np.where(u > 0, u, 1.0)
     return np.where(u > 0, 2 ** (1 - k.nu) / gamma(k.nu) * at**k.nu * kv(k.nu, at), 1.0)
 
@@ -180,12 +186,12 @@ DEFINITIONS = {
     mk.ExponentialDot: lambda k, X, Z: np.exp(k.gamma * dots(X, Z)),
     mk.PowerSeries: power_series,
     mk.Sigmoid: lambda k, X, Z: np.tanh(k.gamma * dots(X, Z) + k.coef0),
-    mk.RBF: lambda k, X, Z: np.exp(-k.gamma * apart(X, Z) ** 2),
-    mk.Laplacian: lambda k, X, Z: np.exp(-k.gamma * apart(X, Z, 1)),
-    mk.Exponential: lambda k, X, Z: np.exp(-k.gamma * apart(X, Z)),
+    mk.RBF: lambda k, X, Z: np.exp(-(apart(*scaled(np.sqrt(k.gamma), X, Z)) ** 2)),
+    mk.Laplacian: lambda k, X, Z: np.exp(-apart(*scaled(k.gamma, X, Z), 1)),
+    mk.Exponential: lambda k, X, Z: np.exp(-apart(*scaled(k.gamma, X, Z))),
     mk.Matern: matern,
     mk.RationalQuadratic: lambda k, X, Z: (
-        (1 + apart(X, Z) ** 2 / (2 * k.alpha * k.length_scale**2)) ** -k.alpha
+        (1 + apart(*scaled(1 / np.array(k.length_scale), X, Z)) ** 2 / (2 * k.alpha)) ** -k.alpha
     ),
     mk.DampedOscillator: lambda k, X, Z: 1 / (k.gamma**2 + (k.omega * apart(X, Z)) ** 2),
     mk.Multiquadric: lambda k, X, Z: -np.hypot(apart(X, Z), k.c),

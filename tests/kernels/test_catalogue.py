@@ -48,6 +48,7 @@ def test_every_exported_kernel_is_in_the_catalogue():
         for name in mk.__all__
         if isinstance(kind := getattr(mk, name), type) and issubclass(kind, mk.Kernel)
     }
+    exported.remove(mk.White)  # depends on which sample an object is: tests/kernels/test_white.py
     shown = {type(part) for e in EXAMPLES for part in everything(e.kernel)}
     assert {kind.__name__ for kind in exported - shown if concrete(kind)} == set()
 

@@ -244,7 +244,7 @@ def test_the_printed_form_makes_the_kernel(kernel):
         (lambda: RBF("median"), ValueError, "'scale', 'auto' or a number"),
         (lambda: RBF(None), TypeError, "real number"),
         (lambda: RBF(True), TypeError, "real number"),
-        (lambda: RBF([1.0]), TypeError, "real number"),
+        (lambda: Polynomial(gamma=[1.0]), TypeError, "real number"),
         (lambda: Polynomial(2.5), ValueError, "degree must be an integer"),
         (lambda: Polynomial(-1), ValueError, "degree"),
         (lambda: Polynomial("2"), TypeError, "degree"),

@@ -22,6 +22,8 @@ from mercer.kernels import (
     SetPower,
     Spectrum,
     ThinPlate,
+    White,
+    from_sklearn,
 )
 from tests.catalogue import catalogue, sample
 
@@ -296,3 +298,64 @@ def test_the_prior_before_a_fit() -> None:
     mean, cov = model.predict(NEW, return_cov=True)
     np.testing.assert_array_equal(mean, np.zeros(7))
     np.testing.assert_allclose(cov, 2.0 * RBF(0.4)(NEW) + 0.5 * np.eye(7))
+
+
+def test_white_noise_is_the_parameter_noise_as_a_part_of_the_kernel() -> None:
+    inside = GaussianProcessRegressor(1.0 * RBF(0.5) + White(0.1)).fit(X, y)
+    beside = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1).fit(X, y)
+    assert inside.log_marginal_likelihood_value_ == pytest.approx(
+        beside.log_marginal_likelihood_value_, abs=1e-6
+    )
+    for flag in (True, False):
+        a, b = (m.predict(NEW, return_std=True, include_noise=flag) for m in (inside, beside))
+        np.testing.assert_allclose(a, b, atol=1e-3)
+    level = inside.kernel_.right.level
+    with_noise, latent = (
+        inside.predict(NEW, return_cov=True, include_noise=flag)[1] for flag in (True, False)
+    )
+    np.testing.assert_allclose(with_noise - latent, level * np.eye(7), atol=1e-12)
+    inside.partial_fit(NEW, np.zeros(7))
+    whole = GaussianProcessRegressor(inside.kernel_, optimizer=None)
+    whole.fit(np.concatenate([X, NEW]), np.concatenate([y, np.zeros(7)]))
+    np.testing.assert_allclose(inside.predict(X), whole.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        2.0 * sk.RBF([0.7, 1.3]) + sk.WhiteKernel(0.1),
+        sk.Matern([0.7, 1.3], nu=1.5) * sk.ConstantKernel(1.5) + sk.WhiteKernel(0.2),
+        sk.Matern(0.9, nu=2.5) ** 2 + sk.DotProduct(0.8) + sk.WhiteKernel(0.1, "fixed"),
+        sk.RationalQuadratic(0.8, 0.6) * sk.RBF(2.0) + sk.WhiteKernel(0.1),
+        sk.RBF(0.9) ** 1.5 + sk.WhiteKernel(0.1),
+    ],
+    ids=str,
+)
+def test_kernels_of_scikit_learn_are_computed_by_their_counterparts(kernel: Any) -> None:
+    ours = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
+    theirs = peer.GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
+    theta = kernel.theta + 0.1
+    a, b = (m.log_marginal_likelihood(theta, eval_gradient=True) for m in (ours, theirs))
+    assert a[0] == pytest.approx(b[0], abs=1e-8)
+    np.testing.assert_allclose(a[1], b[1], rtol=1e-6, atol=1e-7)
+    for flag in ({"return_std": True}, {"return_cov": True}):
+        for p, q in zip(ours.predict(NEW, **flag), theirs.predict(NEW, **flag), strict=True):
+            np.testing.assert_allclose(p, q, atol=1e-7)
+    assert ours.kernel_ == kernel
+    if "1.5 +" in str(kernel):
+        with pytest.raises(ValueError, match="no counterpart"):
+            from_sklearn(kernel)
+    else:
+        np.testing.assert_allclose(from_sklearn(kernel)(X), kernel(X), atol=1e-12)
+
+
+def test_a_column_without_effect_is_found_irrelevant() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(60, 3))
+    target = np.sin(2.0 * Z[:, 0]) + 0.05 * rng.normal(size=60)
+    kernel = 1.0 * RBF([0.5, 0.5, 0.5]) + White(0.01)
+    model = GaussianProcessRegressor(kernel).fit(Z, target)
+    gamma = model.kernel_.left.kernel.gamma
+    assert gamma[0] > 0.1
+    assert max(gamma[1:]) < 1e-3
+    assert model.parameter_names_[:2] == ["left__kernel__gamma[0]", "left__kernel__gamma[1]"]

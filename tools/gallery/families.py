@@ -84,7 +84,8 @@ FAMILIES = [
         "Algebra",
         "Kernels made of kernels. All of them are written with operators or a function in lower "
         "case, and keep what is known about definiteness and derivatives.",
-        "Sum Product Scaled Power PolynomialOf Exp Normalized OverFeatureSpace OnColumns Constant",
+        "Sum Product Scaled Power PolynomialOf Exp Normalized OverFeatureSpace OnColumns Constant "
+        "White",
     ),
     Family(
         "Your own",

@@ -286,6 +286,11 @@ def _composed() -> dict[str, Portrait]:
 def _general() -> dict[str, Portrait]:
     return {
         "Constant": Curves([mk.Constant(1.0)]),
+        "White": Matrix(
+            [mk.White(1.0)],
+            ["a", "b", "b", "c"],
+            words="what four samples share, two of which look alike",
+        ),
         "OnColumns": Plane([mk.RBF(0.3).on_columns([0])]),
         "Precomputed": Matrix(
             [mk.Precomputed()],

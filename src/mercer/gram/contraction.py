@@ -10,7 +10,7 @@ no array of n x n x p numbers exists.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mercer.objects import validation as kernel_objects
 
 if TYPE_CHECKING:
+    from .interface import Kernel
     from .matrix import Gram
 
 Array = NDArray[np.float64]
@@ -30,13 +31,32 @@ def contract(gram: Gram, W: Array) -> dict[str, Array]:
     W = np.asarray(W, dtype=np.float64)
     if W.shape != (gram.n, gram.n):
         raise ValueError(f"W must have shape {(gram.n, gram.n)}; got {W.shape}.")
-    X = gram.X
+    return contracted(gram.kernel, gram.X, W)
+
+
+def contracted(
+    kernel: Kernel, X: Any, W: Array, wanted: frozenset[str] | None = None
+) -> dict[str, Array]:
+    """Return the same for a bound kernel and validated objects, for some parameters or for all."""
+    n = len(W)
+    step = max(1, min(n, _BYTES // (8 * max(n, 1))))
+    if step >= n:
+        return {name: np.asarray(v) for name, v in kernel._contract(X, X, W, wanted).items()}
     totals: dict[str, Array] = {}
-    step = max(1, min(gram.n, _BYTES // (8 * max(gram.n, 1))))
-    for first in range(0, gram.n, step):
-        rows = slice(first, min(first + step, gram.n))
-        block = X if step >= gram.n else kernel_objects.take(X, rows)
-        for name, matrix in gram.kernel._gradient(block, X).items():
-            part = np.einsum("...ij,ij->...", matrix, W[rows])
-            totals[name] = totals[name] + part if name in totals else np.asarray(part)
+    for first in range(0, n, step):
+        rows = slice(first, min(first + step, n))
+        block, diagonal = kernel_objects.take(X, rows), np.diagonal(W)[rows]
+        _add(totals, kernel._contract(block, X, W[rows], wanted))
+        if not kernel._depends_on_identity:
+            continue
+        # Rows that are compared with a copy of themselves lack what a sample shares with itself.
+        again = kernel_objects.take(X, rows)
+        for other, sign in ((block, 1.0), (again, -1.0)):
+            parts = kernel._contract(block, other, np.diag(sign * diagonal), wanted)
+            _add(totals, parts)
     return totals
+
+
+def _add(totals: dict[str, Array], parts: dict[str, Any]) -> None:
+    for name, part in parts.items():
+        totals[name] = totals[name] + part if name in totals else np.asarray(part)

@@ -29,6 +29,7 @@ from .covariance import Covariance
 from .definiteness import Definiteness
 from .documents import *
 from .finite import FiniteMatrix
+from .from_sklearn import from_sklearn
 from .function import FromFeatureMap, FromFunction
 from .graphs import Diffusion
 from .mapping import log_polar
@@ -40,6 +41,7 @@ from .series import *
 from .sets import *
 from .vectors import *
 from .vectors.boolean import Boolean
+from .white import White
 
 __all__ = [
     "Boolean",
@@ -57,8 +59,10 @@ __all__ = [
     "OnColumns",
     "Precomputed",
     "Vocabulary",
+    "White",
     "bessel_k_bounds",
     "completely_monotonic",
+    "from_sklearn",
     "log_polar",
     "polynomial_basis",
     "project_gram",

@@ -23,6 +23,9 @@ from mercer.objects.rows import narrowed
 from mercer.objects.vocabulary import Vocabulary
 
 from .definiteness import UNKNOWN, Definiteness
+from .hyperparameters import check_bounds, hyperparameters, with_theta
+
+Wanted = frozenset[str] | None
 
 _TILE = 32  # objects a side when a Python kernel is asked for its diagonal only
 
@@ -52,6 +55,9 @@ class Kernel(Parametrised):
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
     _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
+    # bounds of continuous parameters, "fixed" or (low, high), where they are not the usual ones
+    _default_bounds: ClassVar[dict[str, Any]] = {}
+    _bounds: Any = None  # what `with_bounds` states; no part of the function k
 
     # -- what is claimed ---------------------------------------------------------------------
 
@@ -431,6 +437,82 @@ class Kernel(Parametrised):
         blocks = (objects.take(A, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE))
         return np.concatenate([np.diagonal(self.tile(block, block)) for block in blocks])
 
+    # -- hyper-parameters --------------------------------------------------------------------
+
+    @property
+    def theta(self) -> np.ndarray:
+        """Logarithms of the continuous parameters that can be optimised, of a bound kernel.
+
+        In the order of `get_params`; see `with_bounds` for which they are.
+        """
+        self._require_bound("as a function of its parameters")
+        return np.log([entry.value for entry in hyperparameters(self)[0]])
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Bounds on `theta`, of shape (n_parameters, 2)."""
+        self._require_bound("as a function of its parameters")
+        pairs = [(entry.low, entry.high) for entry in hyperparameters(self)[0]]
+        return np.log(np.reshape(pairs, (-1, 2)))
+
+    def with_bounds(self, bounds: Any) -> Self:
+        """Return a copy with bounds on the continuous parameters for the search of a machine.
+
+        Positive continuous parameters that have a derivative are optimised by the machines that
+        maximise a likelihood, such as :class:`mercer.GaussianProcessRegressor`. A kernel around
+        this one, or the machine, may state other bounds, which take precedence.
+
+        Parameters
+        ----------
+        bounds : None, "fixed" or dict
+            "fixed" keeps all parameters as they are. A dict has (low, high) or "fixed" by the names
+            of parameters, as in `get_params`, or of parts, such as ``{"gamma": (0.1, 10.0)}`` or
+            ``{"left": "fixed", "right__scale": (1e-3, 1e3)}``. What it does not name, and None,
+            have the default: 1e-5 to 1e5, and for gamma 5e-11 to 5e9, which are the same bounds for
+            a length scale with gamma = 1 / (2 length_scale^2).
+
+        Returns
+        -------
+        Kernel
+            An equal kernel: bounds do not change its values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.kernels import RBF, Linear
+        >>> kernel = 2.0 * RBF(0.5).with_bounds({"gamma": (0.1, 10.0)}) + 3.0 * Linear()
+        >>> np.exp(kernel.theta), np.exp(kernel.bounds[0])
+        (array([0.5, 2. , 3. ]), array([ 0.1, 10. ]))
+        >>> kernel.clone_with_theta(np.log([1.0, 2.0, 4.0]))
+        2.0 * RBF(gamma=1.0) + 4.0 * Linear()
+        """
+        check_bounds(self, bounds)
+        return self._with(_bounds=dict(bounds) if isinstance(bounds, dict) else bounds)
+
+    def clone_with_theta(self, theta: Any) -> Self:
+        """Return a copy of a bound kernel with other values of its continuous parameters.
+
+        Parameters
+        ----------
+        theta : array of shape (n_parameters,)
+            Logarithms of the values, in the order of `theta`.
+
+        Returns
+        -------
+        Kernel
+            The kernel.
+        """
+        self._require_bound("as a function of its parameters")
+        return with_theta(self, hyperparameters(self)[0], theta)  # type: ignore[return-value]
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy that shares no part with this kernel; bounds are kept."""
+        from sklearn.base import clone
+
+        params = {name: clone(v, safe=False) for name, v in self.get_params(deep=False).items()}
+        made = type(self)(**params)
+        return made if self._bounds is None else made.with_bounds(self._bounds)
+
     # -- algebra -----------------------------------------------------------------------------
 
     def on_columns(self, columns: Any) -> Kernel:
@@ -524,6 +606,26 @@ class Kernel(Parametrised):
                 "respect to its parameters."
             )
         return {}
+
+    @property
+    def _depends_on_identity(self) -> bool:
+        """Whether a value depends on which sample an object is, as that of White does."""
+        return any(part._depends_on_identity for part in self._parts())
+
+    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        """Return sum_ij W_ij dk(x_i, z_j) / dtheta: a number, or an array, for each parameter.
+
+        What `_gradient` states, contracted; a kernel that knows a shorter way overrides it.
+        `wanted`: the names of the parameters that are asked for; None: all.
+        """
+        if wanted is not None and not wanted:
+            return {}
+        slopes = self._gradient(X, Z)
+        return {
+            name: np.einsum("...ij,ij->...", m, W)
+            for name, m in slopes.items()
+            if wanted is None or name in wanted
+        }
 
     def _normalized_form(self) -> Kernel | None:
         """Return a kernel that is equal to normalize(self) but needs no k(x, x), if there is one.

@@ -53,6 +53,10 @@ def stated_transform(
                 f"{w.shape[1]} dimensions; pass dimension={own}."
             )
         values = {name: getattr(self, attribute) for name, attribute in parameters.items()}
+        if any(np.ndim(value) for value in values.values()):
+            raise ValueError(
+                f"the Fourier transform of {self!r} is stated for one width that all columns share."
+            )
         return form(w, **values)
 
     return spectral_density

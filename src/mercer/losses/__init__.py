@@ -3,6 +3,7 @@
 from .base import DualTerms, Loss, PiecewiseQuadratic
 from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
+from .logistic import Logistic
 from .squared import Squared
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "DualTerms",
     "EpsilonInsensitive",
     "Hinge",
+    "Logistic",
     "Loss",
     "PiecewiseQuadratic",
     "Squared",

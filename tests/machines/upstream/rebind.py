@@ -21,7 +21,7 @@ REPLACED = {
     "sklearn.svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
     "sklearn.svm._classes": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
     "sklearn.kernel_ridge": ("KernelRidge",),
-    "sklearn.gaussian_process": ("GaussianProcessRegressor",),
+    "sklearn.gaussian_process": ("GaussianProcessClassifier", "GaussianProcessRegressor"),
     "sklearn.decomposition": ("KernelPCA",),
 }
 

@@ -16,6 +16,7 @@ import pytest
         ("sklearn.tests.test_kernel_ridge", "ridge_exceptions.toml", 8),
         ("sklearn.decomposition.tests.test_kernel_pca", "exceptions.toml", 30),
         ("sklearn.gaussian_process.tests.test_gpr", "process_exceptions.toml", 120),
+        ("sklearn.gaussian_process.tests.test_gpc", "classifier_exceptions.toml", 30),
     ],
 )
 def test_tests_of_scikit_learn(tests, exceptions, at_least):

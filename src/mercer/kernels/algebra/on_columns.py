@@ -15,7 +15,7 @@ from mercer.objects.tables import as_table, holds_objects, select
 from mercer.objects.validation import VECTORS, Objects, as_vectors, column_names
 from mercer.objects.vocabulary import Vocabulary
 
-from ..base import Kernel, inside
+from ..base import Kernel, Wanted, inside
 from ..definiteness import Definiteness, on_subset_of_columns
 
 
@@ -150,6 +150,13 @@ class OnColumns(Kernel):
         A = self._selected(X)
         inner = self.kernel._gradient(A, A if X is Z else self._selected(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
+
+    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        from .operands import nested, wanted_inside
+
+        A = self._selected(X)
+        B = A if X is Z else self._selected(Z)
+        return nested("kernel", self.kernel._contract(A, B, W, wanted_inside(wanted, "kernel")))
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a selection of columns

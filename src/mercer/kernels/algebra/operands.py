@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..base import Kernel
+from ..base import Kernel, Wanted
 
 
 def require_kernel(value: Any, name: str, owner: str) -> None:
@@ -31,6 +31,14 @@ def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dic
     derivative of the whole with respect to the operand's values.
     """
     return {f"{name}__{key}": factor * matrix for key, matrix in gradient.items()}
+
+
+def wanted_inside(wanted: Wanted, name: str) -> Wanted:
+    """Return the names of the wanted parameters that belong to an operand, as it names them."""
+    if wanted is None:
+        return None
+    prefix = f"{name}__"
+    return frozenset(w.removeprefix(prefix) for w in wanted if w.startswith(prefix))
 
 
 def diagonal_gradients(

@@ -10,9 +10,9 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.vocabulary import Vocabulary
 
-from ..base import Kernel, inside
+from ..base import Kernel, Wanted, inside
 from ..definiteness import Definiteness, of_product
-from .operands import nested, outer, product_names, require_kernel
+from .operands import nested, outer, product_names, require_kernel, wanted_inside
 
 
 class Product(Kernel):
@@ -87,6 +87,18 @@ class Product(Kernel):
         left, right = self.left._gradient(X, Z), self.right._gradient(X, Z)
         gradient = nested("left", left, self.right._values(X, Z)) if left else {}
         return gradient | (nested("right", right, self.left._values(X, Z)) if right else {})
+
+    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, part, other in (
+            ("left", self.left, self.right),
+            ("right", self.right, self.left),
+        ):
+            inside = wanted_inside(wanted, name)
+            if inside is None or inside:
+                weights = W * other._values(X, Z)
+                found |= nested(name, part._contract(X, Z, weights, inside))
+        return found
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a product

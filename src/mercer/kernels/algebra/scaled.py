@@ -13,9 +13,9 @@ from mercer.objects.parameters import real, show
 from mercer.objects.validation import count
 from mercer.objects.vocabulary import Vocabulary
 
-from ..base import Kernel, inside
+from ..base import Kernel, Wanted, inside
 from ..definiteness import PSD, Definiteness
-from .operands import nested, require_kernel
+from .operands import nested, require_kernel, wanted_inside
 
 
 class Scaled(Kernel):
@@ -83,6 +83,13 @@ class Scaled(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         inner = nested("kernel", self.kernel._gradient(X, Z), float(self.scale))
         return {"scale": self.kernel._values(X, Z)} | inner
+
+    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        inner = self.kernel._contract(X, Z, W, wanted_inside(wanted, "kernel"))
+        found = nested("kernel", inner, float(self.scale))
+        if wanted is None or "scale" in wanted:
+            found["scale"] = np.einsum("ij,ij->", self.kernel._values(X, Z), W)
+        return found
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a multiple

@@ -11,10 +11,10 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.vocabulary import Vocabulary
 
-from ..base import Kernel, inside
+from ..base import Kernel, Wanted, inside
 from ..constant import Constant
 from ..definiteness import Definiteness, of_sum
-from .operands import concatenated, nested, require_kernel
+from .operands import concatenated, nested, require_kernel, wanted_inside
 
 
 class Sum(Kernel):
@@ -90,6 +90,11 @@ class Sum(Kernel):
         return nested("left", self.left._gradient(X, Z)) | nested(
             "right", self.right._gradient(X, Z)
         )
+
+    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        left = self.left._contract(X, Z, W, wanted_inside(wanted, "left"))
+        right = self.right._contract(X, Z, W, wanted_inside(wanted, "right"))
+        return nested("left", left) | nested("right", right)
 
     def __repr__(self) -> str:
         # A sum on the right keeps its parentheses, and with them its names left and right.

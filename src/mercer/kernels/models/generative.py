@@ -68,7 +68,8 @@ class GenerativeKernel(OverFeatures):
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would return the model unfitted.
-        return type(self)(**{name: _copied(getattr(self, name)) for name in self._names})
+        made = type(self)(**{name: _copied(getattr(self, name)) for name in self._names})
+        return made if self._bounds is None else made.with_bounds(self._bounds)
 
 
 def is_fitted(model: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from mercer.numerics import fourier_transforms
 
 from ..definiteness import PD, PSD, Definiteness
 from ..regularisation import EXPONENTIAL
-from ..stated_spectrum import DrawsFrequencies, stated_transform
+from ..stated_spectrum import stated_transform
+from .column_widths import ColumnWidths
 from .statistics import squared_distances
 from .vector import GammaKernel
 
 
-class Exponential(DrawsFrequencies, GammaKernel):
+class Exponential(ColumnWidths, GammaKernel):
     r"""The exponential of the Euclidean distance.
 
     .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|_2)
@@ -31,8 +33,9 @@ class Exponential(DrawsFrequencies, GammaKernel):
 
     Parameters
     ----------
-    gamma : {"scale", "auto"} or float >= 0, default="scale"
-        The inverse width; a rule is resolved by `bind`.
+    gamma : {"scale", "auto"}, float >= 0 or sequence of float > 0, default="scale"
+        The inverse width; a rule is resolved by `bind`. A sequence has one for each column, by
+        which the columns are multiplied.
 
     Notes
     -----
@@ -52,7 +55,10 @@ class Exponential(DrawsFrequencies, GammaKernel):
     regularisation = EXPONENTIAL
     translation_invariant = True  # a function of the distance
 
-    def __init__(self, gamma: float | str = "scale") -> None:
+    _width_name = "gamma"
+    _width_power = 2.0
+
+    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
         self.gamma = gamma
         self._check()
 
@@ -63,13 +69,21 @@ class Exponential(DrawsFrequencies, GammaKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-gamma * distance); see :meth:`Kernel.compile`."""
-        builder.leaf("sqdist")
+        with self._on_scaled_columns(builder):
+            builder.leaf("sqdist")
         builder.sqrt()
-        builder.affine(-self._width(), 0.0)
+        builder.affine(-self._common_width, 0.0)
         builder.exp()
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        widths = self._widths
+        if widths is not None:
+            return {"gamma": self._by_widths(X, Z, widths)}
         return {"gamma": -np.sqrt(squared_distances(X, Z)) * self._values(X, Z)}
+
+    def _slope(self, squares: np.ndarray) -> np.ndarray:
+        u = np.sqrt(squares)
+        return np.divide(-0.5 * np.exp(-u), u, out=np.zeros_like(u), where=u > 0)
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         # Cauchy in d dimensions.

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
+from mercer.objects.rows import dense_column
 
+from ..base import Wanted
 from ..definiteness import PD, PSD, Definiteness
 from ..regularisation import LAPLACIAN
-from ..stated_spectrum import DrawsFrequencies, stated_transform
+from ..stated_spectrum import stated_transform
+from .column_widths import ColumnWidths
 from .statistics import l1_distances
-from .vector import GammaKernel
+from .vector import GammaKernel, VectorKernel
 
 
-class Laplacian(DrawsFrequencies, GammaKernel):
+class Laplacian(ColumnWidths, GammaKernel):
     r"""The exponential of the L1 distance.
 
     .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|_1)
@@ -26,8 +30,9 @@ class Laplacian(DrawsFrequencies, GammaKernel):
 
     Parameters
     ----------
-    gamma : {"scale", "auto"} or float >= 0, default="scale"
-        The inverse width; a rule is resolved by `bind`.
+    gamma : {"scale", "auto"}, float >= 0 or sequence of float > 0, default="scale"
+        The inverse width; a rule is resolved by `bind`. A sequence has one for each column:
+        exp(-sum_j gamma_j abs(x_j - z_j)).
 
     Notes
     -----
@@ -48,7 +53,10 @@ class Laplacian(DrawsFrequencies, GammaKernel):
     regularisation = LAPLACIAN
     translation_invariant = True  # a function of the distance
 
-    def __init__(self, gamma: float | str = "scale") -> None:
+    _width_name = "gamma"
+    _width_power = 2.0  # of the factor of a column; its differences are not squared
+
+    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
         self.gamma = gamma
         self._check()
 
@@ -63,9 +71,27 @@ class Laplacian(DrawsFrequencies, GammaKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-gamma * L1 distance); see :meth:`Kernel.compile`."""
-        builder.leaf("l1")
-        builder.affine(-self._width(), 0.0)
+        with self._on_scaled_columns(builder):
+            builder.leaf("l1")
+        builder.affine(-self._common_width, 0.0)
         builder.exp()
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        return {"gamma": -l1_distances(X, Z) * self._values(X, Z)}
+        values = self._values(X, Z)
+        widths = self._widths
+        if widths is None:
+            return {"gamma": -l1_distances(X, Z) * values}
+        return {"gamma": np.stack([-values * _differences(X, Z, j) for j in range(len(widths))])}
+
+    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        widths = self._widths
+        if widths is None:
+            return VectorKernel._contract(self, X, Z, W, wanted)
+        H = -W * self._values(X, Z)
+        sums = [np.einsum("ij,ij->", H, _differences(X, Z, j)) for j in range(len(widths))]
+        return {"gamma": np.array(sums)}
+
+
+def _differences(X: Any, Z: Any, j: int) -> np.ndarray:
+    """Return abs(x_j - z_j) for all pairs."""
+    return np.abs(dense_column(X, j)[:, None] - dense_column(Z, j))

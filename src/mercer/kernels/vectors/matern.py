@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import gamma, inf, isinf, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import digamma, kv
@@ -16,9 +17,9 @@ from mercer.objects.parameters import is_number, positive, show
 
 from ..definiteness import PD
 from ..regularisation import GAUSSIAN, MATERN, Regularisation
-from ..stated_spectrum import DrawsFrequencies, stated_transform
+from ..stated_spectrum import stated_transform
+from .column_widths import ColumnWidths, check_width
 from .radial import RadialKernel
-from .statistics import squared_distances
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
@@ -34,7 +35,7 @@ _CLOSED = {
 }
 
 
-class Matern(DrawsFrequencies, RadialKernel):
+class Matern(ColumnWidths, RadialKernel):
     r"""The Matern kernel, whose functions are differentiable ceil(nu) - 1 times.
 
     .. math:: k(x, z) = \frac{2^{1-\nu}}{\Gamma(\nu)} \, u^{\nu} K_{\nu}(u), \quad
@@ -52,8 +53,8 @@ class Matern(DrawsFrequencies, RadialKernel):
     nu : float in [0.1, 30] or inf, default=1.5
         The smoothness. 1/2, 3/2, 5/2, 7/2 and inf have closed forms; other values are evaluated
         through a table of the profile, with an error of at most 1e-13.
-    length_scale : float > 0, default=1.0
-        The width l.
+    length_scale : float > 0 or sequence of float > 0, default=1.0
+        The width l. A sequence has one for each column, by which the columns are divided.
 
     Notes
     -----
@@ -74,14 +75,19 @@ class Matern(DrawsFrequencies, RadialKernel):
         fourier_transforms.matern, nu="nu", length_scale="length_scale"
     )
     definiteness = PD  # a mixture of Gaussians
+    # Data tell a smoothness from another one at best roughly, and closed forms cost less.
+    _default_bounds: ClassVar[dict[str, Any]] = {"nu": "fixed"}
 
-    def __init__(self, nu: float = 1.5, length_scale: float = 1.0) -> None:
+    _width_name = "length_scale"
+    _width_power = -2.0
+
+    def __init__(self, nu: float = 1.5, length_scale: float | Sequence[float] = 1.0) -> None:
         self.nu = nu
         self.length_scale = length_scale
         self._check()
 
     def _check(self) -> None:
-        positive(self.length_scale, "length_scale")
+        check_width(self.length_scale, "length_scale")
         if is_number(self.nu) and isinf(self.nu) and self.nu > 0:
             return
         if not _SMALLEST <= positive(self.nu, "nu") <= _LARGEST:
@@ -97,7 +103,11 @@ class Matern(DrawsFrequencies, RadialKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
-        nu, scale = float(self.nu), float(self.length_scale)
+        with self._on_scaled_columns(builder):
+            self._compile(builder, float(self.nu), self._common_width)
+
+    @staticmethod
+    def _compile(builder: Builder, nu: float, scale: float) -> None:
         builder.leaf("sqdist")
         if nu == inf:
             builder.affine(-0.5 / scale**2, 0.0)
@@ -119,20 +129,23 @@ class Matern(DrawsFrequencies, RadialKernel):
                 builder.power(nu)
             builder.table(_profile(nu))
 
-    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        nu, scale = float(self.nu), float(self.length_scale)
-        squares = squared_distances(X, Z) / scale**2
+    def _other_slopes(self, squares: np.ndarray) -> dict[str, np.ndarray]:
+        nu = float(self.nu)
+        return {} if nu == inf else {"nu": _nu_slope(nu, np.sqrt(2.0 * nu * squares))}
+
+    def _slope(self, squares: np.ndarray) -> np.ndarray:
+        nu = float(self.nu)
         if nu == inf:
-            return {"length_scale": squares * np.exp(-0.5 * squares) / scale}
+            return -0.5 * np.exp(-0.5 * squares)
+        # (u^nu K_nu)' = -u^nu K_(nu - 1), and du / ds = nu / u
         u = np.sqrt(2.0 * nu * squares)
-        # (u^nu K_nu)' = -u^nu K_(nu - 1) and du / dl = -u / l
-        along = u * _bessel(nu, nu - 1.0, u) / scale
-        return {"nu": _nu_slope(nu, u), "length_scale": along}
+        slope = -nu * _bessel(nu, nu - 1.0, u)
+        return np.divide(slope, u, out=np.zeros_like(u), where=u > 0)
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         # Student's t of 2 nu, or normal.
         nu = float(self.nu)
-        normal = rng.normal(scale=1.0 / float(self.length_scale), size=(n, d))
+        normal = rng.normal(scale=1.0 / self._common_width, size=(n, d))
         if nu == inf:
             return normal
         return np.sqrt(nu / rng.standard_gamma(nu, size=(n, 1))) * normal

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from mercer.objects.parameters import positive
 
 from ..definiteness import PD
 from ..regularisation import RATIONAL_QUADRATIC
-from ..stated_spectrum import DrawsFrequencies, stated_transform
+from ..stated_spectrum import stated_transform
+from .column_widths import ColumnWidths, check_width
 from .radial import RadialKernel
-from .statistics import squared_distances
 
 # Up to this exponent a power loses two digits at most, since it multiplies the rounding of 1 + t.
 _LARGE = 64.0
@@ -24,7 +24,7 @@ _TERMS = 10  # of the series of the logarithm, enough for t where the power is n
 _SMALL_EXCESS = [0.0, 0.0, *((-1) ** (k + 1) * (k - 1) / k for k in range(2, 11))]
 
 
-class RationalQuadratic(DrawsFrequencies, RadialKernel):
+class RationalQuadratic(ColumnWidths, RadialKernel):
     r"""A power of a rational function of the squared distance.
 
     .. math:: k(x, z) = \left(1 + \frac{\|x - z\|^2}{2 \alpha l^2}\right)^{-\alpha}
@@ -37,8 +37,8 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
     ----------
     alpha : float > 0, default=1.0
         The exponent; small values mix widths of very different size.
-    length_scale : float > 0, default=1.0
-        The width l.
+    length_scale : float > 0 or sequence of float > 0, default=1.0
+        The width l. A sequence has one for each column, by which the columns are divided.
 
     Notes
     -----
@@ -60,20 +60,24 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
     regularisation = RATIONAL_QUADRATIC
     definiteness = PD  # a mixture of Gaussians
 
-    def __init__(self, alpha: float = 1.0, length_scale: float = 1.0) -> None:
+    _width_name = "length_scale"
+    _width_power = -2.0
+
+    def __init__(self, alpha: float = 1.0, length_scale: float | Sequence[float] = 1.0) -> None:
         self.alpha = alpha
         self.length_scale = length_scale
         self._check()
 
     def _check(self) -> None:
         positive(self.alpha, "alpha")
-        positive(self.length_scale, "length_scale")
+        check_width(self.length_scale, "length_scale")
 
     def compile(self, builder: Builder) -> None:
         """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""
         alpha = float(self.alpha)
-        builder.leaf("sqdist")
-        rate = 0.5 / (alpha * float(self.length_scale) ** 2)
+        with self._on_scaled_columns(builder):
+            builder.leaf("sqdist")
+        rate = 0.5 / (alpha * self._common_width**2)
         if alpha > _LARGE:
             _push_large_power(builder, rate, alpha)
             return
@@ -83,21 +87,22 @@ class RationalQuadratic(DrawsFrequencies, RadialKernel):
         else:
             builder.power(-alpha)
 
-    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        alpha, scale = float(self.alpha), float(self.length_scale)
-        excess = squared_distances(X, Z) * (0.5 / (alpha * scale**2))
+    def _other_slopes(self, squares: np.ndarray) -> dict[str, np.ndarray]:
+        alpha = float(self.alpha)
+        excess = squares * (0.5 / alpha)
         values, ratio = np.exp(-alpha * np.log1p(excess)), excess / (1.0 + excess)
         # The terms cancel where the excess is small: -e^2/2 + 2 e^3/3 - 3 e^4/4 + ...
         series = np.polynomial.polynomial.polyval(excess, _SMALL_EXCESS)
         slope = np.where(excess < 0.01, series, ratio - np.log1p(excess))
-        return {
-            "alpha": values * slope,
-            "length_scale": values * ratio * (2.0 * alpha / scale),
-        }
+        return {"alpha": values * slope}
+
+    def _slope(self, squares: np.ndarray) -> np.ndarray:
+        alpha = float(self.alpha)
+        return -0.5 * np.exp(-(alpha + 1.0) * np.log1p(squares * (0.5 / alpha)))
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         alpha = float(self.alpha)
-        return mixed_normals(alpha, sqrt(2.0 * alpha) * float(self.length_scale), n, d, rng)
+        return mixed_normals(alpha, sqrt(2.0 * alpha) * self._common_width, n, d, rng)
 
 
 def _push_large_power(builder: Builder, rate: float, alpha: float) -> None:

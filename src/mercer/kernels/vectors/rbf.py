@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,13 @@ from mercer.objects.parameters import integer, real
 
 from ..definiteness import PD, PSD, Definiteness
 from ..regularisation import GAUSSIAN
-from ..stated_spectrum import DrawsFrequencies, stated_transform
+from ..stated_spectrum import stated_transform
+from .column_widths import ColumnWidths
 from .statistics import squared_distances
 from .vector import GammaKernel
 
 
-class RBF(DrawsFrequencies, GammaKernel):
+class RBF(ColumnWidths, GammaKernel):
     r"""The Gaussian kernel, a radial basis function.
 
     .. math:: k(x, z) = \exp(-\gamma \, \|x - z\|^2)
@@ -28,9 +30,10 @@ class RBF(DrawsFrequencies, GammaKernel):
 
     Parameters
     ----------
-    gamma : {"scale", "auto"} or float >= 0, default="scale"
+    gamma : {"scale", "auto"}, float >= 0 or sequence of float > 0, default="scale"
         The inverse squared width; a rule is resolved by `bind`. Large values make every object
-        similar to itself only, small ones make all objects alike.
+        similar to itself only, small ones make all objects alike. A sequence has one for each
+        column: exp(-sum_j gamma_j (x_j - z_j)^2).
 
     Notes
     -----
@@ -56,7 +59,10 @@ class RBF(DrawsFrequencies, GammaKernel):
         "RBF takes gamma; for a width sigma use RBF.from_sigma(sigma), gamma = 1 / (2 sigma^2).",
     )
 
-    def __init__(self, gamma: float | str = "scale") -> None:
+    _width_name = "gamma"
+    _width_power = 1.0
+
+    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
         self.gamma = gamma
         self._check()
 
@@ -85,12 +91,19 @@ class RBF(DrawsFrequencies, GammaKernel):
 
     def compile(self, builder: Builder) -> None:
         """Push exp(-gamma * squared distance); see :meth:`Kernel.compile`."""
-        builder.leaf("sqdist")
-        builder.affine(-self._width(), 0.0)
+        with self._on_scaled_columns(builder):
+            builder.leaf("sqdist")
+        builder.affine(-self._common_width, 0.0)
         builder.exp()
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        widths = self._widths
+        if widths is not None:
+            return {"gamma": self._by_widths(X, Z, widths)}
         return {"gamma": -squared_distances(X, Z) * self._values(X, Z)}
+
+    def _slope(self, squares: np.ndarray) -> np.ndarray:
+        return -np.exp(-squares)
 
     def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
         """Return the first features of the kernel on the real line.
@@ -111,7 +124,7 @@ class RBF(DrawsFrequencies, GammaKernel):
             The features.
         """
         self._require_bound("as explicit features")
-        gamma = float(self.gamma)
+        gamma = self._one_width("its features")
         integer(n_terms, "n_terms", minimum=1)
         x = np.asarray(x, dtype=np.float64)
         if x.ndim > 1 and x.size != x.shape[0]:

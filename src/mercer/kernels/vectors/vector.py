@@ -56,7 +56,7 @@ def require_columns(X: Any, n: int, owner: str) -> None:
 class GammaKernel(VectorKernel):
     """Base class of the vector kernels with a width `gamma`, which may be a rule on the data."""
 
-    gamma: float | str
+    gamma: Any
 
     @property
     def is_bound(self) -> bool:
@@ -76,4 +76,4 @@ class GammaKernel(VectorKernel):
         return float(self.gamma)
 
     def _has_positive_gamma(self) -> bool:
-        return isinstance(self.gamma, str) or self.gamma > 0
+        return isinstance(self.gamma, str) or bool(np.min(self.gamma) > 0)

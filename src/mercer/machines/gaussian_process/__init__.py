@@ -1,5 +1,6 @@
 """Gaussian processes: ridge regression with a probability model behind it."""
 
+from .classification import GaussianProcessClassifier
 from .regression import GaussianProcessRegressor
 
-__all__ = ["GaussianProcessRegressor"]
+__all__ = ["GaussianProcessClassifier", "GaussianProcessRegressor"]

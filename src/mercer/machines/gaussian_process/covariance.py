@@ -1,27 +1,31 @@
 """The covariance of a Gaussian process with its hyper-parameters as one vector theta.
 
-theta holds the logarithms of the continuous parameters, because these are scales: a step in theta
-is a factor. Two kinds of kernels stand behind the same methods: those of mercer, whose derivatives
-are contracted in tiles, and scikit-learn's, which keep their own theta and bounds.
+theta holds the logarithms of the continuous parameters. Two kinds of kernels stand behind the same
+methods: those of mercer, and scikit-learn's, which keep their own parameters, theta and bounds and
+are evaluated as kernels of mercer where they have a counterpart. White noise is kept apart as a
+diagonal, so that the matrix itself is native.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
+from mercer.gram.contraction import contracted
+from mercer.gram.diagonal import diagonal
+from mercer.gram.mapped_objects import views_of
 from mercer.kernels import Kernel, Precomputed
-
-from ..errors import ParameterError
+from mercer.kernels.from_sklearn import converted
+from mercer.kernels.hyperparameters import Hyperparameter, with_theta
+from mercer.kernels.white import contains_white, without_white
+from mercer.objects.validation import count
 
 Array = NDArray[np.float64]
-
-DEFAULT_BOUNDS = (1e-5, 1e5)
-GAMMA_BOUNDS = (5e-11, 5e9)
-"""gamma = 1 / (2 length_scale^2) of the default bounds on a length scale."""
+Label = tuple[str, int | None]
 
 
 class Covariance(Protocol):
@@ -29,7 +33,7 @@ class Covariance(Protocol):
 
     kernel: Any
     noise: float | None
-    labels: list[tuple[str, int | None]]
+    labels: list[Label]
 
     @property
     def theta(self) -> Array:
@@ -43,10 +47,13 @@ class Covariance(Protocol):
         """Return the covariance at other hyper-parameters."""
 
     def gram(self, X: Any) -> Gram:
-        """Return the kernel matrix of the training objects."""
+        """Return the matrix of the training objects, without white noise."""
 
-    def contract(self, X: Any, gram: Gram, W: Array) -> Array:
-        """Return sum_ij W_ij dK_ij / dtheta."""
+    def white(self, X: Any) -> Array:
+        """Return what white noise adds to the diagonal."""
+
+    def contract(self, X: Any, W: Array) -> Array:
+        """Return sum_ij W_ij dC_ij / dtheta."""
 
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
@@ -58,90 +65,139 @@ class Covariance(Protocol):
         """Return k(x, x), with or without what is independent noise."""
 
 
-class MercerCovariance:
+class Values:
+    """Values of a bound kernel of mercer, with its white noise as a diagonal of its own.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel, self.latent = kernel, without_white(kernel)
+        self.has_white = contains_white(kernel)
+
+    def gram(self, X: Any) -> Gram:
+        """Return the matrix of objects, without white noise."""
+        return Gram(self.latent, X, dtype="float64")
+
+    def white(self, X: Any) -> Array:
+        """Return what white noise adds to the diagonal."""
+        if not self.has_white:
+            return np.zeros(count(X))
+        views = views_of(X)
+        return diagonal(self.kernel, views) - diagonal(self.latent, views)
+
+    def cross(self, X: Any, Z: Any) -> Array:
+        """Return the matrix of values between two sets."""
+        return Prepared(self.latent, Z).tile(X)
+
+    def matrix(self, X: Any, noise: bool) -> Array:
+        """Return the matrix of one set."""
+        K = self.gram(X).tile()
+        if noise and self.has_white:
+            K[np.diag_indices_from(K)] += self.white(X)
+        return K
+
+    def diagonal(self, X: Any, noise: bool) -> Array:
+        """Return k(x, x)."""
+        return diagonal(self.kernel if noise else self.latent, views_of(X))
+
+
+class MercerCovariance(Values):
     """A bound kernel of mercer, with the noise variance of the observations as a last parameter.
 
     Parameters
     ----------
     kernel : Kernel
         A bound kernel.
-    free : list of (name, position)
-        The parameters that are optimised; position is None for a number and an index into a
-        sequence.
-    bounds : array of shape (p, 2)
-        Bounds on theta.
-    noise : float or None
-        Variance of the noise; None: there is none to optimise.
+    free : list of Hyperparameter
+        The parameters that are optimised.
+    noise : float, optional
+        Variance of the noise; None: there is none beside that of the kernel.
+    noise_bounds : (float, float) or None
+        Bounds on the noise; None: it is not optimised.
     """
 
     def __init__(
-        self, kernel: Kernel, free: list[tuple[str, int | None]], bounds: Array, noise: float | None
+        self,
+        kernel: Kernel,
+        free: list[Hyperparameter],
+        noise: float | None = None,
+        noise_bounds: tuple[float, float] | None = None,
     ) -> None:
-        self.kernel, self.free, self.bounds, self.noise = kernel, free, bounds, noise
-        self.labels: list[tuple[str, int | None]] = list(free)
-        if len(bounds) > len(free):
+        super().__init__(kernel)
+        self.free, self.noise, self.noise_bounds = free, noise, noise_bounds
+        self.labels: list[Label] = [(entry.name, entry.position) for entry in free]
+        if noise_bounds is not None:
             self.labels.append(("noise", None))
 
-    @property
+    @cached_property
     def theta(self) -> Array:
         """Logarithms of the parameters."""
         params = self.kernel.get_params()
-        values = [params[n] if i is None else params[n][i] for n, i in self.free]
-        if len(self.bounds) > len(self.free):
+        values = [
+            params[e.name] if e.position is None else params[e.name][e.position] for e in self.free
+        ]
+        if self.noise_bounds is not None:
             values.append(self.noise)
         return np.log(np.array(values, dtype=np.float64))
 
+    @property
+    def bounds(self) -> Array:
+        """Bounds on theta."""
+        pairs = [(entry.low, entry.high) for entry in self.free]
+        if self.noise_bounds is not None:
+            pairs.append(self.noise_bounds)
+        return np.log(np.reshape(pairs, (-1, 2)))
+
     def with_theta(self, theta: Array) -> MercerCovariance:
         """Return the covariance at other hyper-parameters."""
-        changes: dict[str, Any] = {}
-        params = self.kernel.get_params()
-        values = np.exp(theta)
-        for (name, i), value in zip(self.free, values, strict=False):
-            if i is None:
-                changes[name] = float(value)
-            else:
-                changes.setdefault(name, list(params[name]))[i] = float(value)
-        kernel = copied(self.kernel).set_params(**changes)
-        kernel._check_changes()
-        noise = float(values[-1]) if len(self.bounds) > len(self.free) else self.noise
-        return MercerCovariance(kernel, self.free, self.bounds, noise)
+        n = len(self.free)
+        kernel = with_theta(self.kernel, self.free, theta[:n])
+        noise = self.noise if self.noise_bounds is None else float(np.exp(theta[n]))
+        return MercerCovariance(kernel, self.free, noise, self.noise_bounds)
 
-    def gram(self, X: Any) -> Gram:
-        """Return the kernel matrix of the training objects."""
-        return Gram(self.kernel, X, dtype="float64")
-
-    def contract(self, X: Any, gram: Gram, W: Array) -> Array:
+    def contract(self, X: Any, W: Array) -> Array:
         """Return sum_ij W_ij dC_ij / dtheta, by the chain rule of the logarithm."""
-        sums = gram.contract(W) if self.free else {}
-        found = [float(sums[n] if i is None else sums[n][i]) for n, i in self.free]
-        if len(self.bounds) > len(self.free):
+        wanted = frozenset(entry.name for entry in self.free)
+        sums = contracted(self.kernel, X, W, wanted) if wanted else {}
+        found = [
+            float(sums[e.name] if e.position is None else sums[e.name][e.position])
+            for e in self.free
+        ]
+        if self.noise_bounds is not None:
             found.append(float(np.trace(W)))
         return np.array(found) * np.exp(self.theta)
 
-    def cross(self, X: Any, Z: Any) -> Array:
-        """Return the matrix of values between two sets."""
-        return Prepared(self.kernel, Z).tile(X)
-
     def matrix(self, X: Any, noise: bool) -> Array:
         """Return the matrix of one set."""
-        K = self.gram(X).tile()
+        K = super().matrix(X, noise)
         if noise and self.noise:
             K[np.diag_indices_from(K)] += self.noise
         return K
 
     def diagonal(self, X: Any, noise: bool) -> Array:
         """Return k(x, x)."""
-        return self.gram(X).diag() + (self.noise if noise and self.noise else 0.0)
+        return super().diagonal(X, noise) + (self.noise if noise and self.noise else 0.0)
 
 
 class SklearnCovariance:
-    """A kernel of scikit-learn, which keeps its own parameters, theta and bounds."""
+    """A kernel of scikit-learn, which keeps its own parameters, theta and bounds.
+
+    Its values are computed by its counterpart among the kernels of mercer, and by itself where
+    there is none.
+    """
 
     noise: float | None = None
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
-        self.labels: list[tuple[str, int | None]] = [
+        counterpart = converted(kernel)
+        self._values = None if counterpart is None else Values(counterpart.kernel)
+        self._names = {} if counterpart is None else counterpart.names
+        self.labels: list[Label] = [
             (str(h.name), i)
             for h in kernel.hyperparameters
             if not h.fixed
@@ -164,23 +220,47 @@ class SklearnCovariance:
 
     def gram(self, X: Any) -> Gram:
         """Return the kernel matrix of the training objects."""
+        if self._values is not None:
+            return self._values.gram(_rows(X))
         return Gram(Precomputed(), np.asarray(self.kernel(X), dtype=np.float64))
 
-    def contract(self, X: Any, gram: Gram, W: Array) -> Array:
+    def white(self, X: Any) -> Array:
+        """Return what white noise adds to the diagonal of `gram`."""
+        return np.zeros(len(X)) if self._values is None else self._values.white(_rows(X))
+
+    def contract(self, X: Any, W: Array) -> Array:
         """Return sum_ij W_ij dK_ij / dtheta."""
-        _, gradient = self.kernel(X, eval_gradient=True)
-        return np.einsum("ijk,ij->k", gradient, W)
+        if self._values is None:
+            _, gradient = self.kernel(X, eval_gradient=True)
+            return np.einsum("ijk,ij->k", gradient, W)
+        wanted = frozenset(self._names[name][0] for name, _ in self.labels)
+        kernel = self._values.kernel
+        sums = contracted(kernel, _rows(X), W, wanted) if wanted else {}
+        params, found = kernel.get_params(), []
+        for name, i in self.labels:
+            ours, power = self._names[name]
+            several = np.ndim(params[ours]) == 1
+            value = params[ours][i] if several else params[ours]
+            slope = sums[ours][i] if several else sums[ours]
+            found.append(power * float(value) * float(slope))
+        return np.array(found)
 
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
-        return self.kernel(X, Z)
+        if self._values is None:
+            return self.kernel(X, Z)
+        return self._values.cross(_rows(X), _rows(Z))
 
     def matrix(self, X: Any, noise: bool) -> Array:
         """Return the matrix of one set; a WhiteKernel is left out of that of two sets."""
+        if self._values is not None:
+            return self._values.matrix(_rows(X), noise)
         return self.kernel(X) if noise else self.kernel(X, np.array(X, copy=True))
 
     def diagonal(self, X: Any, noise: bool) -> Array:
         """Return k(x, x)."""
+        if self._values is not None:
+            return self._values.diagonal(_rows(X), noise)
         if noise:
             return self.kernel.diag(X).copy()
         return np.array(
@@ -188,86 +268,6 @@ class SklearnCovariance:
         )
 
 
-def copied(kernel: Kernel) -> Kernel:
-    """Return a kernel that shares no parameter object with another one."""
-    from sklearn.base import clone
-
-    return clone(kernel)
-
-
-def free_parameters(
-    kernel: Kernel, X: Any, bounds: Any
-) -> tuple[list[tuple[str, int | None]], Array, list[str]]:
-    """Return the continuous parameters that are optimised, their bounds, and those that are not.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    X : objects
-        A few validated objects, on which the kernel is asked for its derivatives.
-    bounds : None, "fixed" or dict
-        Bounds of single parameters, or "fixed"; the others have the default ones.
-
-    Returns
-    -------
-    free, bounds, fixed
-        Parameters as (name, position), bounds on their logarithms, and names of continuous
-        parameters that stay as they are: those without a derivative, and those that are not
-        positive.
-    """
-    if isinstance(bounds, str):
-        if bounds != "fixed":
-            raise ParameterError(f"bounds must be None, 'fixed' or a dict; got {bounds!r}.")
-        return [], np.zeros((0, 2)), []
-    given: dict[str, Any] = {} if bounds is None else dict(bounds)
-    params = kernel.get_params()
-    numbers = {
-        name: value
-        for name, value in params.items()
-        if (isinstance(value, float | np.floating) and np.isfinite(value))
-        or (
-            isinstance(value, list | tuple | np.ndarray)
-            and len(value)
-            and all(isinstance(v, float | np.floating) for v in value)
-        )
-    }
-    try:
-        known = set(kernel._gradient(X, X))
-    except NotImplementedError:
-        known = set()
-    free: list[tuple[str, int | None]] = []
-    limits: list[tuple[float, float]] = []
-    fixed = []
-    for name, value in numbers.items():
-        limit = given.pop(name, None)
-        if isinstance(limit, str):
-            if limit != "fixed":
-                raise ParameterError(f"bounds[{name!r}] must be (low, high) or 'fixed'.")
-            continue
-        if name not in known or not (np.asarray(value) > 0.0).all():
-            fixed.append(name)
-            continue
-        gamma = name.rpartition("__")[2] == "gamma"
-        pair = (GAMMA_BOUNDS if gamma else DEFAULT_BOUNDS) if limit is None else limit
-        positions = [None] if np.ndim(value) == 0 else list(range(np.size(value)))
-        free += [(name, i) for i in positions]
-        limits += [checked_bounds(name, pair)] * len(positions)
-    given.pop("noise", None)
-    if given:
-        raise ParameterError(
-            f"bounds names {', '.join(map(repr, given))}, which are no continuous parameters of "
-            f"{kernel!r}; it has {', '.join(map(repr, numbers)) or 'none'}."
-        )
-    return free, np.log(np.array(limits).reshape(-1, 2)), fixed
-
-
-def checked_bounds(name: str, pair: Any) -> tuple[float, float]:
-    """Return bounds if they are two positive numbers in order."""
-    try:
-        low, high = (float(v) for v in pair)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
-    if not 0.0 < low <= high < np.inf:
-        raise ParameterError(f"bounds[{name!r}] must be 0 < low <= high; got {pair!r}.")
-    return low, high
+def _rows(X: Any) -> Array:
+    """Return rows of numbers of any type in float64."""
+    return np.ascontiguousarray(X, dtype=np.float64)

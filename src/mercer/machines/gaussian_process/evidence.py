@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised, NotDefiniteError
+from mercer.numerics.blas import product
 
 from .covariance import Covariance
 
@@ -61,8 +62,7 @@ def evaluate(
     """
     gram = covariance.gram(X)
     noise = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (gram.n,))
-    if covariance.noise:
-        noise = noise + covariance.noise
+    noise = noise + covariance.white(X) + (covariance.noise or 0.0)
     scale = float(np.abs(gram.diag()).mean()) + float(noise.mean())
     for jitter in (0.0, *(scale * share for share in _JITTER)):
         try:
@@ -98,8 +98,10 @@ def log_evidence(at: Evaluation, Y: Array) -> float:
 
 def evidence_gradient(at: Evaluation) -> Array:
     """Return the gradient of the log evidence by the entries of C."""
-    m = at.coef.shape[1]
-    return 0.5 * (at.coef @ at.coef.T - m * at.system.inverse)
+    W = product(at.coef, at.coef.T)
+    W -= at.coef.shape[1] * at.system.inverse
+    W *= 0.5
+    return W
 
 
 def log_loo(at: Evaluation) -> float:
@@ -115,9 +117,10 @@ def loo_gradient(at: Evaluation) -> Array:
     G = at.system.inverse
     diagonal = np.diagonal(G)[:, None]
     weight = (0.5 / diagonal + 0.5 * (at.coef / diagonal) ** 2).sum(axis=1)
-    ratio = G @ (at.coef / diagonal)
-    W = -(G * weight) @ G
-    W += 0.5 * (at.coef @ ratio.T + ratio @ at.coef.T)
+    ratio = product(G, at.coef / diagonal)
+    W = -product(G * weight, G)
+    mixed = 0.5 * product(at.coef, ratio.T)
+    W += mixed + mixed.T
     return W
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.numerics.blas import product
 from mercer.objects.validation import count, take
 
 from .covariance import Covariance
@@ -58,7 +59,7 @@ class Posterior:
 
     def mean(self, rows: Array, functions: Array | None) -> Array:
         """Return the means (m, outputs) from kernel values (m, n) and basis values (m, p)."""
-        values = rows @ self.coef
+        values = product(rows, self.coef)
         return values if functions is None else values + functions @ self.basis_coef
 
     def halves(self, rows: Array, functions: Array | None) -> tuple[Array, Array | None]:
@@ -86,7 +87,7 @@ class Posterior:
     def covariance(self, prior: Array, rows: Array, functions: Array | None) -> Array:
         """Return the covariance matrix from that of the prior."""
         half, lifted = self.halves(rows, functions)
-        values = prior - half.T @ half
+        values = prior - product(half.T, half)
         if lifted is not None:
             inner = self.Q.T @ lifted
             mixed = rows @ lifted

@@ -9,25 +9,21 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from mercer.gram.shifted import NotDefiniteError
 from mercer.kernels import Kernel
-from mercer.objects.validation import count, take
+from mercer.objects.validation import count
 from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..estimator import KernelEstimator
 from ..parameters import check_choice, check_flag, check_positive
-from ..progress import watched
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended
-from .covariance import Covariance, MercerCovariance, SklearnCovariance, checked_bounds
-from .covariance import free_parameters as parameters_of
+from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .evidence import (
     Evaluation,
     evaluate,
@@ -38,14 +34,13 @@ from .evidence import (
 )
 from .mean_basis import mean_basis
 from .posterior import Posterior, predict_in_blocks
-from .search import Found, maximise, projected_gradient, warn_of_bounds
+from .process import ProcessEstimator
+from .search import Found, projected_gradient, warn_of_bounds
 
 Array = NDArray[np.float64]
 
-_FEW = 8  # objects on which a kernel is asked which derivatives it states
 
-
-class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator):
+class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
     r"""Gaussian process regression.
 
     The prior is f ~ GP(b(x)'m, k), the observations are y_i = f(x_i) + noise of variance alpha_i
@@ -173,19 +168,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
 
     # -- the door ---------------------------------------------------------------------------
 
-    @property
-    def _foreign(self) -> bool:
-        """Whether the kernel is scikit-learn's."""
-        kernel: Any = self.kernel
-        return kernel is None or (
-            not isinstance(kernel, Kernel) and hasattr(kernel, "clone_with_theta")
-        )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self._foreign:
-            tags.input_tags.sparse = False
-            tags.input_tags.pairwise = False
         tags.requires_fit = False  # before a fit the prior is predicted
         return tags
 
@@ -193,9 +177,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         return check_several_targets(self, y, n_samples)
 
     def _check_parameters(self) -> None:
-        optimizer: Any = self.optimizer
-        if not (optimizer is None or callable(optimizer)):
-            check_choice("optimizer", optimizer, ("fmin_l_bfgs_b",))
+        self._check_search()
         check_choice("objective", self.objective, ("evidence", "loo"))
         check_flag("normalize_y", self.normalize_y)
         if self.noise is not None:
@@ -205,23 +187,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
                     "noise belongs to kernels of mercer; add a WhiteKernel to a kernel of "
                     "scikit-learn."
                 )
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
         alpha = np.asarray(self.alpha, dtype=np.float64)
         if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
             raise ParameterError("alpha must be finite and at least 0.")
-
-    def _sklearn_rows(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        kernel: Any = self.kernel
-        vectors = kernel is None or kernel.requires_vector_input
-        form: dict[str, Any] = (
-            {"dtype": "numeric", "ensure_2d": True}
-            if vectors
-            else {"dtype": None, "ensure_2d": False}
-        )
-        if not reset:
-            return validate_data(self, X, reset=False, **form)
-        return validate_data(self, X, y, multi_output=True, y_numeric=True, **form)
 
     def _training_data(self, X: Any, y: Any) -> tuple[Any, Array, Any]:
         """Return checked objects, targets and the kernel bound to the objects."""
@@ -230,29 +198,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             assert data.y is not None
             refuse_unpenalised(kernel, self.basis)
             return data.X, data.y, kernel
-        from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-        X, y = self._sklearn_rows(X, y, reset=True)
-        kernel = ConstantKernel() * RBF() if self.kernel is None else clone(self.kernel)
-        return X, np.asarray(y, dtype=np.float64), kernel
-
-    def _queries(self, X: Any) -> Any:
-        if self._foreign:
-            return self._sklearn_rows(X, reset=False)
-        return self._objects(X)
-
-    def _covariance_of(self, kernel: Any, X: Any) -> Covariance:
-        if self._foreign:
-            self.fixed_parameters_: list[str] = []
-            return SklearnCovariance(kernel)
-        few = kernel_sample(X)
-        free, bounds, self.fixed_parameters_ = parameters_of(kernel, few, self.bounds)
-        if self.noise is not None and not isinstance(self.bounds, str):
-            given = (self.bounds or {}).get("noise", (1e-5, 1e5))
-            if not isinstance(given, str):
-                pair = np.log([checked_bounds("noise", given)])
-                bounds = np.concatenate([bounds, pair])
-        return MercerCovariance(kernel, free, bounds, self.noise)
+        X, y = self._sklearn_rows(X, y, reset=True, multi_output=True, y_numeric=True)
+        return X, np.asarray(y, dtype=np.float64), self._own_sklearn_kernel(fixed=False)
 
     # -- fitting ----------------------------------------------------------------------------
 
@@ -280,8 +227,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
             self.y_train_ = y
             self._basis_values = mean_basis(self.basis, X)
-            covariance = self._covariance_of(kernel, X)
-            found = self._search(covariance)
+            covariance = self._covariance_of(kernel)
+            found = self._search(covariance, self._value)
             if found is not None:
                 covariance = covariance.with_theta(found.theta)
             self._conclude(covariance, found, began)
@@ -337,57 +284,11 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         slope = none
         if gradient:
             W = loo_gradient(at) if loo else evidence_gradient(at)
-            slope = covariance.contract(self.X_train_, at.gram, W)
+            slope = covariance.contract(self.X_train_, W)
         if self.log_prior is not None:
             log_density, prior_slope = self.log_prior(covariance.theta)
             value, slope = value + float(log_density), slope + np.asarray(prior_slope)
         return value, slope
-
-    def _search(self, covariance: Covariance) -> Found | None:
-        """Maximise the objective; None where there is nothing to optimise."""
-        bounds = covariance.bounds
-        if self.optimizer is None or not len(bounds):
-            return None
-        start = covariance.theta
-        if self._foreign is False and ((start < bounds[:, 0]) | (start > bounds[:, 1])).any():
-            outside = [
-                label[0]
-                for label, t, (low, high) in zip(covariance.labels, start, bounds, strict=True)
-                if not low <= t <= high
-            ]
-            raise ValueError(
-                f"the starting value of {', '.join(outside)} lies outside its bounds; change the "
-                "kernel's parameter or the bounds."
-            )
-        starts = [start]
-        if self.n_restarts_optimizer > 0:
-            if not np.isfinite(bounds).all():
-                raise ValueError(
-                    "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds "
-                    "are finite."
-                )
-            rng = check_random_state(self.random_state)
-            starts += [
-                rng.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(self.n_restarts_optimizer)
-            ]
-
-        def objective(theta: Array) -> tuple[float, Array]:
-            try:
-                there = covariance.with_theta(theta)
-            except ValueError:  # outside the range of a parameter, which bounds may not know
-                return -np.inf, np.zeros(len(bounds))
-            return self._value(there, gradient=True)
-
-        def plain(theta: Array, eval_gradient: bool = True) -> Any:
-            value, slope = self._value(covariance.with_theta(theta), gradient=eval_gradient)
-            return (-value, -slope) if eval_gradient else -value
-
-        with watched(self, 1) as report:
-            return maximise(
-                objective, starts, bounds, self.optimizer, self.time_limit, report, plain
-            )
-
-    tol = 1e-5  # of the search, for its progress bar
 
     def _conclude(self, covariance: Covariance, found: Found | None, began: float) -> None:
         """Keep the posterior at the hyper-parameters found, with its certificate."""
@@ -531,16 +432,12 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
     def _prior(self, X: Any, std: bool, cov: bool, noise: bool) -> Any:
         """Return mean 0 and the covariances of the prior."""
         if self._foreign:
-            from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
             X = self._sklearn_rows(X, reset=False)
-            kernel = self.kernel
-            if kernel is None:
-                kernel = ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
+            kernel = self._own_sklearn_kernel(fixed=True)
             covariance: Covariance = SklearnCovariance(kernel)
         else:
             kernel, X = self._resolved_kernel()._bound_to(X)
-            covariance = MercerCovariance(kernel, [], np.zeros((0, 2)), self.noise)
+            covariance = MercerCovariance(kernel, [], self.noise)
         m = 1 if self.n_targets is None else self.n_targets
         mean = np.zeros((count(X), m))
         mean = mean[:, 0] if m == 1 else mean
@@ -641,12 +538,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         value = log_evidence(at, self._targets)
         if not eval_gradient:
             return value
-        return value, covariance.contract(self.X_train_, at.gram, evidence_gradient(at))
-
-
-def kernel_sample(X: Any) -> Any:
-    """Return a few of the objects."""
-    return take(X, slice(0, min(count(X), _FEW)))
+        return value, covariance.contract(self.X_train_, evidence_gradient(at))
 
 
 def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:

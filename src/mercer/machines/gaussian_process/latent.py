@@ -1,0 +1,196 @@
+"""One classification problem of a Gaussian process: labels, covariance, mode of the posterior.
+
+`BinaryProcess` has two classes, `SoftmaxProcess` any number; both have the same methods. Several
+of the first are one-vs-rest and one-vs-one classification.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from mercer.numerics.logistic_normal import logistic_normal_mean
+from mercer.objects.validation import count, take
+from mercer.solvers import Certificate
+from mercer.solvers.rounding import estimated, of_sum
+
+from . import laplace, softmax_laplace
+from .covariance import Covariance
+from .search import Found, projected_gradient
+
+Array = NDArray[np.float64]
+
+LARGEST_GAP = 5e-4
+"""Relative gap above which no mode is called optimal, as for all machines."""
+
+_BLOCK = 1024  # objects at a time
+_DRAWS = 10  # logarithm to base 2 of the points of the integral over the latent values
+_START = np.zeros(1, dtype=np.intp)
+
+
+class LatentProcess:
+    """Base class: a covariance on training objects, with the mode of the posterior.
+
+    Parameters
+    ----------
+    X : objects
+        Validated training objects.
+    targets : array
+        What the mode is found for.
+    max_iter : int
+        Limit on the Newton steps.
+    """
+
+    covariance: Covariance
+    certificate: Certificate
+    evidence: float
+    _mode: Any
+
+    def __init__(self, X: Any, targets: Array, max_iter: int) -> None:
+        self.X, self.targets, self.max_iter = X, targets, max_iter
+        self.start: Array | None = None
+
+    def _find(self, K: Array) -> Any:
+        """Return the mode for a covariance matrix."""
+        raise NotImplementedError
+
+    def _gradient(self, mode: Any, K: Array) -> Array:
+        """Return the gradient of the evidence by the entries of K."""
+        raise NotImplementedError
+
+    def value(self, covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
+        """Return the log evidence, and its gradient by theta or zeros."""
+        none = np.zeros(len(covariance.bounds))
+        try:
+            K = covariance.matrix(self.X, True)
+            mode = self._find(K)
+        except (np.linalg.LinAlgError, FloatingPointError):
+            return -np.inf, none
+        self.start = mode.coef
+        if not gradient:
+            return mode.evidence, none
+        return mode.evidence, covariance.contract(self.X, self._gradient(mode, K))
+
+    def keep(self, covariance: Covariance, found: Found | None, seconds: float) -> None:
+        """Keep the mode at the hyper-parameters found, with its certificate."""
+        K = covariance.matrix(self.X, True)
+        self.covariance, self._mode = covariance, self._find(K)
+        self.evidence = self._mode.evidence
+        violation, status, n_iter = 0.0, "optimal", 0
+        if found is not None:
+            slope = found.gradient
+            if slope is None:
+                slope = covariance.contract(self.X, self._gradient(self._mode, K))
+            steep = projected_gradient(found.theta, slope, covariance.bounds)
+            violation = float(np.abs(steep).max(initial=0.0))
+            status, n_iter = found.status, found.n_iter
+        self.certificate = self._certified(K, status, violation, n_iter, seconds)
+
+    def _certified(
+        self, K: Array, status: str, violation: float, n_iter: int, seconds: float
+    ) -> Certificate:
+        """Return the gap of the penalised logistic problem, widened by rounding."""
+        mode, n = self._mode, len(K)
+        errors = estimated(np.sqrt(np.maximum(np.diagonal(K), 0.0)))
+        rounding = 0.0
+        for a, b, f in zip(*(np.atleast_2d(v.T) for v in (mode.coef, mode.slope, mode.latent)),
+                           strict=True):  # fmt: skip
+            slip, of_dual = errors.of(a, None, _START), errors.of(b, None, _START)
+            rounding += float(0.5 * np.abs(a) @ slip + slip.sum() + 0.5 * np.abs(b) @ of_dual)
+            rounding += float(of_sum(np.concatenate([np.abs(a * f), np.abs(f) + 1.0]), _START)[0])
+        primal, dual = mode.primal + rounding, mode.dual - rounding
+        gap = primal - dual
+        relative = gap / max(mode.primal, np.finfo(float).tiny)
+        if relative > LARGEST_GAP and status in ("optimal", "stationary"):
+            status = "iteration_limit"
+        return Certificate(
+            status,
+            primal,
+            dual,
+            gap,
+            relative,
+            violation,
+            n_iter=n_iter,
+            n_kernel_values=n * n * max(1, n_iter),
+            seconds=seconds,
+            rounding=rounding,
+        )
+
+    def _in_blocks(self, X: Any) -> Any:
+        """Go through new objects: blocks of them and their kernel values with the old ones."""
+        total = count(X)
+        for first in range(0, total, _BLOCK):
+            whole = total <= _BLOCK
+            block = X if whole else take(X, slice(first, min(first + _BLOCK, total)))
+            yield block, self.covariance.cross(block, self.X)
+
+    def probabilities(self, X: Any) -> Array:
+        """Return the probabilities of the classes, of shape (m, C)."""
+        raise NotImplementedError
+
+
+class BinaryProcess(LatentProcess):
+    """Two classes; the targets are -1 and +1."""
+
+    _mode: laplace.Mode
+
+    def _find(self, K: Array) -> laplace.Mode:
+        return laplace.posterior_mode(K, self.targets, self.start, self.max_iter)
+
+    def _gradient(self, mode: laplace.Mode, K: Array) -> Array:
+        return laplace.evidence_gradient(mode, K)
+
+    def means(self, X: Any) -> Array:
+        """Return the means of the latent function."""
+        return np.concatenate([rows @ self._mode.slope for _, rows in self._in_blocks(X)])
+
+    def moments(self, X: Any) -> tuple[Array, Array]:
+        """Return means and variances of the latent function."""
+        means, variances = [], []
+        for block, rows in self._in_blocks(X):
+            prior = self.covariance.diagonal(block, True)
+            means.append(rows @ self._mode.slope)
+            variances.append(
+                laplace.latent_variance(self._mode.root, self._mode.factor, prior, rows)
+            )
+        return np.concatenate(means), np.concatenate(variances)
+
+    def probabilities(self, X: Any) -> Array:
+        """Return the probabilities of both classes."""
+        p = logistic_normal_mean(*self.moments(X))
+        return np.column_stack([1.0 - p, p])
+
+
+class SoftmaxProcess(LatentProcess):
+    """Any number of classes; the targets are their indicators, of shape (n, C)."""
+
+    _mode: softmax_laplace.SoftmaxMode
+
+    def _find(self, K: Array) -> softmax_laplace.SoftmaxMode:
+        return softmax_laplace.softmax_mode(K, self.targets, self.start, self.max_iter)
+
+    def _gradient(self, mode: softmax_laplace.SoftmaxMode, K: Array) -> Array:
+        return softmax_laplace.evidence_gradient(mode, K)
+
+    def probabilities(self, X: Any) -> Array:
+        """Return the mean of softmax(f) over f, by the same quasi-random points for all objects."""
+        from scipy.stats import norm, qmc
+
+        n_classes = self.targets.shape[1]
+        points = qmc.Sobol(n_classes, scramble=True, seed=0).random_base2(_DRAWS)
+        draws = norm.ppf(np.clip(points, 1e-12, 1.0 - 1e-12)).T
+        found = []
+        for block, rows in self._in_blocks(X):
+            means = rows @ self._mode.slope
+            prior = self.covariance.diagonal(block, True)
+            V = softmax_laplace.latent_covariances(
+                self._mode.blocks, self._mode.factor, prior, rows
+            )
+            values, vectors = np.linalg.eigh(V)
+            roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+            latent = means[:, :, None] + roots @ draws
+            found.append(softmax(latent, axis=1).mean(axis=2))
+        return np.concatenate(found)

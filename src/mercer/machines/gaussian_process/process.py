@@ -1,0 +1,161 @@
+"""What Gaussian process estimators share: the door, the covariance, the evidence search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from mercer.kernels import Kernel
+from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
+
+from ..estimator import KernelEstimator
+from ..parameters import check_choice, check_positive
+from ..progress import watched
+from .covariance import Covariance, MercerCovariance, SklearnCovariance
+from .search import Found, maximise
+
+Array = NDArray[np.float64]
+Value = Callable[..., tuple[float, Array]]
+
+
+class ProcessEstimator(KernelEstimator):
+    """Base class of Gaussian processes with kernels of mercer or of scikit-learn."""
+
+    optimizer: Any
+    n_restarts_optimizer: int
+    copy_X_train: bool  # noqa: N815 - scikit-learn's name
+    random_state: Any
+    bounds: Any
+    time_limit: float | None
+    noise: float | None = None
+
+    tol = 1e-5  # of the search, for its progress bar
+
+    @property
+    def _foreign(self) -> bool:
+        """Whether the kernel is scikit-learn's."""
+        kernel: Any = self.kernel
+        return kernel is None or (
+            not isinstance(kernel, Kernel)
+            and hasattr(kernel, "clone_with_theta")
+            and hasattr(kernel, "hyperparameters")
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self._foreign:
+            tags.input_tags.sparse = False
+            tags.input_tags.pairwise = False
+        return tags
+
+    def _check_search(self) -> None:
+        """Refuse parameters of the search that have no meaning."""
+        optimizer: Any = self.optimizer
+        if not (optimizer is None or callable(optimizer)):
+            check_choice("optimizer", optimizer, ("fmin_l_bfgs_b",))
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+
+    # -- the door ---------------------------------------------------------------------------
+
+    def _sklearn_rows(self, X: Any, y: Any = None, *, reset: bool, **of_targets: Any) -> Any:
+        """Return rows, and targets with them, as scikit-learn checks them."""
+        kernel: Any = self.kernel
+        vectors = kernel is None or kernel.requires_vector_input
+        form: dict[str, Any] = (
+            {"dtype": "numeric", "ensure_2d": True}
+            if vectors
+            else {"dtype": None, "ensure_2d": False}
+        )
+        if not reset:
+            return validate_data(self, X, reset=False, **form)
+        return validate_data(self, X, y, **of_targets, **form)
+
+    def _own_sklearn_kernel(self, *, fixed: bool) -> Any:
+        """Return a copy of the kernel of scikit-learn, or its default, optimised or `fixed`."""
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+        if self.kernel is None:
+            bounds: Any = "fixed" if fixed else (1e-5, 1e5)
+            return ConstantKernel(1.0, bounds) * RBF(1.0, bounds)
+        return clone(self.kernel)
+
+    def _queries(self, X: Any) -> Any:
+        """Return checked objects to predict."""
+        if self._foreign:
+            return self._sklearn_rows(X, reset=False)
+        return self._objects(X)
+
+    # -- the search -------------------------------------------------------------------------
+
+    def _covariance_of(self, kernel: Any) -> Covariance:
+        """Return the kernel with the hyper-parameters that are optimised."""
+        if self._foreign:
+            self.fixed_parameters_: list[str] = []
+            return SklearnCovariance(kernel)
+        limits: Any = self.bounds
+        of_noise: Any = DEFAULT_BOUNDS
+        if isinstance(limits, dict):
+            limits = dict(limits)
+            of_noise = checked_pair("noise", limits.pop("noise", of_noise))
+        free, self.fixed_parameters_ = hyperparameters(kernel, limits)
+        fixed = self.noise is None or isinstance(limits, str) or isinstance(of_noise, str)
+        return MercerCovariance(kernel, free, self.noise, None if fixed else of_noise)
+
+    def _starts(self, covariance: Covariance, rng: Any) -> list[Array]:
+        """Return the kernel's own hyper-parameters and those of the restarts."""
+        start, bounds = covariance.theta, covariance.bounds
+        if not self._foreign and ((start < bounds[:, 0]) | (start > bounds[:, 1])).any():
+            outside = [
+                label[0]
+                for label, t, (low, high) in zip(covariance.labels, start, bounds, strict=True)
+                if not low <= t <= high
+            ]
+            raise ValueError(
+                f"the starting value of {', '.join(outside)} lies outside its bounds; change the "
+                "kernel's parameter or the bounds."
+            )
+        if self.n_restarts_optimizer <= 0:
+            return [start]
+        if not np.isfinite(bounds).all():
+            raise ValueError(
+                "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds "
+                "are finite."
+            )
+        drawn = (rng.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(self.n_restarts_optimizer))
+        return [start, *drawn]
+
+    def _search(
+        self,
+        covariance: Covariance,
+        value: Value,
+        rng: Any = None,
+        time_limit: float | None = None,
+    ) -> Found | None:
+        """Maximise value(covariance, gradient=...); None where there is nothing to optimise."""
+        bounds = covariance.bounds
+        if self.optimizer is None or not len(bounds):
+            return None
+        rng = check_random_state(self.random_state) if rng is None else rng
+        starts = self._starts(covariance, rng)
+
+        def objective(theta: Array) -> tuple[float, Array]:
+            try:
+                there = covariance.with_theta(theta)
+            except ValueError:  # outside the range of a parameter, which bounds may not know
+                return -np.inf, np.zeros(len(bounds))
+            return value(there, gradient=True)
+
+        def plain(theta: Array, eval_gradient: bool = True) -> Any:
+            found, slope = value(covariance.with_theta(theta), gradient=eval_gradient)
+            return (-found, -slope) if eval_gradient else -found
+
+        limit = self.time_limit if time_limit is None else time_limit
+        with watched(self, 1) as report:
+            return maximise(objective, starts, bounds, self.optimizer, limit, report, plain)

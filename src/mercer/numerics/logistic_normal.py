@@ -1,0 +1,52 @@
+"""The mean of a logistic function under a normal distribution.
+
+    E sigma(m + s z),  z ~ N(0, 1)   =   E Phi((m - l) / s),  l ~ logistic,
+
+since a logistic function is the distribution function of a logistic variable. The trapezoidal rule
+converges exponentially for analytic integrands; the singularities of the first form lie at a
+distance of pi / s from the axis, those of the second at pi. The first is used for s <= 1, the
+second for larger s. Both err by less than 1e-13.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+
+Array = NDArray[np.float64]
+
+_STEP = 0.25
+_Z = _STEP * np.arange(-40, 41)
+_NORMAL = _STEP * np.exp(-0.5 * _Z**2) / np.sqrt(2.0 * np.pi)
+_L = _STEP * np.arange(-160, 161)
+_LOGISTIC = _STEP * expit(_L) * expit(-_L)
+
+
+def logistic_normal_mean(mean: Array, variance: Array) -> Array:
+    """Return E sigma(f) for f normal with these means and variances.
+
+    Parameters
+    ----------
+    mean, variance : arrays of shape (n,)
+        Moments of f; a variance may be 0.
+
+    Returns
+    -------
+    array of shape (n,)
+        The probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.numerics.logistic_normal import logistic_normal_mean
+    >>> logistic_normal_mean(np.array([0.0, 2.0]), np.array([4.0, 0.0])).round(6)
+    array([0.5     , 0.880797])
+    """
+    m, s = np.asarray(mean, dtype=np.float64), np.sqrt(np.asarray(variance, dtype=np.float64))
+    narrow = s <= 1.0
+    found = np.empty_like(m)
+    found[narrow] = expit(m[narrow, None] + s[narrow, None] * _Z) @ _NORMAL
+    wide = ~narrow
+    found[wide] = ndtr((m[wide, None] - _L) / s[wide, None]) @ _LOGISTIC
+    return found
