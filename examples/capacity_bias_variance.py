@@ -52,7 +52,6 @@ def main(folder: Path = Path(), n_sets: int = 1_000_000) -> Path:
     ax.legend()
     path = folder / "capacity-bias-variance.png"
     ax.figure.savefig(path, dpi=110)
-    plt.close(ax.figure)
     return path
 
 

@@ -7,7 +7,6 @@ a curve crosses the dotted line the bound begins to say something.
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from mercer import SVC
@@ -52,7 +51,6 @@ def main(folder: Path = Path()) -> Path:
     ax = made.plot(np.geomspace(10, 1e9, 80))
     path = folder / "capacity-bounds.png"
     ax.figure.savefig(path, dpi=110)
-    plt.close(ax.figure)
     return path
 
 
