@@ -110,7 +110,7 @@ class TaskSolver {
   static constexpr Index burst = 50000;
   static constexpr Index worth_shrinking = 256;
   /// Steps after which a problem is left to other methods.
-  static constexpr Index patience = 200000, patience_per_row = 200;
+  static constexpr Index patience = 60000, patience_per_row = 60;
   static constexpr int closer_attempts = 6;
   static constexpr double closer = 0.1;
   /// A violation that rounding still resolves.

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         KernelRidgeCV,
     )
     from mercer.persistence import load, save
+    from mercer.selection.tuning import tune
     from mercer.solvers import Certificate
 
 # The names of the flat door, and the modules behind them, which are imported when first used.
@@ -88,6 +89,7 @@ _DOOR = {
     "load": "mercer.persistence",
     "save": "mercer.persistence",
     "show_config": "mercer.configuration",
+    "tune": "mercer.selection.tuning",
     "virtual_support_vectors": "mercer.machines",
 }
 
@@ -143,6 +145,7 @@ __all__ = [
     "mmd_test",
     "save",
     "show_config",
+    "tune",
     "virtual_support_vectors",
 ]
 

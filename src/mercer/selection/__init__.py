@@ -23,6 +23,7 @@ from .search import (
 )
 from .shared_score import SharedScore
 from .suggest import Suggestion, Suggestions, suggest
+from .tuning import Trial, Tuning, tune
 from .validation import (
     cross_val_predict,
     cross_val_score,
@@ -44,6 +45,8 @@ __all__ = [
     "SharedScore",
     "Suggestion",
     "Suggestions",
+    "Trial",
+    "Tuning",
     "adapt",
     "bandwidth",
     "cross_val_predict",
@@ -56,5 +59,6 @@ __all__ = [
     "learning_curve",
     "radius_margin",
     "suggest",
+    "tune",
     "validation_curve",
 ]

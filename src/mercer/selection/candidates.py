@@ -31,6 +31,7 @@ from mercer.kernels import (
     Spectrum,
     Subsequence,
     TfIdf,
+    WeightedDegree,
     normalize,
 )
 from mercer.kernels.vectors.scale import polynomial_scale
@@ -47,6 +48,10 @@ _SHORT = 100
 # Copies of an element beyond which their products are taken: the minimum stores every copy.
 _MANY_COPIES = 1000
 _LAST = 10  # values of series of different lengths that are compared
+
+
+_ALIGNED = 6
+"""Strings of one length, at least this, may be aligned."""
 
 
 class Candidate(NamedTuple):
@@ -121,6 +126,10 @@ def _strings(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
             yield Candidate(normalize(Spectrum(p)), reason, "Spectrum")
     blended = normalize(BlendedSpectrum(4))
     yield Candidate(blended, "shared substrings of length 1 to 4, as a cosine")
+    if len(set(lengths)) == 1 and lengths[0] >= _ALIGNED:
+        for degree in (3, 6):
+            reason = f"equal substrings of length 1 to {degree} at equal positions: all aligned"
+            yield Candidate(normalize(WeightedDegree(degree)), reason, "WeightedDegree")
     if np.mean(lengths) <= _SHORT:
         yield Candidate(normalize(Subsequence(3, 0.5)), "shared subsequences of length 3 with gaps")
 

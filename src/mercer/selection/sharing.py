@@ -303,7 +303,7 @@ class SharedFits:
                 )
             except Exception as error:
                 # A plain fit raises the same error, or has a way around it.
-                reason = f"cannot be prepared ({type(error).__name__})"
+                reason = f"it cannot be prepared ({error})"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
             matrix = _Matrix(domain, kernel, single, [job])

@@ -1,0 +1,423 @@
+"""One call from data to a tuned machine with an honest estimate of its score.
+
+The kind of the data decides about scaling and kernels (see `suggest`), distances in the data about
+their widths. A coarse search over kernels and C is followed by a fine one around its best point.
+The score of a search is the largest of many and therefore optimistic; the estimate that is reported
+comes from nested cross-validation: the whole procedure, scaling and both searches, is repeated on
+the training part of each outer split and scored on the part that it has not seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from mercer.features.seeds import generator
+from mercer.gram import Gram
+from mercer.kernels import Kernel
+from mercer.machines import SVC, SVR
+from mercer.objects.validation import count, take
+
+from .data_kind import data_kind
+from .search import GridSearchCV
+from .suggest import _target
+from .table_candidates import usual_candidates
+from .validation import learning_curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+_COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+_FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
+_FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
+_TUBES = (0.03, 0.1, 0.3)
+_SAMPLE = 200
+"""Objects from which the size of kernel values is estimated."""
+
+_SHARES = {True: 0.4, False: 0.9}
+"""Part of the time for the search itself, with and without nested cross-validation."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate of the search.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    C : float
+        The price of the losses.
+    epsilon : float or None
+        The tube of a regression.
+    score, error : float
+        Cross-validated score and its standard error.
+    stage : {"coarse", "fine"}
+        Which search it belongs to.
+    """
+
+    kernel: Kernel
+    C: float
+    epsilon: float | None
+    score: float
+    error: float
+    stage: str
+
+
+@dataclass
+class Tuning:
+    """What :func:`tune` found; print it to read it.
+
+    Attributes
+    ----------
+    estimator : Pipeline
+        Scaler and machine with the chosen parameters, fitted to all data.
+    task : {"classification", "regression"}
+        What was learned.
+    trials : list of Trial
+        All candidates, in the order in which they were tried.
+    chosen : Trial
+        The one that was chosen.
+    score, error : float or None
+        Mean over the outer splits of nested cross-validation, and its standard error: an estimate
+        for new data. None without `nested`, or where time did not suffice.
+    seconds : float
+        Time spent.
+    notes : list of str
+        What was noticed.
+    """
+
+    estimator: Any
+    task: str
+    trials: list[Trial]
+    chosen: Trial
+    score: float | None
+    error: float | None
+    seconds: float
+    notes: list[str] = field(default_factory=list)
+    _data: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predictions of the fitted pipeline.
+
+        Parameters
+        ----------
+        X : objects
+            New objects.
+        """
+        return self.estimator.predict(X)
+
+    def __str__(self) -> str:
+        metric = "accuracy" if self.task == "classification" else "R^2"
+        lines = [f"{self.task}, {len(self.trials)} candidates, {self.seconds:.1f} s", *self.notes]
+        best = sorted(self.trials, key=lambda t: -t.score)[:5]
+        for trial in best if self.chosen in best else [self.chosen, *best]:
+            mark = "->" if trial is self.chosen else "  "
+            tube = "" if trial.epsilon is None else f", epsilon={trial.epsilon:.3g}"
+            numbers = f"{trial.score:.3f} +- {trial.error:.3f}"
+            lines.append(f"{mark} {numbers}  C={trial.C:.3g}{tube}  {trial.kernel!r}")
+        if self.score is None:
+            lines.append(f"no nested estimate; the {metric} of the choice above is optimistic")
+        else:
+            lines.append(f"{metric} on new data: {self.score:.3f} +- {self.error:.3f} (nested)")
+        return "\n".join(lines)
+
+    def plot(self) -> Figure:
+        """Draw the scores of the candidates with the path taken, and the learning curve.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        import matplotlib.pyplot as plt
+
+        figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+        name = type(self.chosen.kernel)
+        shown = [t for t in self.trials if type(t.kernel) is name]
+        if not all(_has_gamma(t.kernel) for t in shown):
+            shown = self.trials
+        widths = [_gamma_of(t, k) for k, t in enumerate(shown)]
+        marks = left.scatter(
+            [t.C for t in shown], widths, c=[t.score for t in shown], s=60, marker="s"
+        )
+        figure.colorbar(marks, ax=left, label="cross-validated score")
+        coarse = max((t for t in shown if t.stage == "coarse"), key=lambda t: t.score)
+        path = [(t.C, _gamma_of(t, shown.index(t))) for t in (coarse, self.chosen) if t in shown]
+        left.plot(*zip(*path, strict=True), "o-", color="black", mfc="none", ms=12)
+        left.set(xscale="log", xlabel="C", ylabel="gamma", title=name.__name__)
+        if all(map(_has_gamma, (t.kernel for t in shown))):
+            left.set_yscale("log")
+        if self._data is not None:
+            sizes, train, test = learning_curve(
+                clone(self.estimator), *self._data, cv=3, shuffle=True, random_state=0
+            )[:3]
+            for scores, label in ((train, "training rows"), (test, "new rows")):
+                right.errorbar(sizes, scores.mean(axis=1), scores.std(axis=1), label=label)
+            right.set(xlabel="training rows", ylabel="score", title="learning curve")
+            right.legend()
+        figure.tight_layout()
+        return figure
+
+
+def tune(
+    X: Any,
+    y: Any,
+    *,
+    task: str = "auto",
+    kernels: Any = None,
+    cv: int = 5,
+    one_standard_error: bool = False,
+    nested: bool = True,
+    time_limit: float = 60.0,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Tuning:
+    """Return a tuned machine for data, with an estimate of its score on new data.
+
+    Parameters
+    ----------
+    X : objects
+        Rows of numbers, dense or sparse, strings, sets, texts, series or a data frame; see
+        :func:`suggest`.
+    y : array-like of shape (n_samples,)
+        Labels or real targets.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What `y` is; "auto" looks at it.
+    kernels : sequence of Kernel, optional
+        Kernels to search over, instead of the usual ones for the data.
+    cv : int, default=5
+        Number of folds of the searches.
+    one_standard_error : bool, default=False
+        Whether to choose the smallest C whose score is within one standard error of the best:
+        the smoother machine of those that cannot be told apart.
+    nested : bool, default=True
+        Whether to estimate the score by nested cross-validation, on three outer splits.
+    time_limit : float, default=60.0
+        Seconds after which no further candidate is tried; the last fit comes on top.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the folds.
+    n_jobs : int, optional
+        Threads; None: all cores.
+
+    Returns
+    -------
+    Tuning
+        The fitted pipeline, the table of candidates and the estimate; print it to read it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import mercer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = mercer.tune(X, y)
+    >>> found.task, bool(found.score > 0.9), bool(found.estimator.score(X, y) > 0.9)
+    ('classification', True, True)
+    """
+    begin = perf_counter()
+    y, classification = _target(y, task)
+    if count(X) != len(y):
+        raise ValueError(f"y must have one value for each of the {count(X)} objects; got {len(y)}.")
+    if not time_limit > 0:
+        raise ValueError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
+    seed = int(generator(random_state).integers(2**31 - 1))
+    procedure = _Procedure(classification, kernels, cv, one_standard_error, seed, n_jobs)
+    estimator, trials, chosen = procedure.run(X, y, _SHARES[bool(nested)] * time_limit)
+    estimator.fit(X, y)
+    found = Tuning(
+        estimator,
+        "classification" if classification else "regression",
+        trials,
+        chosen,
+        None,
+        None,
+        0.0,
+        _data=(X, y),
+    )
+    if nested:
+        _estimate(found, procedure, X, y, begin + time_limit)
+    found.seconds = perf_counter() - begin
+    return found
+
+
+def _estimate(found: Tuning, procedure: _Procedure, X: Any, y: Any, end: float) -> None:
+    """Repeat the whole procedure on outer splits."""
+    splits = procedure.splitter(3, procedure.seed + 1, y).split(np.zeros(len(y)), y)
+    scores = []
+    for k, (train, test) in enumerate(splits):
+        left = (end - perf_counter()) / (3 - k)
+        if left <= 0.0:
+            found.notes.append(f"time ran out after {k} of 3 outer splits")
+            break
+        try:
+            inner = procedure.run(_rows(X, train), y[train], left)[0]
+        except TimeoutError:
+            found.notes.append(f"time ran out in outer split {k + 1} of 3")
+            break
+        inner.fit(_rows(X, train), y[train])
+        scores.append(float(inner.score(_rows(X, test), y[test])))
+    if len(scores) > 1:
+        found.score = float(np.mean(scores))
+        found.error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
+
+
+@dataclass(frozen=True)
+class _Procedure:
+    """What is done to data, from scaling to the choice."""
+
+    classification: bool
+    kernels: Any
+    cv: int
+    one_standard_error: bool
+    seed: int
+    n_jobs: int | None
+
+    def run(self, X: Any, y: Any, time_limit: float) -> tuple[Any, list[Trial], Trial]:
+        """Return the pipeline, not fitted, all trials and the chosen one."""
+        begin = perf_counter()
+        scaler = _scaler(X)
+        scaled = X if scaler is None else clone(scaler).fit_transform(X)
+        grids = [
+            self._grid([kernel], self._costs(kernel, scaled, y), y)
+            for kernel in self._candidates(scaled, y)
+        ]
+        steps = [] if scaler is None else [("scale", scaler)]
+        steps.append(("machine", SVC() if self.classification else SVR()))
+        pipeline = Pipeline(steps)
+        trials = self._search(pipeline, grids, X, y, 0.6 * time_limit, "coarse")
+        best = max(trials, key=lambda t: t.score)
+        left = time_limit - (perf_counter() - begin)
+        if left > 0.0:
+            fine = self._grid(_widths(best.kernel), [best.C * f for f in _FINE_COSTS], y)
+            if best.epsilon is not None:
+                fine["machine__epsilon"] = [best.epsilon]
+            with contextlib.suppress(TimeoutError):
+                trials += self._search(pipeline, [fine], X, y, left, "fine")
+        chosen = self._choice(trials)
+        parameters = {"machine__kernel": chosen.kernel, "machine__C": chosen.C}
+        if chosen.epsilon is not None:
+            parameters["machine__epsilon"] = chosen.epsilon
+        return clone(pipeline).set_params(**parameters), trials, chosen
+
+    def splitter(self, n: int, seed: int, y: Any) -> Any:
+        """Return a splitter that shuffles."""
+        if not self.classification:
+            return KFold(n, shuffle=True, random_state=seed)
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        return StratifiedKFold(max(2, min(n, smallest)), shuffle=True, random_state=seed)
+
+    def _candidates(self, X: Any, y: Any) -> list[Kernel]:
+        if self.kernels is not None:
+            return list(self.kernels)
+        kind = data_kind(X, None if self.classification else y)
+        found = usual_candidates(kind, y, self.classification, self.seed)
+        return [candidate.kernel for candidate in found]
+
+    def _costs(self, kernel: Kernel, X: Any, y: Any) -> list[float]:
+        """Return values of C that mean the same for every kernel and unit of the target."""
+        rows = np.linspace(0, count(X) - 1, min(_SAMPLE, count(X))).astype(np.intp)
+        some = take(kernel.validate(X), rows)
+        size = float(np.mean(Gram(kernel.bind(some), some, "float64").diag())) or 1.0
+        spread = 1.0 if self.classification else float(np.std(y))
+        return [C * spread / size for C in _COSTS]
+
+    def _grid(self, kernels: list[Kernel], costs: list[float], y: Any) -> dict[str, list[Any]]:
+        grid: dict[str, list[Any]] = {"machine__kernel": kernels, "machine__C": costs}
+        if not self.classification:
+            grid["machine__epsilon"] = [t * float(np.std(y)) for t in _TUBES]
+        return grid
+
+    def _search(
+        self, pipeline: Any, grids: list[Any], X: Any, y: Any, time_limit: float, stage: str
+    ) -> list[Trial]:
+        search = GridSearchCV(
+            pipeline,
+            grids,
+            cv=self.splitter(self.cv, self.seed, y),
+            refit=False,
+            n_jobs=self.n_jobs,
+            time_limit=time_limit,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = search.fit(X, y).cv_results_
+        n = len([k for k in results if k.startswith("split") and k.endswith("_test_score")])
+        return [
+            Trial(
+                parameters["machine__kernel"],
+                float(parameters["machine__C"]),
+                parameters.get("machine__epsilon"),
+                float(mean),
+                float(deviation / np.sqrt(n)),
+                stage,
+            )
+            for parameters, mean, deviation in zip(
+                results["params"],
+                results["mean_test_score"],
+                results["std_test_score"],
+                strict=True,
+            )
+            if np.isfinite(mean)
+        ]
+
+    def _choice(self, trials: list[Trial]) -> Trial:
+        best = max(trials, key=lambda t: t.score)
+        if not self.one_standard_error:
+            return best
+        near = [
+            t
+            for t in trials
+            if t.score >= best.score - best.error and type(t.kernel) is type(best.kernel)
+        ]
+        return min(near, key=lambda t: (t.C, -t.score))
+
+
+def _scaler(X: Any) -> Any:
+    """Return what brings columns to one scale; None for objects that are no rows of numbers."""
+    if sp.issparse(X):
+        return MaxAbsScaler()
+    rows = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple | np.ndarray)
+    if isinstance(X, np.ndarray) or rows:
+        try:
+            numbers = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            return None
+        return StandardScaler() if numbers.ndim == 2 else None
+    return None
+
+
+def _rows(X: Any, rows: Any) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, list | tuple):
+        return [X[k] for k in rows]
+    return X[rows]
+
+
+def _has_gamma(kernel: Kernel) -> bool:
+    return isinstance(kernel.get_params(deep=False).get("gamma"), int | float)
+
+
+def _gamma_of(trial: Trial, otherwise: int) -> float:
+    kernel: Any = trial.kernel
+    return float(kernel.gamma) if _has_gamma(kernel) else float(otherwise)
+
+
+def _widths(kernel: Kernel) -> list[Kernel]:
+    """Return kernels whose width is near that of one."""
+    if not _has_gamma(kernel):
+        return [kernel]
+    gamma = float(kernel.gamma)  # type: ignore[attr-defined]
+    return [clone(kernel).set_params(gamma=gamma * factor) for factor in _FINE_WIDTHS]

@@ -1,0 +1,56 @@
+"""One call from data to a tuned machine."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+import mercer
+from mercer.kernels import RBF, Spectrum, WeightedDegree, normalize
+from mercer.selection import suggest
+
+
+def test_a_classifier_is_tuned_with_a_nested_estimate():
+    X, y = load_iris(return_X_y=True)
+    found = mercer.tune(X * [1, 10, 100, 1000], y, kernels=[RBF(0.1), RBF(1.0)], cv=3)
+    assert found.task == "classification"
+    assert found.chosen.score == max(t.score for t in found.trials)
+    assert {t.stage for t in found.trials} == {"coarse", "fine"}
+    assert 0.85 < found.score <= 1.0
+    assert found.estimator.score(X * [1, 10, 100, 1000], y) > 0.9
+    assert found.estimator.named_steps["machine"].C == found.chosen.C
+    assert "nested" in str(found)
+    figure = found.plot()
+    assert len(figure.axes) == 3
+
+
+def test_the_one_standard_error_rule_takes_a_smaller_cost():
+    X, y = load_diabetes(return_X_y=True)
+    options = {"kernels": [RBF(0.03), RBF(0.1)], "cv": 3, "nested": False}
+    best = mercer.tune(X[:120], y[:120], **options)
+    smooth = mercer.tune(X[:120], y[:120], one_standard_error=True, **options)
+    assert best.task == "regression"
+    assert smooth.chosen.C < best.chosen.C
+    assert smooth.chosen.score >= best.chosen.score - best.chosen.error
+    assert smooth.score is None
+
+
+def test_aligned_sequences_are_compared_by_position():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("acgt"), 12)) for _ in range(80)]
+    y = np.arange(80) % 2
+    X = [s[:4] + ("ga" if label else "ct") + s[6:] for s, label in zip(X, y, strict=True)]
+    assert isinstance(suggest(X, y, time_limit=10.0).best.kernel, WeightedDegree)
+    kernels = [normalize(Spectrum(2)), normalize(WeightedDegree(3))]
+    found = mercer.tune(X, y, kernels=kernels, cv=3, nested=False)
+    assert found.chosen.kernel == kernels[1]
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="one value for each of the 3 objects"):
+        mercer.tune([[0.0], [1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="time_limit must be"):
+        mercer.tune([[0.0], [1.0], [2.0]], [0, 1, 0], time_limit=0.0)
