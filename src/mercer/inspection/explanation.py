@@ -47,6 +47,13 @@ class Explanation:
     columns : dict of str to float, or None
         The parts of a kernel that is a sum over columns; None for other kernels. They sum up to
         the contributions.
+
+    Examples
+    --------
+    >>> from mercer import SVC, explain
+    >>> parts = explain(SVC(kernel="linear").fit([[0.0], [1.0]], [0, 1]), [2.0])
+    >>> parts.label, parts.rows.tolist()
+    (1, [1, 0])
     """
 
     value: float

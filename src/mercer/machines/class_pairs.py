@@ -511,4 +511,5 @@ class PairCertificates(Sequence[Certificate]):
             seconds=float(self._seconds),
             precision="float64",
             rounding=float(c["rounding"].sum()),
+            n_problems=len(c["status"]),
         )

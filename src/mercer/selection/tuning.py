@@ -67,6 +67,13 @@ class Trial:
         Cross-validated score and its standard error.
     stage : {"coarse", "fine"}
         Which search it belongs to.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF
+    >>> from mercer.selection import Trial
+    >>> Trial(RBF(0.5), C=1.0, epsilon=None, score=0.9, error=0.01, stage="coarse").score
+    0.9
     """
 
     kernel: Kernel
@@ -98,6 +105,15 @@ class Tuning:
         Time spent.
     notes : list of str
         What was noticed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import tune
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = tune(X[::3], y[::3], nested=False, time_limit=20)
+    >>> found.task, bool(found.chosen.score > 0.9)
+    ('classification', True)
     """
 
     estimator: Any
