@@ -102,7 +102,7 @@ TRANSFORMERS = [
 
 def questions(model):
     """Yield what a model answers to."""
-    names = ("predict", "decision_function", "predict_proba", "transform")
+    names = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
     yield from (name for name in names if hasattr(model, name))
 
 
