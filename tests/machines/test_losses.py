@@ -7,6 +7,7 @@ from mercer.losses import (
     CombinedHinge,
     EpsilonInsensitive,
     Hinge,
+    Logistic,
     Squared,
     SquaredEpsilonInsensitive,
     SquaredHinge,
@@ -111,3 +112,21 @@ def test_bad_tubes_are_refused(epsilon):
 def test_bad_mixture_is_refused():
     with pytest.raises(ValueError, match="quadratic"):
         CombinedHinge(0.0)
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_the_logistic_loss_and_its_conjugate(y):
+    loss, c = Logistic(), 1.7
+    f = np.linspace(-30.0, 30.0, 120_001)
+    for p in (0.0, 0.01, 0.4, 1.0):
+        beta = c * p * y
+        assert loss.conjugate([y], [beta], c)[0] == pytest.approx(
+            np.max(-beta * f - c * loss.value(y, f)), abs=1e-6
+        )
+    assert loss.conjugate([y, y], [1.1 * c * y, -0.1 * y], c).tolist() == [np.inf, np.inf]
+    assert loss.value([y], [-1e4 * y])[0] == 1e4
+    step = 1e-5
+    ends = loss.value(y, F + step), loss.value(y, F - step)
+    np.testing.assert_allclose(loss.slope(y, F), (ends[0] - ends[1]) / (2 * step), atol=1e-9)
+    ends = loss.slope(y, F + step), loss.slope(y, F - step)
+    np.testing.assert_allclose(loss.curvature(y, F), (ends[0] - ends[1]) / (2 * step), atol=1e-9)
