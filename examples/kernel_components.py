@@ -1,8 +1,8 @@
 """Kernel PCA contours, and sparse kernel feature analysis beside it.
 
 The data of figure 7 of Schoelkopf and Smola's text: three clusters, a Gaussian kernel. The first
-two components of kernel PCA split the clusters, the next three halve them. A feature of kernel feature
-analysis is one kernel function, made orthogonal to those before, for one kernel value.
+two components of kernel PCA split the clusters, the next three halve them. A feature of kernel
+feature analysis is one kernel function, made orthogonal to those before, for one kernel value.
 """
 
 from pathlib import Path
