@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn.svm
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
@@ -180,6 +181,43 @@ def test_equal_arrays_are_stored_once(tmp_path):
     assert (tmp_path / "model").stat().st_size < dual + 2000
 
 
+Z = rng.normal(size=(900, 12))
+CLASS = Z[:, 0] + Z[:, 1] ** 2 > 1.0
+PEERS = {
+    "two classes": lambda library: library.SVC().fit(Z, CLASS),
+    "twenty classes": lambda library: library.SVC().fit(Z, np.arange(900) % 20),
+    "regression": lambda library: library.SVR().fit(Z, Z[:, 0] + rng.normal(size=900)),
+    "one class": lambda library: library.OneClassSVM(nu=0.3).fit(Z),
+    "sparse": lambda library: library.SVC().fit(sp.csr_matrix(np.maximum(Z, 0.0)), CLASS),
+}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_files_and_pickles_are_no_larger_than_those_of_scikit_learn(name, tmp_path):
+    model, peer = PEERS[name](mercer), PEERS[name](sklearn.svm)
+    mercer.save(model, tmp_path / "model")
+    limit = len(pickle.dumps(peer))
+    assert (tmp_path / "model").stat().st_size <= limit
+    assert len(pickle.dumps(model)) <= limit
+
+
+def test_pickles_and_files_keep_what_is_known_of_the_training_rows(tmp_path):
+    model = SVC(C=10.0).fit(X, Y)
+    mercer.save(model, tmp_path / "model")
+    for copy in (mercer.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        for again in (copy, pickle.loads(pickle.dumps(copy))):
+            np.testing.assert_array_equal(again.point_status_, model.point_status_)
+            large = model.slack_ > model.tol
+            np.testing.assert_allclose(again.slack_, np.where(large, model.slack_, 0.0), rtol=1e-7)
+            for name in ("free_support_", "bounded_support_"):
+                for found, expected in zip(getattr(again, name), getattr(model, name), strict=True):
+                    np.testing.assert_array_equal(found, expected)
+            for found, expected in zip(again.margin_points_(), model.margin_points_(), strict=True):
+                np.testing.assert_array_equal(found, expected)
+            with pytest.raises(ValueError, match=r"tolerance of its fit, 0\.001, alone"):
+                again.margin_points_(0.5)
+
+
 def test_a_loaded_model_can_be_proved_again(tmp_path):
     model = SVC().fit(X, Y)
     mercer.save(model, tmp_path / "model")
@@ -221,8 +259,8 @@ def test_what_a_file_cannot_hold_is_refused_by_name(model, message, tmp_path):
         (lambda content: content[:60], "damaged or truncated"),
         (lambda content: content[:-9] + b"x" + content[-8:], "damaged or truncated"),
         (
-            lambda content: content.replace(b"model 1\n", b"model 2\n", 1),
-            r"newer version .*\(format 2",
+            lambda content: content.replace(b"model 2\n", b"model 3\n", 1),
+            r"newer version .*\(format 3",
         ),
     ],
 )

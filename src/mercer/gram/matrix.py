@@ -333,6 +333,15 @@ class Prepared:
         Validated objects; for a precomputed kernel the integer positions of their columns.
     dtype : {"auto", "float32", "float64"}, default="float64"
         Precision of the kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Prepared
+    >>> from mercer.kernels import Linear
+    >>> stored = Prepared(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> stored.matmul(np.array([[3.0, 4.0]]), np.array([1.0, -1.0]))
+    array([7.])
     """
 
     def __init__(self, kernel: Any, Z: Any, dtype: str = "float64") -> None:
@@ -416,21 +425,31 @@ class Products:
         The objects Z.
     groups : list of (first, V)
         ``K(X, Z[first : first + len(V)]) @ V`` is one block of columns of a product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Prepared, Products
+    >>> from mercer.kernels import Linear
+    >>> stored = Prepared(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> products = Products(stored, [(0, np.array([[1.0], [-1.0]]))])
+    >>> products(np.array([[3.0, 4.0]]))
+    array([[7.]])
     """
 
     def __init__(self, prepared: Prepared, groups: list[tuple[int, np.ndarray]]) -> None:
         self.prepared = prepared
-        self._segments = _segments(groups)
-        self._weights: Any = None
-        self._asked = False
+        self._groups = groups
+        self._multiplier: Any = None  # made from the groups when it is first used
 
     def __call__(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the products with the values of validated objects, side by side."""
         evaluator, jobs = self.prepared._against(X), native_jobs(n_jobs)
-        if not self._asked:
-            self._weights = evaluator.weights(self._segments, jobs)
-            self._asked = True
-        return evaluator.product(self._segments, jobs, self._weights)
+        multiplier = self._multiplier
+        if multiplier is None:
+            multiplier = evaluator.multiplier(_segments(self._groups), jobs, True)
+            self._multiplier = multiplier
+        return evaluator.multiply(multiplier, jobs)
 
 
 def evaluate(
@@ -448,6 +467,20 @@ def evaluate(
         Precision.
     n_jobs : int, optional
         Threads.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        The kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import evaluate
+    >>> from mercer.kernels import Linear
+    >>> evaluate(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[5., 2.],
+           [2., 1.]])
     """
     if Z is None:
         return Gram(kernel, X, dtype).tile(n_jobs=n_jobs)

@@ -104,3 +104,17 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
     if gram.linear and kernel.definiteness.is_psd:
         return guaranteed(size, bounds.width, (bounds.width + _FEW) * UNIT), bounds.doubts
     return FollowedErrors(size, bounds=bounds), bounds.doubts
+
+
+def rounding_basis(doubts: tuple[str, ...], own: str) -> str:
+    """Return what a certificate says of its rounding.
+
+    Parameters
+    ----------
+    doubts : tuple of str
+        What is not proved of the kernel values.
+    own : str
+        What is not proved of the certificate besides, or nothing.
+    """
+    found = [*doubts, own] if own else list(doubts)
+    return f"estimate: {'; '.join(found)}" if found else "guaranteed"

@@ -19,7 +19,7 @@ from mercer.solvers.curvature import NegativeCurvature
 from mercer.solvers.rounding import estimated, value_sizes
 
 from . import class_pairs, conclusion
-from .accuracy import guaranteed_errors
+from .accuracy import guaranteed_errors, rounding_basis
 from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
@@ -366,19 +366,23 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         exact = TrainingKernel(gram, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        basis = "estimate"
+        doubts: tuple[str, ...] = ()
         if rigorous:
             bounds, doubts = guaranteed_errors(gram)
-            basis = f"estimate: {'; '.join(doubts)}" if doubts else "guaranteed"
         else:
             bounds = estimated(value_sizes(gram))
-        bounds = replace(bounds, product=values_of(scheme, exact))
+        conditional = bool(kernel.definiteness.order)
+        bounds = replace(bounds, product=values_of(scheme, exact), conditional=conditional)
         measures = formulation.measures(tasks, outcomes, values, bounds)
         before = self.certificate_
         found = certificates(
             kernel, measures, self.certificates_, "float64", before.convexity, before.eigenvalue
         )
-        found = [replace(certificate, rounding_basis=basis) for certificate in found]
+        if rigorous:
+            found = [
+                replace(certificate, rounding_basis=rounding_basis(doubts, measure.values.doubt))
+                for certificate, measure in zip(found, measures, strict=True)
+            ]
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
         errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)

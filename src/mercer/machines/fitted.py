@@ -12,13 +12,31 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
+from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
+from .named_weights import is_dot_product, named_weights
 from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
+
+_PACKED = (
+    "dual_coef_",
+    "support_",
+    "support_vectors_",
+    "intercept_",
+    "_intercept_ranges",
+    "_squared_norms",
+    "_alpha_shares",
+    "n_iter_",
+    "_support_target",
+    "_support_price",
+    "_support_weight",
+    "_support_epsilon",
+)
+"""Arrays that pickles compress where that helps: coefficients are often 0 or at a bound."""
 
 
 class FittedAttributes:
@@ -126,7 +144,7 @@ class FittedAttributes:
         """Training rows whose coefficient is at the bound that the loss sets."""
         return self._fitted("_record").marked(BOUNDED)
 
-    def margin_points_(self, tol: float | None = None) -> Any:
+    def margin_points(self, tol: float | None = None) -> Any:
         """Return the training rows on the edge of the margin or tube, support vectors or not.
 
         Parameters
@@ -144,17 +162,55 @@ class FittedAttributes:
 
     @property
     def coef_(self) -> Any:
-        """The weight vectors of a linear kernel, one row per binary problem; read-only."""
+        """The weight vectors of a linear kernel, one row per binary problem; read-only.
+
+        Of a kernel that is a dot product of named features (TfIdf, Spectrum, sums of these) the
+        weights of the features, which `top_features` names.
+        """
         self._fitted("dual_coef_")
-        if type(self.kernel_) is not Linear:
+        if type(self.kernel_) is Linear:
+            w = weight_vectors(self.support_vectors_, self._problem_coef().T)
+        elif is_dot_product(self.kernel_):
+            w = self._named_weights()[0]
+        else:
             raise AttributeError("coef_ is only available when using a linear kernel")
-        w = weight_vectors(self.support_vectors_, self._problem_coef().T)
         if sp.issparse(w):
             w.sort_indices()  # which nothing can do later
             w.data.flags.writeable = False
         else:
             w.flags.writeable = False
         return w
+
+    def top_features(self, n: int = 10) -> Any:
+        """Return the features of the largest weights, with their weights.
+
+        For kernels that are dot products of named features: Linear, TfIdf, Spectrum and sums of
+        these. f(x) is the sum of the features of x times these weights, plus the intercept.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many features.
+
+        Returns
+        -------
+        list of (str, float)
+            Names and weights, the largest absolute weight first; for several binary problems a
+            list for each.
+        """
+        self._fitted("dual_coef_")
+        if not is_dot_product(self.kernel_):
+            raise ValueError(
+                "top_features needs a kernel that is a dot product of named features (Linear, "
+                f"TfIdf, Spectrum, sums of these); got {self.kernel_!r}."
+            )
+        weights, names = self._named_weights()
+        found = []
+        for row in weights:
+            row = row.toarray().ravel() if sp.issparse(row) else row
+            order = np.argsort(-np.abs(row), kind="stable")[: max(int(n), 0)]
+            found.append([(names[j], float(row[j])) for j in order])
+        return found[0] if len(found) == 1 else found
 
     @property
     def poly_coef_(self) -> Array:
@@ -201,6 +257,26 @@ class FittedAttributes:
         copy._like = self
         return copy.fit(self.support_vectors_, *self._refit_data())
 
+    # -- pickles and files --------------------------------------------------------------------
+
+    def _brief_state(self) -> dict[str, Any]:
+        """Return the attributes of the model with a record of the training rows in few bits."""
+        state = dict(self.__dict__)
+        if "_record" in state:
+            state["_record"] = state["_record"].brief(self._edge_tolerance())
+        return state
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.update((k, v) for k, v in self._brief_state().items() if k == "_record")
+        for name in _PACKED:
+            if name in state:
+                state[name] = packed_if_smaller(state[name])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({k: unpacked(v) for k, v in state.items()})  # type: ignore[misc]
+
     # -- machinery --------------------------------------------------------------------------
 
     def _fitted(self, name: str) -> Any:
@@ -241,6 +317,15 @@ class FittedAttributes:
             self._linear_columns,
             getattr(self, "feature_names_in_", None),
         )
+
+    def _named_weights(self) -> tuple[Any, list[str]]:
+        """Return the weights of named features, one row per binary problem, and the names."""
+        columns = getattr(self, "feature_names_in_", None)
+        if columns is None and hasattr(self, "n_features_in_"):
+            columns = [f"x{j}" for j in range(self.n_features_in_)]
+        columns = None if columns is None else [str(name) for name in columns]
+        coef = self._problem_coef().T
+        return named_weights(self.kernel_, self.support_vectors_, coef, columns)
 
     def _per_problem(self, values: Array) -> Any:
         """Return the only entry where there is one problem, all of them otherwise."""

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from mercer import features, machines
 
 _PARTS = {
+    "BriefParts": "mercer.machines.record",
     "Certificate": "mercer.solvers",
     "Convergence": "mercer.kernels.models.baum_welch",
     "Expansion": "mercer.expansion",

@@ -76,7 +76,9 @@ class Writer:
         """Return an estimator or a pipeline as what JSON can hold."""
         name = type(model).__name__
         if estimator_classes().get(name) is type(model):
-            return {"estimator": [name, self._attributes(vars(model), name)]}
+            brief = getattr(model, "_brief_state", None)
+            state = vars(model) if brief is None else brief()
+            return {"estimator": [name, self._attributes(state, name)]}
         if type(model) is Pipeline:
             steps = [
                 [step, part if isinstance(part, str) else self.estimator(part)]
