@@ -47,6 +47,13 @@ class Explanation:
     columns : dict of str to float, or None
         The parts of a kernel that is a sum over columns; None for other kernels. They sum up to
         the contributions.
+
+    Examples
+    --------
+    >>> from mercer import SVC, explain
+    >>> found = explain(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]), [2.0])
+    >>> int(found.label), round(found.value, 3), round(float(found.contributions.sum()), 3)
+    (1, 2.0, 2.0)
     """
 
     value: float

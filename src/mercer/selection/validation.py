@@ -6,12 +6,59 @@ Signatures and results are those of :mod:`sklearn.model_selection`; ``n_jobs=Non
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from sklearn.model_selection import _validation
 
 from .borrowed import rebound, validated
 from .loop import SharedLoop
+
+# An example of each function, on the first two classes of the iris data.
+_EXAMPLES = {
+    "cross_validate": (
+        "sorted(cross_validate(SVC(), X, y, cv=3))",
+        "['fit_time', 'score_time', 'test_score']",
+    ),
+    "cross_val_score": ("cross_val_score(SVC(), X, y, cv=3)", "array([1., 1., 1.])"),
+    "cross_val_predict": ("cross_val_predict(SVC(), X, y, cv=3).shape", "(100,)"),
+    "learning_curve": ("learning_curve(SVC(), X, y, cv=3, shuffle=True)[0].shape", "(5,)"),
+    "validation_curve": (
+        'validation_curve(SVC(), X, y, param_name="C", param_range=[1, 10], cv=3)[1].shape',
+        "(2, 3)",
+    ),
+}
+
+
+def _described(function: Any) -> str:
+    """Return the docstring of a function of scikit-learn that runs on the shared engine."""
+    name = function.__name__
+    call, result = _EXAMPLES[name]
+    summary = (function.__doc__ or "").strip().splitlines()[0]
+    return f"""{summary}
+
+    :func:`sklearn.model_selection.{name}` with kernel matrices and solutions shared between the
+    fits of mercer's machines.
+
+    Parameters
+    ----------
+    {", ".join(inspect.signature(function).parameters)} : object
+        As for the function of scikit-learn; ``n_jobs=None`` is all cores.
+
+    Returns
+    -------
+    object
+        What the function of scikit-learn returns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import SVC
+    >>> from mercer.selection import {name}
+    >>> X, y = (part[:100] for part in load_iris(return_X_y=True))
+    >>> {call}
+    {result}
+    """
 
 
 def _shared(function: Any) -> Any:
@@ -23,12 +70,7 @@ def _shared(function: Any) -> Any:
         return rebound(function, **loop.names())(*args, **kwargs)
 
     run.__module__ = __name__
-    run.__doc__ = (
-        f"{(function.__doc__ or '').strip().splitlines()[0]}\n\n"
-        f"    :func:`sklearn.model_selection.{function.__name__}` with kernel matrices and\n"
-        "    solutions shared between the fits of mercer's machines; parameters and results are\n"
-        "    the same, and ``n_jobs=None`` is all cores.\n"
-    )
+    run.__doc__ = _described(function)
     return validated(run, function)
 
 
@@ -44,10 +86,5 @@ def _cross_val_score(*args: Any, **kwargs: Any) -> Any:
 
 
 _cross_val_score.__module__ = __name__
-_cross_val_score.__doc__ = (
-    "Evaluate a score by cross-validation.\n\n"
-    "    :func:`sklearn.model_selection.cross_val_score` with kernel matrices and solutions\n"
-    "    shared between the fits of mercer's machines; parameters and results are the same, and\n"
-    "    ``n_jobs=None`` is all cores.\n"
-)
+_cross_val_score.__doc__ = _described(_validation.cross_val_score)
 cross_val_score = validated(_cross_val_score, _validation.cross_val_score)
