@@ -32,7 +32,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
-    "escaped_bars",
+    "plain_docstrings",
     "mathml",
     "repository_pages",
 ]

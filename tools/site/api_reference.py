@@ -89,7 +89,8 @@ def summary_table(names: list[PublicName], page_of: dict[int, str]) -> list[str]
     rows = []
     for name in names:
         page = page_of.get(id(name.value), name.path)
-        rows.append(f"   {name.name}" if page == name.path else f"   ~{page}")
+        own, _, last = page.rpartition(".")
+        rows.append(f"   {last}" if own == name.room else f"   ~{page}")
     return [".. autosummary::", "   :nosignatures:", "", *rows, ""]
 
 

@@ -9,6 +9,8 @@ import ast
 import shutil
 from pathlib import Path
 
+from tools.site.markup import escape
+
 HEADER = """\
 Gallery
 =======
@@ -27,7 +29,8 @@ def with_heading(source: str) -> str:
     title = title.rstrip(".")
     node = ast.parse(source).body[0]
     tail = "\n".join(source.splitlines()[node.end_lineno :])
-    raw = "r" if "\\" in docstring else ""
+    rest = "\n".join(map(escape, rest.splitlines()))
+    raw = "r" if "\\" in title + rest else ""
     return f'{raw}"""\n{title}\n{"=" * len(title)}\n{rest}\n"""\n{tail}\n'
 
 

@@ -90,7 +90,12 @@ def pages() -> dict[int, str]:
     """Return the page of every object: where several packages export it, the first in ROOMS."""
     found: dict[int, str] = {}
     for names in by_room().values():
-        for name in names:
+        for name in sorted(names, key=is_alias):
             if name.kind != "data":
                 found.setdefault(id(name.value), name.path)
     return found
+
+
+def is_alias(name: PublicName) -> bool:
+    """Tell whether an object has another name of its own."""
+    return getattr(name.value, "__name__", name.name) != name.name

@@ -1,26 +1,16 @@
-"""Escape vertical bars in docstrings.
+"""Escape what is plain text in docstrings and markup in reStructuredText.
 
-Docstrings write absolute values and norms as they are read, ``|w|``; in reStructuredText this would
-be a substitution. Code, literals and formulas are left alone.
+Docstrings write norms as they are read, ``|w|``, and fitted attributes with their underscore. Code,
+literals and formulas are left alone.
 """
-
-import re
 
 from sphinx.application import Sphinx
 
-LITERAL = re.compile(r"(``.*?``|:\w+:`[^`]*`|`[^`]*`)")
-
-
-def escape(line: str) -> str:
-    """Return a line of text with its bars escaped."""
-    parts = LITERAL.split(line)
-    return "".join(
-        part if part.startswith(("`", ":")) else part.replace("|", r"\|") for part in parts
-    )
+from tools.site.markup import escape
 
 
 def process(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]):
-    """Escape the bars of a docstring, outside of examples and formulas."""
+    """Escape the lines of a docstring, outside of examples and formulas."""
     block: int | None = None  # the indentation of the directive or example that is being passed
     for position, line in enumerate(lines):
         indentation = len(line) - len(line.lstrip())
@@ -31,7 +21,7 @@ def process(app: Sphinx, what: str, name: str, value: object, options: object, l
             block = indentation - 1 if text.startswith(">>>") else indentation
         if not text and block is not None and block == indentation - 1:
             block = None
-        if block is None and "|" in line and r"\|" not in line:
+        if block is None and r"\|" not in line and r"\_" not in line:
             lines[position] = escape(line)
 
 
