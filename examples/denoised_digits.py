@@ -1,8 +1,9 @@
 """Digits with noise, projected onto kernel principal components and back (pre-images).
 
 After S. Mika et al., "Kernel PCA and de-noising in feature spaces" (1999): Gaussian noise and noise
-that switches pixels on and off, removed by linear PCA and by kernel PCA with as many components. That number suits kernel PCA: 60 of 64
-linear components keep nearly all of the noise, and fewer of them would do better.
+that switches pixels on and off, removed by linear PCA and by kernel PCA with as many components.
+That number suits kernel PCA: 60 of 64 linear components keep nearly all of the noise, and fewer of
+them would do better.
 """
 
 from pathlib import Path
