@@ -3,6 +3,7 @@
 from .base import DualTerms, Loss, PiecewiseQuadratic
 from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
+from .one_sided import OneSided
 from .squared import Squared
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "EpsilonInsensitive",
     "Hinge",
     "Loss",
+    "OneSided",
     "PiecewiseQuadratic",
     "Squared",
     "SquaredEpsilonInsensitive",
