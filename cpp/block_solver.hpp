@@ -256,14 +256,10 @@ class BlockSolver {
       const auto b = full_kernel_.b().take(support.data(), m);
       const auto kernel = a ? full_kernel_.on(a, b) : full_kernel_.on(full_kernel_.a(), b);
       const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
-      const auto weights = kernel->weights(all, threads_);
-      complete = kernel->product(
-          all, fresh.data(), 1, threads_,
-          [&] {
-            return (limits_.finishing() ? limits_.impatient() : limits_.leave(0)) ||
-                   limits_.overdue();
-          },
-          weights.get());
+      const auto multiplier = kernel->multiplier(all, threads_, true);
+      complete = kernel->product(*multiplier, fresh.data(), threads_, [&] {
+        return (limits_.finishing() ? limits_.impatient() : limits_.leave(0)) || limits_.overdue();
+      });
     }
     if (!full_kernel_.linear()) kernel_values_ += count * m;
     for (Index k = 0; k < count; ++k) {

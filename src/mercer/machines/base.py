@@ -17,10 +17,10 @@ from mercer.solvers import Certificate
 from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
-from mercer.solvers.rounding import estimated, guaranteed, value_sizes
+from mercer.solvers.rounding import estimated, value_sizes
 
 from . import class_pairs, conclusion
-from .accuracy import kernel_error
+from .accuracy import guaranteed_errors, rounding_basis
 from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
@@ -360,6 +360,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         outcomes = self._outcomes(scheme, n_total, every, repetition=repetition)
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
+        if rigorous and getattr(X, "dtype", None) == np.float32:
+            X = X.astype(np.float64)  # so that differences are rounded in double precision
         moved = centring(kernel, X, self._sums_to_zero)
         if moved is not None:
             shifts = _shifts(moved, tasks, outcomes)
@@ -371,14 +373,23 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         exact = TrainingKernel(gram, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        sizes = value_sizes(gram)
-        bounds = guaranteed(sizes, *kernel_error(gram)) if rigorous else estimated(sizes)
-        bounds = replace(bounds, product=values_of(scheme, exact))
+        doubts: tuple[str, ...] = ()
+        if rigorous:
+            bounds, doubts = guaranteed_errors(gram)
+        else:
+            bounds = estimated(value_sizes(gram))
+        conditional = bool(kernel.definiteness.order)
+        bounds = replace(bounds, product=values_of(scheme, exact), conditional=conditional)
         measures = formulation.measures(tasks, outcomes, values, bounds)
         before = self.certificate_
         found = certificates(
             kernel, measures, self.certificates_, "float64", before.convexity, before.eigenvalue
         )
+        if rigorous:
+            found = [
+                replace(certificate, rounding_basis=rounding_basis(doubts, measure.values.doubt))
+                for certificate, measure in zip(found, measures, strict=True)
+            ]
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
         errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
+from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
@@ -449,6 +450,14 @@ class PairCertificates(Sequence[Certificate]):
         self._columns = {name: getattr(pairs, name) for name in names}
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
+
+    def __getstate__(self) -> dict[str, Any]:
+        columns = {name: packed_if_smaller(column) for name, column in self._columns.items()}
+        return {**self.__dict__, "_columns": columns}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._columns = {name: unpacked(column) for name, column in self._columns.items()}
 
     def __len__(self) -> int:
         return len(self._columns["primal"])

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
+from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
@@ -19,6 +20,22 @@ from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
+
+_PACKED = (
+    "dual_coef_",
+    "support_",
+    "support_vectors_",
+    "intercept_",
+    "_intercept_ranges",
+    "_squared_norms",
+    "_alpha_shares",
+    "n_iter_",
+    "_support_target",
+    "_support_price",
+    "_support_weight",
+    "_support_epsilon",
+)
+"""Arrays that pickles compress where that helps: coefficients are often 0 or at a bound."""
 
 
 class FittedAttributes:
@@ -200,6 +217,26 @@ class FittedAttributes:
         # Fewer rows may leave more intercepts and tubes optimal, those of this model among them.
         copy._like = self
         return copy.fit(self.support_vectors_, *self._refit_data())
+
+    # -- pickles and files --------------------------------------------------------------------
+
+    def _brief_state(self) -> dict[str, Any]:
+        """Return the attributes of the model with a record of the training rows in few bits."""
+        state = dict(self.__dict__)
+        if "_record" in state:
+            state["_record"] = state["_record"].brief(self._edge_tolerance())
+        return state
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.update((k, v) for k, v in self._brief_state().items() if k == "_record")
+        for name in _PACKED:
+            if name in state:
+                state[name] = packed_if_smaller(state[name])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({k: unpacked(v) for k, v in state.items()})  # type: ignore[misc]
 
     # -- machinery --------------------------------------------------------------------------
 
