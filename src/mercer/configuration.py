@@ -27,6 +27,13 @@ def show_config(mode: str = "print") -> dict[str, Any] | None:
     -------
     dict or None
         The report, for ``mode="dict"``.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> configuration = mercer.show_config(mode="dict")
+    >>> configuration["mercer"] == mercer.__version__
+    True
     """
     if mode not in ("print", "dict"):
         raise ValueError(f"mode must be 'print' or 'dict'; got {mode!r}.")

@@ -35,7 +35,21 @@ _ON_COLUMNS = b"mercer expansion 3\n"  # and those of the second take all column
 
 
 class DamagedFileError(ValueError):
-    """A file is not what it claims to be: truncated, altered or of another kind."""
+    """A file is not what it claims to be: truncated, altered or of another kind.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> from pathlib import Path
+    >>> from mercer.persistence import DamagedFileError
+    >>> size = Path("model.mercer").write_bytes(b"not a model")
+    >>> try:
+    ...     mercer.load("model.mercer")
+    ... except DamagedFileError as error:
+    ...     print(type(error).__name__)
+    ...
+    DamagedFileError
+    """
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Every example of the documentation is run: docstrings, README.md and docs/*.md.
+"""Every example of the documentation is run: docstrings, README.md and the pages of docs/.
 
 In Markdown, fenced blocks marked `python` are run in order and share their names within a page.
 A block with prompts is a doctest. A block without prompts is a program; when a block marked `text`
@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 import mercer
+from tools.site.toctree import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *pages()]
 # The gallery shows the examples of the docstrings, which are run as such; see test_gallery.py.
 RUN = [page for page in PAGES if page.name != "kernels.md"]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -66,7 +67,7 @@ def test_docstring(test):
     run(test)
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
 def test_page(page):
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     names: dict[str, object] = {"__name__": "__main__"}
@@ -102,6 +103,23 @@ def numbers(line: str) -> list[float]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", text):
+        if "://" in target or is_generated(target):
+            continue
+        path = page.parent / target if target else page
+        assert path.exists(), f"{page.name} links to {target}"
+        if heading and path.suffix == ".md":
+            assert heading in anchors(path), f"{page.name} links to {target}#{heading}"
+
+
+def is_generated(target: str) -> bool:
+    """Tell whether a link leads to a page that is written when the site is built."""
+    return bool(re.search(r"(^|/)(api|gallery)/", target))
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    titles = re.findall(r"^#+ (.+)$", BLOCK.sub("", path.read_text("utf-8")), re.MULTILINE)
+    plain = [re.sub(r"[`*]|\]\([^)]*\)|\[", "", title).lower().strip() for title in titles]
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}

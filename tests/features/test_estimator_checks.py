@@ -4,12 +4,25 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import KernelKMeans, KernelPCA
+from mercer import (
+    KernelFeatureAnalysis,
+    KernelKMeans,
+    KernelPCA,
+    PolygonalPrincipalCurve,
+    PrincipalCurve,
+    RegularizedPrincipalManifold,
+)
 
 ESTIMATORS = [
     KernelPCA(),
     KernelPCA(n_components=2, kernel="rbf", center=False),
     KernelKMeans(random_state=0),
+    KernelFeatureAnalysis(),
+    KernelFeatureAnalysis(1, constraint="l2", contrast="kurtosis", n_basis=3, random_state=0),
+    RegularizedPrincipalManifold(n_nodes=8),
+    RegularizedPrincipalManifold(n_nodes=6, assignment="soft"),
+    PolygonalPrincipalCurve(6),
+    PrincipalCurve(n_knots=10),
 ]
 
 

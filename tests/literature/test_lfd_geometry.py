@@ -12,7 +12,7 @@ from mercer import SVC, NotSeparableError
 from mercer.data import lfd_problem_8_2, lfd_toy, xor
 from mercer.geometry.hyperplanes import (
     canonicalize,
-    distance,
+    distance_to_hyperplane,
     functional_margin,
     geometric_margin,
     margin,
@@ -62,9 +62,11 @@ def test_distances_of_the_toy_points() -> None:
     root = math.sqrt(2)
     for scale in (1.0, -7.0, 1e-6):
         w, b = scale * np.array([1.0, -1.0]), -scale
-        assert distance(X, w, b) == pytest.approx([1 / root, 1 / root, 1 / root, root], abs=1e-12)
+        assert distance_to_hyperplane(X, w, b) == pytest.approx(
+            [1 / root, 1 / root, 1 / root, root], abs=1e-12
+        )
     w, b = np.array([1.0, -1.0]), -1.0
-    assert signed_distance(X, w, b) * y == pytest.approx(distance(X, w, b), abs=1e-12)
+    assert signed_distance(X, w, b) * y == pytest.approx(distance_to_hyperplane(X, w, b), abs=1e-12)
     foot = X - signed_distance(X, w, b)[:, None] * w / root  # w is normal to the plane
     assert foot @ w + b == pytest.approx(np.zeros(4), abs=1e-12)
 
@@ -159,7 +161,7 @@ def test_toy_set() -> None:
     assert model.alpha_ == pytest.approx([0.5, 0.5, 1.0, 0.0], abs=1e-10)
     assert model.alpha_.sum() == pytest.approx(2.0, abs=1e-10)
     assert model.certificate_.primal == pytest.approx(1.0, abs=1e-9)
-    assert model.margin_points_().tolist() == [0, 1, 2]
+    assert model.margin_points().tolist() == [0, 1, 2]
     assert model.predict([[2.5, 1.0], [2.5, 2.0]]).tolist() == [1, -1]
     without = SVC(**HARD).fit(X[:3], y[:3])
     assert without.coef_[0] == pytest.approx(model.coef_[0], abs=1e-10)
@@ -175,7 +177,7 @@ def test_a_point_on_the_margin_that_is_no_support_vector() -> None:
     assert model.margin_ == pytest.approx(1.0, abs=1e-10)
     assert model.alpha_ == pytest.approx([0.5, 0.0, 0.5], abs=1e-10)
     assert y[1] * model.decision_function(X)[1] == pytest.approx(1.0, abs=1e-10)
-    assert 1 in model.margin_points_()
+    assert 1 in model.margin_points()
     assert 1 not in model.support_
 
 

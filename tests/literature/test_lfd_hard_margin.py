@@ -148,7 +148,7 @@ def test_support_vectors_and_candidates() -> None:
     assert model.intercept_[0] == pytest.approx(1.0, abs=1e-9)
     assert model.margin_ == pytest.approx(0.5, abs=1e-10)
     assert model.alpha_ == pytest.approx([2.0, 0.0, 2.0], abs=1e-9)
-    assert model.margin_points_(1e-8).tolist() == [0, 1, 2]
+    assert model.margin_points(1e-8).tolist() == [0, 1, 2]
     assert sorted(model.support_) == [0, 2]
 
 

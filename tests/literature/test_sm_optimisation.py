@@ -281,7 +281,7 @@ def test_stopping_by_the_relative_gap_bounds_the_true_distance(gap_tol: float, n
 @pytest.mark.spec("SM-4.16")
 def test_three_significant_figures_are_a_gap_of_a_thousandth() -> None:
     for gap, figures in ((1e-3, 3.0), (1e-7, 7.0), (1.0, 0.0), (1e2, -2.0)):
-        proof = Certificate("optimal", 4.0, 4.0 - 5 * gap, 5 * gap, gap * 5 / 4, 1e-3)
+        proof = Certificate("optimal", 4.0, 4.0 - 4 * gap, 4 * gap, gap, 1e-3)
         assert significant_figures(proof) == pytest.approx(figures)
     exact = Certificate("optimal", 4.0, 4.0, 0.0, 0.0, 0.0)
     assert significant_figures(exact) == np.inf

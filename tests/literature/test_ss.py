@@ -109,7 +109,7 @@ def test_points_on_opposite_margins_are_two_margins_apart() -> None:
     X, y = lfd_toy()
     model = SVC(C=np.inf, **LINEAR).fit(X, y)
     w = model.coef_[0]
-    on_edge = model.margin_points_()
+    on_edge = model.margin_points()
     plus, minus = on_edge[y[on_edge] > 0], on_edge[y[on_edge] < 0]
     for p in plus:
         for m in minus:

@@ -23,7 +23,7 @@ def test_hard_margin_of_the_toy_set():
     assert model.margin_ == pytest.approx(1 / np.sqrt(2))
     assert model.margin_width_ == pytest.approx(np.sqrt(2))
     assert model.margin_ == pytest.approx(model.alpha_.sum() ** -0.5)
-    np.testing.assert_array_equal(model.margin_points_(1e-9), [0, 1, 2])
+    np.testing.assert_array_equal(model.margin_points(1e-9), [0, 1, 2])
     np.testing.assert_array_equal(model.free_support_, [0, 1, 2])
     assert len(model.bounded_support_) == 0
 
@@ -83,7 +83,8 @@ def test_nu_bounds_fractions():
 def test_one_class_attributes():
     Xr, _ = regression()
     model = OneClassSVM(nu=0.3, tol=1e-8).fit(Xr)
-    assert model.rho_ == model.offset_ == -model.intercept_[0]
+    assert model.offset_.shape == (1,)
+    assert model.rho_ == model.offset_[0] == -model.intercept_[0]
     np.testing.assert_allclose(model.score_samples(Xr), model.decision_function(Xr) + model.rho_)
     assert model.equivalent_C_ == pytest.approx(1 / model.rho_)
     norm = model.margin_ and model.rho_ / model.margin_

@@ -9,7 +9,7 @@ from mercer import SVC, NotSeparableError
 from mercer.capacity import compression_bound, loo_bound
 from mercer.geometry.hyperplanes import (
     canonicalize,
-    distance,
+    distance_to_hyperplane,
     functional_margin,
     geometric_margin,
     margin,
@@ -49,8 +49,8 @@ def test_geometric_margin_does_not_see_the_scale():
 def test_distances_of_the_toy_set():
     X, y = TOY
     w, b = [1.0, -1.0], -1.0
-    np.testing.assert_allclose(distance(X, w, b), np.array([1, 1, 1, 2]) / np.sqrt(2))
-    np.testing.assert_allclose(signed_distance(X, w, b) * y, distance(X, w, b))
+    np.testing.assert_allclose(distance_to_hyperplane(X, w, b), np.array([1, 1, 1, 2]) / np.sqrt(2))
+    np.testing.assert_allclose(signed_distance(X, w, b) * y, distance_to_hyperplane(X, w, b))
     assert side_margins(w, b, X, y) == pytest.approx((1 / np.sqrt(2), 1 / np.sqrt(2)))
 
 

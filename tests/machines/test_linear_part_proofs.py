@@ -43,7 +43,9 @@ def _optimum(K, X, y, C, beta, linear):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "matrix"), [(ThinPlate(), _thin_plate), (Multiquadric(1.0), _multiquadric)], ids=repr
+    ("kernel", "matrix"),
+    [(ThinPlate(), _thin_plate), (Multiquadric(1.0), _multiquadric)],
+    ids=["ThinPlate", "Multiquadric"],
 )
 @pytest.mark.parametrize(
     ("seed", "offset", "C"),

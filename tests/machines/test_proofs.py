@@ -126,7 +126,7 @@ def test_an_early_stop_does_not_widen_the_edge():
     margin = Y * model.decision_function(X)
     edge = np.abs(1.0 - margin) <= model.tol
     assert np.array_equal(model.point_status_ == "on edge", edge)
-    assert np.array_equal(model.margin_points_(), np.flatnonzero(edge))
+    assert np.array_equal(model.margin_points(), np.flatnonzero(edge))
     assert np.array_equal(model.point_status_ == "misclassified", ~edge & (margin < 0.0))
 
 

@@ -91,8 +91,8 @@ def test_one_bar_for_every_support_vector(ring_machine):
 def test_tube_shows_the_support_vectors_outside_it():
     X, y = noisy_sinc(50, random_state=0)
     model = mercer.SVR(C=10, epsilon=0.1).fit(X, y)
-    inside, support = plots.tube(model, X, y).collections[1:]
-    assert len(support.get_offsets()) == len(model.support_)
+    inside, outside, rings = plots.tube(model, X, y).collections[1:]
+    assert len(outside.get_offsets()) == len(rings.get_offsets()) == len(model.support_)
     x, target = inside.get_offsets().T
     assert np.all(np.abs(target - model.predict(x[:, None])) <= 0.1 + 1e-3)
 

@@ -30,6 +30,11 @@ def log_marginal_likelihood(K: ArrayLike, y: ArrayLike, noise: float) -> float:
     noise : float
         Variance of the noise.
 
+    Returns
+    -------
+    float
+        Ln P(y | X), the density of N(0, K + noise I) at the targets.
+
     Examples
     --------
     >>> from mercer.capacity import log_marginal_likelihood
@@ -61,6 +66,11 @@ def gaussian_posterior(
     y, noise
         Noisy targets and the variance of their noise.
 
+    Returns
+    -------
+    tuple of ndarray
+        Mean and variance at the new points.
+
     Examples
     --------
     >>> import numpy as np
@@ -77,6 +87,20 @@ def gaussian_posterior(
 
 def map_weights(features: ArrayLike, y: ArrayLike, noise: float) -> Array:
     """Return the most probable weights of a linear model with prior N(0, I) and Gaussian noise.
+
+    Parameters
+    ----------
+    features : array-like of shape (l, d)
+        Features of the training points.
+    y : array-like of shape (l,)
+        Noisy targets.
+    noise : float
+        Variance of the noise.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        The weights.
 
     Examples
     --------

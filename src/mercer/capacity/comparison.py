@@ -23,6 +23,14 @@ class Comparison:
     ----------
     bounds : tuple of Bound
         Certified bounds first, each group from the smallest value to the largest.
+
+    Examples
+    --------
+    >>> from mercer.capacity import compare, test_set_bound, vc_bound
+    >>> test = test_set_bound(n_errors=2, n_samples=300)
+    >>> made = compare(vc_bound(n_samples=1000, vc_dim=3), test)
+    >>> [bound.name for bound in made.bounds]
+    ['vc_bound', 'test_set_bound']
     """
 
     bounds: tuple[Bound, ...]

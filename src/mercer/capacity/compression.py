@@ -101,6 +101,11 @@ def optimal_compression_prior(p: ArrayLike, n_samples: int) -> NDArray[np.float6
     n_samples : int
         Number of training points.
 
+    Returns
+    -------
+    ndarray
+        The shares, one for each number of support vectors.
+
     Examples
     --------
     >>> from mercer.capacity import optimal_compression_prior
@@ -131,6 +136,11 @@ def loo_bound(n_sv: int, n_samples: int) -> Bound:
         Number of support vectors.
     n_samples : int
         Number of training points.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

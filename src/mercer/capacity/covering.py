@@ -38,6 +38,13 @@ class CoveringNumber:
         No cover is smaller: so many points have distances that no ball spans.
     upper : int
         A cover of this size exists.
+
+    Examples
+    --------
+    >>> from mercer.capacity import covering_number
+    >>> number = covering_number([[0.0], [0.3], [0.5], [1.0]], eps=0.25)
+    >>> number.lower, number.upper
+    (2, 2)
     """
 
     lower: int
@@ -67,6 +74,11 @@ def covering_number(
     closed : bool, default=True
         Whether points at distance eps are covered.
 
+    Returns
+    -------
+    CoveringNumber
+        The least number of eps-balls that cover a finite set, or limits for it.
+
     Examples
     --------
     >>> from mercer.capacity import covering_number
@@ -92,6 +104,20 @@ def packing_number(points: ArrayLike, eps: float, p: float = math.inf) -> int:
     Exact for at most 16 distinct points, otherwise the size of a maximal (not largest) such set.
     With M(eps) this number, N(eps) <= M(eps) and M(2 eps) <= N(eps). The version of the text,
     with balls contained in the set, fails for a single point.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        The points.
+    eps : float
+        Least distance of two chosen points.
+    p : float, default=inf
+        Which l_p norm measures distances.
+
+    Returns
+    -------
+    int
+        The largest number of points at mutual distances larger than eps.
 
     Examples
     --------
@@ -120,6 +146,20 @@ def greedy_maximal_system(points: ArrayLike, eps: float, p: float = math.inf) ->
 
     Being maximal, it is also the set of centres of a cover by eps-balls.
 
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        The points.
+    eps : float
+        Least distance of two chosen points.
+    p : float, default=inf
+        Which l_p norm measures distances.
+
+    Returns
+    -------
+    ndarray of int
+        Positions of the chosen points.
+
     Examples
     --------
     >>> from mercer.capacity import greedy_maximal_system
@@ -136,6 +176,20 @@ def interval_covering_number(length: float, eps: float, closed: bool = True) -> 
     The values at one point of norm R of linear functions with ||w|| <= 1 fill an interval of
     length 2R.
 
+    Parameters
+    ----------
+    length : float
+        Length L of the interval.
+    eps : float
+        Radius of the balls.
+    closed : bool, default=True
+        Whether the balls are closed.
+
+    Returns
+    -------
+    int
+        The covering number of an interval.
+
     Examples
     --------
     >>> from mercer.capacity import interval_covering_number
@@ -151,6 +205,18 @@ def interval_covering_number(length: float, eps: float, closed: bool = True) -> 
 
 def box_covering_number(half_sides: ArrayLike, eps: float) -> int:
     """Return the covering number of a box in the maximum norm: the product of ceil(s_i / eps).
+
+    Parameters
+    ----------
+    half_sides : array-like of shape (d,)
+        Half the length of each side of the box.
+    eps : float
+        Radius of the balls.
+
+    Returns
+    -------
+    int
+        The covering number of a box in the maximum norm.
 
     Examples
     --------

@@ -33,6 +33,16 @@ Cover = Callable[[float, int], float]
 def sauer_cover(vc_dim: int) -> Cover:
     """Return the cover of a binary class of known VC dimension, by Sauer's lemma, at any scale.
 
+    Parameters
+    ----------
+    vc_dim : float
+        VC dimension d of the class.
+
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
+
     Examples
     --------
     >>> from mercer.capacity import sauer_cover
@@ -51,6 +61,11 @@ def fat_cover(fat: Callable[[float], float], low: float = 0.0, high: float = 1.0
         The fat-shattering dimension, or a bound on it, as a function of the margin.
     low, high : float
         Range of the functions.
+
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
 
     Examples
     --------
@@ -78,6 +93,11 @@ def loss_induced_cover(
     metric : {"linf", "l1"}, default="linf"
         The metric of `ln_n`: for "l1", not normalised, the scale is eps m / C.
 
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
+
     Examples
     --------
     >>> from mercer.capacity import loss_induced_cover
@@ -101,6 +121,20 @@ def loss_induced_cover(
 def polynomial_lipschitz(p: float, low: float, high: float) -> float:
     """Return the Lipschitz constant (b - a)^(p-1) of |f - y|^p / p on values in [a, b].
 
+    Parameters
+    ----------
+    p : float
+        The exponent of the loss.
+    low : float
+        Smallest value a.
+    high : float
+        Largest value b.
+
+    Returns
+    -------
+    float
+        The Lipschitz constant (b - a)^(p-1) of |f - y|^p / p on values in [a, b].
+
     Examples
     --------
     >>> from mercer.capacity import polynomial_lipschitz
@@ -117,6 +151,20 @@ def convert_cover(ln_n: Cover, source: str, target: str) -> Cover:
 
     ||v||_inf <= ||v||_1 = m * mean <= m ||v||_inf, so a cover of one metric covers another at the
     scale times the corresponding factor.
+
+    Parameters
+    ----------
+    ln_n : callable
+        Cover to convert, ``ln_n(eps, n_points)``.
+    source : {"linf", "l1"}
+        Metric in which `ln_n` counts.
+    target : {"linf", "l1"}
+        Metric wanted.
+
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
 
     Examples
     --------
@@ -140,6 +188,20 @@ def convert_cover(ln_n: Cover, source: str, target: str) -> Cover:
 def sum_cover(first: Cover, second: Cover, n_shares: int = 99) -> Cover:
     """Return the cover of sums f + g: N(tau eps, F) N((1 - tau) eps, G), with the best tau.
 
+    Parameters
+    ----------
+    first : callable
+        Cover of the functions f.
+    second : callable
+        Cover of the functions g.
+    n_shares : int, default=99
+        How many values of tau are tried.
+
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
+
     Examples
     --------
     >>> from mercer.capacity import offset_cover, sum_cover
@@ -158,6 +220,16 @@ def sum_cover(first: Cover, second: Cover, n_shares: int = 99) -> Cover:
 def offset_cover(largest: float) -> Cover:
     """Return the cover of constant functions |b| <= largest: ceil(largest / eps) balls.
 
+    Parameters
+    ----------
+    largest : float
+        Bound on the absolute value of the constants.
+
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
+
     Examples
     --------
     >>> from mercer.capacity import offset_cover
@@ -173,6 +245,18 @@ def parametric_cover(n_functions: int, radius: float) -> Cover:
     """Return the cover q ln(1 + 2 R / eps) of a ball of radius R in a space of q functions.
 
     The radius is measured in the maximum norm of the functions; by comparison of volumes.
+
+    Parameters
+    ----------
+    n_functions : int
+        Number q of functions that span the space.
+    radius : float
+        Radius R of the ball, in the maximum norm.
+
+    Returns
+    -------
+    callable
+        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
 
     Examples
     --------
@@ -190,6 +274,18 @@ def cover_from_pseudodim(eps: float, vc_dim: float) -> Bound:
     """Return ln N(eps, F, L_1(mu)) from the pseudo-dimension h of a class into [0, 1].
 
     2 ((2e/eps) ln(2e/eps))^h, for every probability measure mu.
+
+    Parameters
+    ----------
+    eps : float
+        Scale of the cover.
+    vc_dim : float
+        Pseudo-dimension of the class.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -224,6 +320,11 @@ def cover_from_fat(
         "cs": log2 N <= 1 + d log2(2 e n (b-a) / (d eps)) log2(4 n (b-a)^2 / eps^2).
         "sm": the base 4 n / eps without the square, as printed in the thesis; it is smaller, and
         is marked as not proved.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -266,6 +367,18 @@ def fat_p_from_fat_l(margin: float, fat_dim: float) -> Bound:
     (2 ceil(1 / (2 gamma)) - 1) times `fat_dim`, which is the level fat-shattering dimension at
     gamma / 2, for functions into [0, 1].
 
+    Parameters
+    ----------
+    margin : float
+        The margin gamma.
+    fat_dim : float
+        Level fat-shattering dimension at gamma / 2.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import fat_p_from_fat_l
@@ -282,6 +395,16 @@ def cover_lower_bound_from_fat_l(fat_dim: float) -> Bound:
 
     fat_dim / 32 bits, with `fat_dim` the level fat-shattering dimension at 4 eps. An upper bound
     of the same kind exists with unspecified constants.
+
+    Parameters
+    ----------
+    fat_dim : float
+        Level fat-shattering dimension of the class.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

@@ -54,6 +54,11 @@ def vc_dimension(kind: str, n_features: int = 1) -> float:
     n_features : int, default=1
         Dimension of the space, or number of functions.
 
+    Returns
+    -------
+    float
+        The VC dimension of a known class.
+
     Examples
     --------
     >>> from mercer.capacity import vc_dimension
@@ -70,6 +75,18 @@ def vc_dimension(kind: str, n_features: int = 1) -> float:
 def vc_dimension_of_union(first: float, second: float) -> float:
     """Return the bound first + second + 1 on the VC dimension of a union of two classes.
 
+    Parameters
+    ----------
+    first : float
+        VC dimension of the first class.
+    second : float
+        VC dimension of the second class.
+
+    Returns
+    -------
+    float
+        The bound first + second + 1 on the VC dimension of a union of two classes.
+
     Examples
     --------
     >>> from mercer.capacity import vc_dimension_of_union
@@ -83,6 +100,18 @@ def vc_dimension_of_combinations(vc_dim: float, n_members: int) -> float:
     """Return the bound 2 d k log2(3 k) for unions or intersections of k members of a class.
 
     Blumer et al. (1989), Lemma 3.2.3.
+
+    Parameters
+    ----------
+    vc_dim : float
+        VC dimension d of the class.
+    n_members : int
+        Number k of members that are combined.
+
+    Returns
+    -------
+    float
+        The bound 2 d k log2(3 k) for unions or intersections of k members of a class.
 
     Examples
     --------
@@ -110,6 +139,11 @@ def vc_dim_margin(
     form : {"sharp", "ceiling"}, default="sharp"
         "ceiling": ceil(R^2 / rho^2) + 1, as printed. "sharp": the largest N that the same
         argument allows: R^2 / rho^2 >= N - 1 for even N, (N - 1)^2 (N + 1) / N^2 for odd N.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Notes
     -----
@@ -147,6 +181,18 @@ def _least_ratio(n: int) -> float:
 def realise_labelling(X: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], float]:
     """Return w, b with <w, x_i> + b = y_i: halfspaces shatter n + 1 points in general position.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The points.
+    y : array-like of shape (n,)
+        Labels, 1 or -1.
+
+    Returns
+    -------
+    tuple[ndarray, float]
+        W, b with <w, x_i> + b = y_i.
+
     Examples
     --------
     >>> from mercer.capacity import realise_labelling
@@ -171,6 +217,16 @@ def radon_unrealisable_labelling(X: ArrayLike) -> NDArray[np.int64]:
     Numbers c with sum c_i = 0 and sum c_i x_i = 0 exist for affinely dependent points; the convex
     hulls of {c_i > 0} and {c_i <= 0} meet.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The points.
+
+    Returns
+    -------
+    ndarray of int
+        Labels that no halfspace realises.
+
     Examples
     --------
     >>> from mercer.capacity import radon_unrealisable_labelling
@@ -191,6 +247,16 @@ def rectangle_unrealisable_labelling(X: ArrayLike) -> NDArray[np.int64]:
 
     Needs more than 2 n_features points: then one of them lies in the rectangle of the extremes.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The points.
+
+    Returns
+    -------
+    ndarray of int
+        Labels that no rectangle realises.
+
     Examples
     --------
     >>> from mercer.capacity import rectangle_unrealisable_labelling
@@ -208,6 +274,16 @@ def sine_shatter(y: ArrayLike) -> float:
     """Return a with sgn(sin(a x_i)) = y_i at x_i = 10^-i, i = 1, 2, ...: one parameter, any labels.
 
     a = pi (1 + sum over i of (1 - y_i) 10^i / 2). In double precision up to 8 labels or more.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Labels, 1 or -1.
+
+    Returns
+    -------
+    float
+        A with sgn(sin(a x_i)) = y_i at x_i = 10^-i, i = 1, 2, .
 
     Examples
     --------

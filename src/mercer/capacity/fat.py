@@ -34,6 +34,20 @@ def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> B
     For functions <w, x> without an offset on a ball of radius R; attained by orthogonal points of
     length R. It holds for the level version and, after Gurvits, for the plain one.
 
+    Parameters
+    ----------
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    margin : float
+        Geometric margin gamma.
+    w_norm : float, default=1
+        Bound on the norm of the weight vector.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import linear_fat_dimension
@@ -51,6 +65,18 @@ def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> B
 @bound("effective VC dimension", "Cristianini and Shawe-Taylor, Remark 4.15", trivial=None)
 def effective_vc_dimension(radius: float, margin: float) -> Bound:
     """Return 64 R^2 / gamma^2, the fat-shattering dimension of linear functions at gamma / 8.
+
+    Parameters
+    ----------
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    margin : float
+        Geometric margin gamma.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -79,6 +105,11 @@ def is_fat_shattered(X: Any, margin: float, w_norm: float = 1.0, kernel: Any = N
     kernel : Kernel, "precomputed" or None
         Work in the feature space of a kernel.
 
+    Returns
+    -------
+    Shattering
+        True or false, with a labelling that is not realised as evidence.
+
     Examples
     --------
     >>> from mercer.capacity import is_fat_shattered
@@ -103,6 +134,11 @@ def fat_dimension(values: ArrayLike, margin: float = 0.0, kind: str = "p") -> in
         gamma. 0 gives the VC dimension of f >= c ("s", "l") and the pseudo-dimension ("p").
     kind : {"s", "l", "p"}, default="p"
         Levels: 0, one for all points, or one per point.
+
+    Returns
+    -------
+    int
+        The dimension of a finite class of functions, given their values on all points.
 
     Examples
     --------

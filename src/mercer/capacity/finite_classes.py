@@ -41,6 +41,11 @@ def finite_class_bound(
         Probability that was given to this class, among several, before the data were seen: the
         bound then holds with `delta` replaced by ``delta * prior``. Priors sum to at most 1.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import finite_class_bound
@@ -79,6 +84,20 @@ def test_set_bound(n_errors: int, n_samples: int, delta: float = 0.05) -> Bound:
     error <= k / m + sqrt(ln(1 / delta) / (2 m)), for a classifier that these samples did not
     help to choose.
 
+    Parameters
+    ----------
+    n_errors : int
+        Errors k on the held-out samples.
+    n_samples : int
+        Number m of held-out samples.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import test_set_bound
@@ -111,6 +130,11 @@ def hoeffding_tail(eps: float, ranges: ArrayLike | Any) -> Bound:
     ranges : array-like
         The lengths b_i - a_i, one per variable.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> import numpy as np
@@ -138,6 +162,11 @@ def hoeffding_interval(
         Probability of failure.
     sided : {1, 2}, default=2
         1 gives the interval from minus infinity to the upper limit.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper limit.
 
     Examples
     --------

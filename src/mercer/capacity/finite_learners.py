@@ -89,6 +89,22 @@ def mdl_select(
     Bits of the hypothesis, plus the bits that list its k training errors among l samples:
     L(h) + log2 C(l, k) + log2(l + 1).
 
+    Parameters
+    ----------
+    hypotheses : sequence of callables
+        Functions from an object to a label.
+    code_lengths : array-like
+        Bits that describe each hypothesis.
+    X : sequence
+        Objects.
+    y : sequence
+        Their labels.
+
+    Returns
+    -------
+    int
+        Position of the chosen hypothesis.
+
     Examples
     --------
     >>> from mercer.capacity import mdl_select
@@ -174,6 +190,11 @@ def no_free_lunch(n_points: int, n_train: int, learner: Callable[..., Any] | Non
         ``learner(points, labels)`` returns a function from a point to 1 or -1; by default the
         majority label.
 
+    Returns
+    -------
+    float
+        The average off-sample error.
+
     Examples
     --------
     >>> from mercer.capacity import no_free_lunch
@@ -211,6 +232,22 @@ def symmetrisation_demo(
 
     P(some consistent h has error > eps) <= 2 P(some h is consistent on the first sample and makes
     more than eps l / 2 errors on a second one), for l > 2 / eps. The target is the threshold 1/2.
+
+    Parameters
+    ----------
+    n_samples : int
+        Size l of each of the two samples.
+    eps : float
+        The error.
+    n_trials : int, default=2000
+        Number of simulated pairs of samples.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Symmetrisation
+        The two probabilities, and whether the inequality holds.
 
     Examples
     --------

@@ -36,6 +36,11 @@ def sauer(n_points: int, vc_dim: int, form: str = "sum", log: bool = False) -> f
     log : bool, default=False
         Whether to return the natural logarithm.
 
+    Returns
+    -------
+    float
+        Sauer's bound on the number of labellings of `n_points` points.
+
     Examples
     --------
     >>> from mercer.capacity import sauer
@@ -99,6 +104,11 @@ def growth_function(kind: str, n_points: int, n_features: int = 1) -> int:
     n_features : int, default=1
         Dimension of the space.
 
+    Returns
+    -------
+    int
+        The growth function of a class for which it is known exactly.
+
     Examples
     --------
     >>> from mercer.capacity import growth_function
@@ -114,7 +124,24 @@ def growth_function(kind: str, n_points: int, n_features: int = 1) -> int:
 
 @dataclass(frozen=True)
 class Entropies:
-    """The three capacities of a class on random samples, as natural logarithms."""
+    """The three capacities of a class on random samples, as natural logarithms.
+
+    Attributes
+    ----------
+    vc : float
+        VC entropy, E[ln N].
+    annealed : float
+        Annealed entropy, ln E[N].
+    growth : float
+        Logarithm of the growth function, ln sup N.
+
+    Examples
+    --------
+    >>> from mercer.capacity import entropies
+    >>> made = entropies([1, 100])
+    >>> round(made.vc, 3), round(made.annealed, 3), round(made.growth, 3)
+    (2.303, 3.922, 4.605)
+    """
 
     vc: float
     annealed: float
@@ -134,6 +161,11 @@ def entropies(counts: ArrayLike | Any) -> Entropies:
     counts : array-like
         Numbers of labellings (or covering numbers), one per sampled set, equally likely. The
         growth function is the largest of them, a lower estimate when the sets are a sample.
+
+    Returns
+    -------
+    Entropies
+        The three capacities.
 
     Examples
     --------

@@ -34,6 +34,11 @@ def shatter_with_margin(
     constraint : {"rkhs", "l1", "l2"}, default="rkhs"
         a'Ka = 1, sum |a_i| = 1 or sum a_i^2 = 1.
 
+    Returns
+    -------
+    tuple[ndarray, float]
+        Coefficients that realise any labels on distinct points, and their margin.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,6 +65,16 @@ def worst_margin(K: ArrayLike) -> float:
 
     (max over labels of y'K^-1 y)^(-1/2), over all labellings: at most 20 points. It satisfies
     1 / margin^2 >= m for kernels with k(x, x) <= 1.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+        Kernel matrix of the points.
+
+    Returns
+    -------
+    float
+        The margin with which the unit ball of the RKHS shatters the points.
 
     Examples
     --------

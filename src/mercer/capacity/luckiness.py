@@ -22,7 +22,21 @@ __all__ = ["LUCKINESS", "Luckiness", "best_bound", "luckiest", "pac_bayes_bound"
 
 @dataclass(frozen=True)
 class Luckiness:
-    """A measure of luck: which quantities it reads, and the bound that they give."""
+    """A measure of luck: which quantities it reads, and the bound that they give.
+
+    Attributes
+    ----------
+    needs : tuple of str
+        Names of the quantities that the bound reads.
+    bound : callable
+        Function of these quantities that returns a `Bound`.
+
+    Examples
+    --------
+    >>> from mercer.capacity import LUCKINESS
+    >>> LUCKINESS["margin"].needs
+    ('n_samples', 'radius', 'margin')
+    """
 
     needs: tuple[str, ...]
     bound: Callable[..., Bound]
@@ -52,6 +66,11 @@ def best_bound(*bounds: Bound, shares: Any = None) -> Bound:
         Bounds on one quantity, all with the same delta.
     shares : sequence of float, optional
         Positive numbers that sum to at most 1, one per bound, fixed before the data were seen.
+
+    Returns
+    -------
+    Bound
+        The smallest of the bounds, with its share of delta.
 
     Examples
     --------
@@ -90,6 +109,11 @@ def luckiest(delta: float = 0.05, **measured: Any) -> Bound:
     **measured
         Measured quantities by their common names: n_samples, radius, margin, n_sv, vc_dim.
 
+    Returns
+    -------
+    Bound
+        The smallest of the bounds, with its share of delta.
+
     Examples
     --------
     >>> from mercer.capacity import luckiest
@@ -113,6 +137,22 @@ def pac_bayes_bound(n_samples: int, emp_risk: float, kl: float, delta: float = 0
     emp_risk + sqrt((KL + ln(2 sqrt(l) / delta)) / (2 l)), with KL the divergence of the posterior
     from a prior that was fixed in advance. For a prior over a finite class and a posterior on one
     hypothesis, KL = ln(1 / prior).
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of training samples l.
+    emp_risk : float
+        Expected training error of a classifier drawn from the posterior.
+    kl : float
+        Divergence of the posterior from the prior, in nats.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

@@ -55,6 +55,11 @@ def covering_margin_bound(
         "sm" takes the cover at gamma instead of gamma / 2, as the thesis sketches; the proof of
         the double sample needs the half.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import covering_margin_bound
@@ -92,6 +97,24 @@ def fat_margin_bound(
     (2/l) (d log2(16 e l R / (d gamma)) log2(128 l R^2 / gamma^2) + log2(4/delta)), with d the
     fat-shattering dimension at gamma / 8.
 
+    Parameters
+    ----------
+    n_samples : int
+        Number of training samples l.
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    margin : float
+        Geometric margin gamma.
+    fat_dim : float
+        Fat-shattering dimension of the class at the scale named above.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import fat_margin_bound
@@ -114,6 +137,11 @@ def hard_margin_bound(
     offset : float, optional
         The offset b of <w, x> + b with ||w|| = 1, |b| <= R. The theorem is for functions without
         one; with it, R^2 / gamma^2 grows by the factor 2 (1 + b^2 / R^2).
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Notes
     -----
@@ -174,6 +202,11 @@ def stratified(made: Bound) -> Bound:
     ----------
     made : Bound
         A bound with inputs `radius`, `margin` and `delta`, such as `hard_margin_bound`.
+
+    Returns
+    -------
+    Bound
+        The bound at the margin of the grid.
 
     Examples
     --------

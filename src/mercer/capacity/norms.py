@@ -15,6 +15,18 @@ __all__ = ["lp_norm", "measure_norm", "sample_norm"]
 def lp_norm(x: ArrayLike, p: float) -> float:
     """Return (sum |x_j|^p)^(1/p), or the largest |x_j| for p infinite; a quasi-norm for p < 1.
 
+    Parameters
+    ----------
+    x : array-like
+        The vector.
+    p : float
+        The exponent; ``math.inf`` for the maximum norm.
+
+    Returns
+    -------
+    float
+        (sum |x_j|^p)^(1/p), or the largest |x_j| for p infinite.
+
     Examples
     --------
     >>> from mercer.capacity import lp_norm
@@ -26,6 +38,20 @@ def lp_norm(x: ArrayLike, p: float) -> float:
 
 def sample_norm(f: Callable[[Any], Any], X: Any, p: float) -> float:
     """Return the l_p norm of (f(x_1), ..., f(x_m)), a pseudo-norm of functions.
+
+    Parameters
+    ----------
+    f : callable
+        The function, of one point.
+    X : sequence
+        The sample.
+    p : float
+        The exponent; ``math.inf`` for the maximum norm.
+
+    Returns
+    -------
+    float
+        The l_p norm of (f(x_1), ..., f(x_m)), a pseudo-norm of functions.
 
     Examples
     --------
@@ -40,6 +66,22 @@ def measure_norm(f: Callable[[Any], Any], points: Any, weights: ArrayLike, p: fl
     """Return the norm of f in L_p of a discrete measure, such as a quadrature rule.
 
     With weights 1/m it is the sample norm divided by m^(1/p).
+
+    Parameters
+    ----------
+    f : callable
+        The function, of one point.
+    points : sequence
+        Points of the measure.
+    weights : array-like
+        Their weights.
+    p : float
+        The exponent; ``math.inf`` for the maximum norm.
+
+    Returns
+    -------
+    float
+        The norm of f in L_p of a discrete measure, such as a quadrature rule.
 
     Examples
     --------

@@ -36,6 +36,11 @@ def margin_distribution(
     w_norm : float, default=1
         Norm of the weight vector; sqrt(a'Ka) for a kernel expansion with coefficients a.
 
+    Returns
+    -------
+    ndarray of shape (l,)
+        The margins, smallest first.
+
     Examples
     --------
     >>> import numpy as np
@@ -53,6 +58,18 @@ def margin_distribution(
 
 def n_margin_errors(margins: ArrayLike, margin: float) -> int:
     """Return the number of points whose margin is smaller than `margin`.
+
+    Parameters
+    ----------
+    margins : array-like of shape (l,)
+        Geometric margins of the training points.
+    margin : float
+        The target margin.
+
+    Returns
+    -------
+    int
+        The number of points whose margin is smaller than `margin`.
 
     Examples
     --------
@@ -85,6 +102,11 @@ def percentile_bound(
     c : float, default=1
         The constant that the theorem does not give.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import percentile_bound
@@ -109,6 +131,22 @@ def best_percentile(
 
     The theorem holds for all ranks at once, so nothing is paid for the choice; but which rank is
     best depends on the unknown constant c.
+
+    Parameters
+    ----------
+    margins : array-like of shape (l,)
+        Geometric margins of the training points.
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+    c : float, default=1
+        The constant that the theorem leaves unspecified.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -135,6 +173,22 @@ def best_percentile(
 @bound("error", "Honavar, error orders", relative=True)
 def margin_rate(n_samples: int, radius: float, margin: float, c: float = 1.0) -> Bound:
     """Return the order (c/l) (R / gamma)^2 of the error of a separating hyperplane.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of training samples l.
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    margin : float
+        Geometric margin gamma.
+    c : float, default=1
+        The constant that the theorem leaves unspecified.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

@@ -29,6 +29,22 @@ def regression_slacks(
     A slack exceeds gamma exactly where the residual exceeds theta. They are the losses of a
     machine with epsilon = theta - gamma.
 
+    Parameters
+    ----------
+    values : array-like of shape (l,)
+        Values of the function at the training points.
+    y : array-like of shape (l,)
+        Targets.
+    theta : float
+        Accuracy that is asked for.
+    margin : float
+        Margin gamma by which residuals must stay below theta.
+
+    Returns
+    -------
+    ndarray
+        The slacks max(0, |y_i - f(x_i)| - (theta - gamma)).
+
     Examples
     --------
     >>> from mercer.capacity import regression_slacks
@@ -73,6 +89,11 @@ def regression_bound(
     theta, largest_residual : float, optional
         If given, the hard bound checks largest_residual <= theta - margin.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import regression_bound
@@ -115,6 +136,28 @@ def sse_bound(
 
     (c/l) ((||w||^2 R^2 + SSE) log2(l)^2 / theta^2 + log2(1/delta)). Ridge regression with
     lambda = R^2 minimises it.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of training samples l.
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    w_norm : float
+        Norm of the weight vector.
+    sse : float
+        Sum of the squared residuals.
+    theta : float
+        Residuals larger than this count as errors.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+    c : float, default=1
+        The constant that the theorem leaves unspecified.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

@@ -101,6 +101,15 @@ class Statement:
         "up to a constant" or "dimension".
     bound : Bound
         The number with its conditions.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.data import rings
+    >>> X, y = rings(60, random_state=0)
+    >>> report = SVC().fit(X, y).generalization_report(X, y)
+    >>> {statement.kind for statement in report.statements} >= {"guarantee"}
+    True
     """
 
     name: str
@@ -156,6 +165,15 @@ class GeneralizationReport:
         The exact errors, row by row.
     tuned : bool or None
         Whether the machine was tuned on the same rows; None: not known.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.data import rings
+    >>> X, y = rings(60, random_state=0)
+    >>> report = SVC().fit(X, y).generalization_report(X, y)
+    >>> report.kind, report.n_samples
+    ('binary', 60)
     """
 
     kind: str

@@ -30,6 +30,11 @@ def empirical_risk(
     false_positive, false_negative : float
         Cost of predicting 1 for -1, and of predicting -1 for 1.
 
+    Returns
+    -------
+    float
+        The mean cost.
+
     Examples
     --------
     >>> from mercer.capacity import empirical_risk
@@ -49,7 +54,23 @@ def empirical_risk(
 
 @dataclass(frozen=True)
 class Estimate:
-    """Errors on the folds of a cross-validation, with their mean and spread."""
+    """Errors on the folds of a cross-validation, with their mean and spread.
+
+    Attributes
+    ----------
+    folds : ndarray
+        Error on each fold.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.capacity import cross_validation_estimate
+    >>> from mercer.data import rings
+    >>> X, y = rings(60, random_state=0)
+    >>> estimate = cross_validation_estimate(lambda X, y: SVC().fit(X, y).predict, X, y)
+    >>> len(estimate.folds)
+    5
+    """
 
     folds: NDArray[np.float64]
 
@@ -83,6 +104,11 @@ def cross_validation_estimate(
         From 2 to the number of samples, which is leave-one-out.
     seed : int, default=0
         The samples are shuffled.
+
+    Returns
+    -------
+    Estimate
+        The errors of k-fold cross-validation.
 
     Examples
     --------

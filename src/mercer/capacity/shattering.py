@@ -54,6 +54,13 @@ class Shattering:
         Number of points.
     by : str
         The class of sets.
+
+    Examples
+    --------
+    >>> from mercer.capacity import is_shattered
+    >>> answer = is_shattered([[0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> answer.shattered, answer.failing.tolist()
+    (False, [-1, 1, 1, -1])
     """
 
     shattered: bool
@@ -92,6 +99,11 @@ def dichotomies(
     kernel : Kernel, "precomputed" or None
         Work in the feature space of a kernel.
 
+    Returns
+    -------
+    ndarray of shape (n_labellings, n_points)
+        The labellings that are realised, one per row.
+
     Examples
     --------
     >>> from mercer.capacity import dichotomies
@@ -117,6 +129,22 @@ def count_dichotomies(
 
     The parameters are those of `dichotomies`.
 
+    Parameters
+    ----------
+    X : array-like
+        Points; objects of `kernel`; or a kernel matrix, see `dichotomies`.
+    by : str, default="halfspaces"
+        The class of sets, see `dichotomies`.
+    margin : float, default=0
+        Least distance of every point from the hyperplane.
+    kernel : Kernel, "precomputed" or None
+        Work in the feature space of a kernel.
+
+    Returns
+    -------
+    int
+        The number of labellings that a class realises on the points.
+
     Examples
     --------
     >>> from mercer.capacity import count_dichotomies
@@ -132,6 +160,17 @@ def is_shattered(
     """Decide whether a class realises every labelling of the points.
 
     The parameters are those of `dichotomies`.
+
+    Parameters
+    ----------
+    X : array-like
+        Points; objects of `kernel`; or a kernel matrix, see `dichotomies`.
+    by : str, default="halfspaces"
+        The class of sets, see `dichotomies`.
+    margin : float, default=0
+        Least distance of every point from the hyperplane.
+    kernel : Kernel, "precomputed" or None
+        Work in the feature space of a kernel.
 
     Returns
     -------
@@ -175,6 +214,16 @@ def hyperplanes_shatter(X: ArrayLike) -> bool:
 
     They do if and only if, with one point as the origin, the others are linearly independent.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The points.
+
+    Returns
+    -------
+    bool
+        Whether they do.
+
     Examples
     --------
     >>> from mercer.capacity import hyperplanes_shatter
@@ -200,6 +249,11 @@ def balanced_dichotomy(X: ArrayLike, rng: Any = None) -> NDArray[np.int64]:
         At least two points.
     rng : int, Generator or None
         Random balanced labellings are drawn until one meets the bound, which holds on average.
+
+    Returns
+    -------
+    ndarray of int
+        A balanced labelling whose weighted sum of points is short.
 
     Examples
     --------

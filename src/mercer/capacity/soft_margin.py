@@ -55,6 +55,13 @@ class SlackEmbedding:
         Values xi_i y_i of the added part at the training points; it is 0 everywhere else.
     margins : ndarray
         Margins of the enlarged function, at least gamma.
+
+    Examples
+    --------
+    >>> from mercer.capacity import slack_embedding
+    >>> made = slack_embedding([0.5, -2.0], [1, -1], margin=1.0)
+    >>> made.slack.tolist(), made.margins.tolist()
+    ([0.5, 0.0], [1.0, 2.0])
     """
 
     slack: NDArray[np.float64]
@@ -77,6 +84,11 @@ def slack_embedding(values: ArrayLike, y: ArrayLike, margin: float) -> SlackEmbe
         Labels, 1 or -1.
     margin : float
         The target margin gamma.
+
+    Returns
+    -------
+    SlackEmbedding
+        Slacks, coefficients of the added part, and margins.
 
     Examples
     --------
@@ -106,6 +118,24 @@ def soft_margin_cover_bound(
 
     (2/l) (log2 N(F, 2l, gamma/4) + log2 N(L, 2l, gamma/4) + log2(2/delta)). Both covers are numbers
     or functions ``ln_n(eps, n_points)``, which need `margin`.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of training samples l.
+    ln_n : float or callable
+        ln N of the functions.
+    ln_n_slack : float or callable
+        ln N of the class of slack functions.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+    margin : float, optional
+        Target margin; needed where a cover is a function.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -163,6 +193,11 @@ def soft_margin_bound(
         B = `slack` on the norm that was fixed in advance.
     variant : {"cs", "ho"}, default="cs"
         "ho": (c/l) ((R + ||xi||_2) / gamma)^2, logarithms omitted.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

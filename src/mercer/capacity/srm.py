@@ -49,6 +49,11 @@ def structure(kind: str) -> Condition:
         (may be used); "penalty parameter", "observed radius", "observed margin",
         "relevance determination" (may not, being chosen by the data).
 
+    Returns
+    -------
+    Condition
+        Satisfied where the family may be used, else violated, with the reason.
+
     Examples
     --------
     >>> from mercer.capacity import structure
@@ -67,6 +72,22 @@ def srm_penalty(n_samples: int, vc_dim: float, delta: float = 0.05, prior: float
 
     The priors p of all classes sum to at most 1. A cumulative probability in their place, as the
     text could be read, tends to 1 and would make the search free.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of training samples l.
+    vc_dim : float
+        VC dimension d of the class.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+    prior : float, default=1
+        Share of delta that this class received before the data were seen.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -107,6 +128,11 @@ def srm_bound(
     kind : str, default="fixed classes"
         Where the classes come from, see `structure`.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import srm_bound
@@ -139,6 +165,13 @@ class Choice:
         Its bound, which holds with the delta of the whole structure.
     path : tuple of Bound
         The bounds of all classes.
+
+    Examples
+    --------
+    >>> from mercer.capacity import SRM
+    >>> choice = SRM([2, 3, 5]).select(n_errors=[120, 60, 20], n_samples=2000)
+    >>> choice.index, len(choice.path)
+    (2, 3)
     """
 
     index: int

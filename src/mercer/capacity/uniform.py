@@ -143,6 +143,11 @@ def uniform_bound(
     loss_range : float, default=1
         Largest value of the loss; the exponent scales with (eps / loss_range)^beta.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import uniform_bound
@@ -171,6 +176,26 @@ def deviation_probability(
     """Return the bound on the probability of a deviation larger than eps, at most 1.
 
     The parameters are those of `uniform_bound`. Vacuous where ln N is of the order of m.
+
+    Parameters
+    ----------
+    eps : float
+        The deviation.
+    n_samples : int
+        Number of training samples l.
+    ln_n : float or callable
+        ln N as a number or a function ``ln_n(eps, n_points)``, as for `uniform_bound`.
+    template : str or UniformTemplate, default="alon"
+        Which uniform bound, see `uniform_bound`.
+    lipschitz : float, default=1
+        Lipschitz constant of the loss.
+    loss_range : float, default=1
+        Largest value of the loss.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

@@ -43,6 +43,11 @@ def vc_bound(
         - "sm", "vc71", "dgl": k/l + the deviation of three uniform bounds with Sauer's sum, see
           `uniform_bound`. "sm" mixes the other two and is implied by "vc71".
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import vc_bound
@@ -77,6 +82,20 @@ def vc_bound(
 def vc_confidence(vc_dim: float, n_samples: int, delta: float = 0.05) -> Bound:
     """Return the VC confidence sqrt((d (ln(2l/d) + 1) + ln(4/delta)) / l).
 
+    Parameters
+    ----------
+    vc_dim : float
+        VC dimension d of the class.
+    n_samples : int
+        Number of training samples l.
+    delta : float, default=0.05
+        Probability with which the bound may fail.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity import vc_confidence
@@ -101,6 +120,11 @@ def vc_lower_bound(
         Number of samples l, VC dimension d, probability with which the error is attained.
     variant : {"proved", "printed"}, default="proved"
         "printed" returns the value of the text and marks its condition as violated.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Notes
     -----

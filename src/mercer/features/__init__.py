@@ -14,10 +14,12 @@ from .approximation import ApproximationError, approximation_error
 from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
 from .explicit import ExplicitFeatures
+from .feature_analysis import KernelFeatureAnalysis
 from .fourier import RandomFourierFeatures
 from .kernel_kmeans import KernelKMeans
 from .kernel_pca import KernelPCA
 from .logarithm import LogFeatures
+from .manifolds import PolygonalPrincipalCurve, PrincipalCurve, RegularizedPrincipalManifold
 from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
 from .relevance import RelevantColumns
@@ -29,12 +31,16 @@ __all__ = [
     "ExplicitFeatures",
     "IncompleteCholeskyFeatures",
     "KernelCenterer",
+    "KernelFeatureAnalysis",
     "KernelKMeans",
     "KernelPCA",
     "LogFeatures",
     "MonomialFeatures",
     "Nystrom",
+    "PolygonalPrincipalCurve",
+    "PrincipalCurve",
     "RandomFourierFeatures",
+    "RegularizedPrincipalManifold",
     "RelevantColumns",
     "TaylorFeatures",
     "approximation_error",

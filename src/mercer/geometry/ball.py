@@ -63,6 +63,14 @@ class Ball:
         The squared length of the centre.
     certificate : Certificate
         Primal value (the squared radius), dual value and their gap.
+
+    Examples
+    --------
+    >>> from mercer.geometry import smallest_enclosing_ball
+    >>> from mercer.kernels import Linear
+    >>> ball = smallest_enclosing_ball(Linear(), [[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]])
+    >>> round(ball.radius, 6), ball.support.tolist()
+    (1.0, [0, 1])
     """
 
     kernel: Kernel

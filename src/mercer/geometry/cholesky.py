@@ -62,6 +62,14 @@ class PivotedCholesky:
     status : {"tolerance", "rank", "exhausted"}
         Why the factorisation stopped: the tolerance was met, the rank was used up, or what is
         left is rounding.
+
+    Examples
+    --------
+    >>> from mercer.geometry import pivoted_cholesky
+    >>> from mercer.kernels import Linear
+    >>> made = pivoted_cholesky(Linear(), [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> made.pivots.tolist(), made.factor.shape, made.status
+    ([1, 0], (3, 2), 'exhausted')
     """
 
     kernel: Kernel

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 __all__ = [
     "CanonicalHyperplane",
     "canonicalize",
-    "distance",
+    "distance_to_hyperplane",
     "functional_margin",
     "geometric_margin",
     "margin",
@@ -31,6 +31,22 @@ class CanonicalHyperplane(NamedTuple):
     """A hyperplane scaled so that the closest point has functional margin 1.
 
     ``rho`` is the smallest functional margin before scaling.
+
+    Attributes
+    ----------
+    w : ndarray of shape (d,)
+        Normal vector.
+    b : float
+        Offset.
+    rho : float
+        Smallest functional margin before scaling.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import canonicalize
+    >>> plane = canonicalize([2.0], 0.0, [[-1], [3]], [-1, 1])
+    >>> plane.w.tolist(), plane.b, plane.rho
+    ([1.0], 0.0, 2.0)
     """
 
     w: Array
@@ -52,6 +68,11 @@ def functional_margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Arr
     y : array-like of shape (n,)
         Labels -1 or +1.
 
+    Returns
+    -------
+    ndarray of shape (n,)
+        The functional margins.
+
     Examples
     --------
     >>> from mercer.geometry.hyperplanes import functional_margin
@@ -69,6 +90,18 @@ def geometric_margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Arra
     ----------
     w, b, X, y : array-like
         As for :func:`functional_margin`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The geometric margins.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import geometric_margin
+    >>> X, y = [[0, 0], [2, 2], [2, 0]], [-1, -1, 1]
+    >>> geometric_margin([3.0, -4.0], -1.0, X, y).tolist()
+    [0.2, 0.6, 1.0]
     """
     return functional_margin(w, b, X, y) / _norm(w)
 
@@ -80,6 +113,18 @@ def separates(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> bool:
     ----------
     w, b, X, y : array-like
         As for :func:`functional_margin`.
+
+    Returns
+    -------
+    bool
+        Whether all points lie on their own side.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import separates
+    >>> X, y = [[0, 0], [2, 2], [2, 0]], [-1, -1, 1]
+    >>> separates([3.0, -4.0], -1.0, X, y), separates([1.0, 1.0], 0.0, X, y)
+    (True, False)
     """
     return bool((functional_margin(w, b, X, y) > 0.0).all())
 
@@ -91,6 +136,11 @@ def canonicalize(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Canonica
     ----------
     w, b, X, y : array-like
         As for :func:`functional_margin`; the hyperplane must separate the points.
+
+    Returns
+    -------
+    CanonicalHyperplane
+        The scaled hyperplane.
 
     Examples
     --------
@@ -115,18 +165,40 @@ def signed_distance(X: ArrayLike, w: ArrayLike, b: float) -> Array:
     ----------
     X, w, b : array-like
         Points and hyperplane, as for :func:`functional_margin`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The signed distances.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import signed_distance
+    >>> signed_distance([[2.0, 0.0], [0.0, 0.0]], w=[3.0, 4.0], b=-1.0).tolist()
+    [1.0, -0.2]
     """
     w, X = _plane(w, X)
     return (X @ w + b) / _norm(w)
 
 
-def distance(X: ArrayLike, w: ArrayLike, b: float) -> Array:
+def distance_to_hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> Array:
     """Return |<w, x_n> + b| / |w|, the distance of every point to the hyperplane.
 
     Parameters
     ----------
     X, w, b : array-like
         Points and hyperplane, as for :func:`functional_margin`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The distances.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import distance_to_hyperplane
+    >>> distance_to_hyperplane([[2.0, 0.0], [0.0, 0.0]], w=[3.0, 4.0], b=-1.0).tolist()
+    [1.0, 0.2]
     """
     return np.abs(signed_distance(X, w, b))
 
@@ -141,6 +213,18 @@ def margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> float:
     ----------
     w, b, X, y : array-like
         As for :func:`functional_margin`.
+
+    Returns
+    -------
+    float
+        The smallest geometric margin.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import margin
+    >>> X, y = [[0, 0], [2, 2], [2, 0]], [-1, -1, 1]
+    >>> margin([3.0, -4.0], -1.0, X, y)
+    0.2
     """
     return float(geometric_margin(w, b, X, y).min())
 
@@ -154,6 +238,18 @@ def side_margins(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> tuple[fl
     ----------
     w, b, X, y : array-like
         As for :func:`functional_margin`; both classes must occur.
+
+    Returns
+    -------
+    tuple of float
+        Smallest margin of the class +1, and of the class -1.
+
+    Examples
+    --------
+    >>> from mercer.geometry.hyperplanes import side_margins
+    >>> X, y = [[0, 0], [2, 2], [2, 0]], [-1, -1, 1]
+    >>> side_margins([3.0, -4.0], -1.0, X, y)
+    (1.0, 0.2)
     """
     margins = geometric_margin(w, b, X, y)
     positive = np.asarray(y) > 0

@@ -27,7 +27,19 @@ KINK = (
 
 
 class NotSmoothError(ValueError):
-    """A kernel has no second derivative where its arguments meet, so it induces no metric."""
+    """A kernel has no second derivative where its arguments meet, so it induces no metric.
+
+    Examples
+    --------
+    >>> from mercer.geometry import NotSmoothError, metric_tensor
+    >>> from mercer.kernels import Laplacian
+    >>> try:
+    ...     metric_tensor(Laplacian(1.0), [[0.0]])
+    ... except NotSmoothError as error:
+    ...     print(type(error).__name__)
+    ...
+    NotSmoothError
+    """
 
 
 @dataclass

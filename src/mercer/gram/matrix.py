@@ -372,6 +372,15 @@ class Prepared:
         Validated objects; for a precomputed kernel the integer positions of their columns.
     dtype : {"auto", "float32", "float64"}, default="float64"
         Precision of the kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Prepared
+    >>> from mercer.kernels import Linear
+    >>> stored = Prepared(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> stored.matmul(np.array([[3.0, 4.0]]), np.array([1.0, -1.0]))
+    array([7.])
     """
 
     def __init__(self, kernel: Any, Z: Any, dtype: str = "float64") -> None:
@@ -455,6 +464,16 @@ class Products:
         The objects Z.
     groups : list of (first, V)
         ``K(X, Z[first : first + len(V)]) @ V`` is one block of columns of a product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Prepared, Products
+    >>> from mercer.kernels import Linear
+    >>> stored = Prepared(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> products = Products(stored, [(0, np.array([[1.0], [-1.0]]))])
+    >>> products(np.array([[3.0, 4.0]]))
+    array([[7.]])
     """
 
     def __init__(self, prepared: Prepared, groups: list[tuple[int, np.ndarray]]) -> None:
@@ -487,6 +506,20 @@ def evaluate(
         Precision.
     n_jobs : int, optional
         Threads.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        The kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import evaluate
+    >>> from mercer.kernels import Linear
+    >>> evaluate(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[5., 2.],
+           [2., 1.]])
     """
     if Z is None:
         return Gram(kernel, X, dtype).tile(n_jobs=n_jobs)

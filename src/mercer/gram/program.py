@@ -101,6 +101,14 @@ class Program:
         What ``("aux", k)`` multiplies by, u(a) u(b), and ``("aux_add", k)`` adds, u(a) + u(b).
     widths : dict
         For a squared-distance or l1 leaf the largest factor g of an exponential exp(-g x).
+
+    Examples
+    --------
+    >>> from mercer.gram import compile_kernel
+    >>> from mercer.kernels import RBF
+    >>> program = compile_kernel(2.0 * RBF(0.5))
+    >>> len(program.leaves), [instruction[0] for instruction in program.code]
+    (1, ['leaf', 'exp', 'affine'])
     """
 
     code: list[tuple[Any, ...]] = field(default_factory=list)
@@ -165,7 +173,17 @@ class Scope:
 
 
 class Builder(Scope):
-    """Collects the program of a kernel; the methods are the instructions."""
+    """Collects the program of a kernel; the methods are the instructions.
+
+    Examples
+    --------
+    >>> from mercer.gram import Builder
+    >>> from mercer.kernels import RBF
+    >>> builder = Builder()
+    >>> RBF(0.5).compile(builder)
+    >>> builder.program.code
+    [('leaf', 0), ('exp', -0.5, 0.0)]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -343,7 +361,25 @@ class Builder(Scope):
 
 
 def compile_kernel(kernel: Kernel) -> Program:
-    """Return the program of a bound kernel."""
+    """Return the program of a bound kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+
+    Returns
+    -------
+    Program
+        The program.
+
+    Examples
+    --------
+    >>> from mercer.gram import compile_kernel
+    >>> from mercer.kernels import Linear
+    >>> [instruction[0] for instruction in compile_kernel(Linear()).code]
+    ['leaf']
+    """
     kernel._check_changes()
     builder = Builder()
     kernel.compile(builder)

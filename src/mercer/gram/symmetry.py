@@ -32,6 +32,25 @@ def refuse_asymmetric_sample(gram: Gram, positions: np.ndarray | None = None) ->
         The kernel matrix.
     positions : array of int, optional
         The names of the objects in the error, by default their positions.
+
+    Returns
+    -------
+    None
+        Raises ValueError where two values differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram, refuse_asymmetric_sample
+    >>> from mercer.kernels import FromFunction
+    >>> kernel = FromFunction(lambda A, B: np.subtract.outer(A[:, 0], 2 * B[:, 0]))
+    >>> gram = Gram(kernel, np.array([[1.0], [2.0]]))
+    >>> try:
+    ...     refuse_asymmetric_sample(gram)
+    ... except ValueError as error:
+    ...     print("symmetric" in str(error))
+    ...
+    True
     """
     if not gram.in_python or gram.n == 0:
         return
@@ -53,6 +72,25 @@ def refuse_asymmetry(gram: Gram, columns: Any, positions: np.ndarray | None = No
         The objects that are compared with all.
     positions : array of int, optional
         The names of the objects in the error, by default their positions.
+
+    Returns
+    -------
+    None
+        Raises ValueError where two values differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram, refuse_asymmetry
+    >>> from mercer.kernels import FromFunction
+    >>> kernel = FromFunction(lambda A, B: np.subtract.outer(A[:, 0], 2 * B[:, 0]))
+    >>> gram = Gram(kernel, np.array([[1.0], [2.0]]))
+    >>> try:
+    ...     refuse_asymmetry(gram, np.array([0]))
+    ... except ValueError as error:
+    ...     print("symmetric" in str(error))
+    ...
+    True
     """
     if not gram.in_python:
         return

@@ -31,6 +31,16 @@ class PermutationTest:
         Number of permutations.
     kernels : tuple of Kernel
         The kernels with all parameters resolved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import mmd_test
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(30, 1)), 2 + rng.normal(size=(30, 1))
+    >>> test = mmd_test(a, b, n_permutations=99, random_state=0)
+    >>> test.p_value, test.n_permutations
+    (0.01, 99)
     """
 
     statistic: float

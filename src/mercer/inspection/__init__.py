@@ -23,6 +23,7 @@ from .definiteness import check
 from .diagnosis import Diagnosis, diagnose
 from .eigenvalues import EigenvalueReport, eigenvalue_report
 from .embedding import embed
+from .explanation import Explanation, explain
 from .falsification import Falsification, Trial, falsify
 from .operators import FourierOperator, green_gram, kernel_from_eigensystem
 from .pairs import Asymmetry, NegativeMinor
@@ -38,6 +39,7 @@ __all__ = [
     "Asymmetry",
     "Diagnosis",
     "EigenvalueReport",
+    "Explanation",
     "Falsification",
     "FourierOperator",
     "MercerDecomposition",
@@ -57,6 +59,7 @@ __all__ = [
     "diagnose",
     "eigenvalue_report",
     "embed",
+    "explain",
     "falsify",
     "fourier_coefficients",
     "fourier_transform",

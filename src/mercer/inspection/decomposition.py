@@ -52,6 +52,14 @@ class MercerDecomposition:
         The integral of k(x, x), which is the sum of all eigenvalues.
     n_negative : int
         Eigenvalues below zero that were left out: 0 for a kernel.
+
+    Examples
+    --------
+    >>> from mercer.inspection import mercer_decomposition
+    >>> from mercer.kernels import RBF
+    >>> made = mercer_decomposition(RBF(1.0), (0.0, 1.0), n_terms=5)
+    >>> round(float(made.eigenvalues.sum() / made.trace), 4), made.n_negative
+    (1.0, 0)
     """
 
     kernel: Kernel

@@ -36,6 +36,15 @@ class Trial(NamedTuple):
         Objects of the last one.
     smallest : float
         Smallest eigenvalue so far, of matrices scaled to unit diagonal.
+
+    Examples
+    --------
+    >>> from mercer.inspection import falsify
+    >>> from mercer.kernels import RBF
+    >>> seen = []
+    >>> result = falsify(RBF(1.0), (-2.0, 2.0), n_trials=3, callback=seen.append)
+    >>> seen[-1].trial, seen[-1].n_trials
+    (3, 3)
     """
 
     trial: int
@@ -60,6 +69,14 @@ class Falsification:
         Sets of objects that were tried.
     smallest : float
         Smallest eigenvalue seen, of matrices scaled to unit diagonal.
+
+    Examples
+    --------
+    >>> from mercer.inspection import falsify
+    >>> from mercer.kernels import RBF
+    >>> result = falsify(RBF(1.0), (-2.0, 2.0), n_trials=5)
+    >>> result.falsified, result.n_trials
+    (False, 5)
     """
 
     falsified: bool

@@ -26,6 +26,13 @@ class Asymmetry:
         The objects.
     value, mirrored : float
         k(x_i, x_j) and k(x_j, x_i).
+
+    Examples
+    --------
+    >>> from mercer.inspection import Asymmetry, check
+    >>> verdict = check([[1.0, 0.5], [0.2, 1.0]])
+    >>> verdict.asymmetry
+    Asymmetry(i=0, j=1, value=0.5, mirrored=0.2)
     """
 
     i: int
@@ -53,6 +60,13 @@ class NegativeMinor:
         them is negative.
     minor : float
         The determinant k(x_i, x_i) k(x_j, x_j) - k(x_i, x_j)^2, or k(x_i, x_i) where i = j.
+
+    Examples
+    --------
+    >>> from mercer.inspection import check
+    >>> verdict = check([[1.0, 2.0], [2.0, 1.0]])
+    >>> verdict.worst_pair.value, verdict.worst_pair.limit, verdict.worst_pair.minor
+    (2.0, 1.0, -3.0)
     """
 
     i: int

@@ -141,6 +141,13 @@ class SpectrumSign:
         Where it lies, along the first axis.
     tolerance : float
         Accuracy of the values.
+
+    Examples
+    --------
+    >>> from mercer.inspection import spectrum_sign
+    >>> from mercer.kernels import RBF
+    >>> spectrum_sign(RBF(1.0)).non_negative
+    True
     """
 
     non_negative: bool

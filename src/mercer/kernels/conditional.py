@@ -150,6 +150,13 @@ class Monotonicity(NamedTuple):
         Where.
     value : float or None
         (-1)^n times the difference there, which should not be negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import completely_monotonic
+    >>> completely_monotonic(lambda x: np.exp(-x)).holds, completely_monotonic(np.cos).holds
+    (True, False)
     """
 
     holds: bool

@@ -20,7 +20,14 @@ from enum import StrEnum
 
 
 class Definiteness(StrEnum):
-    """The claim a kernel makes about its Gram matrices; a string that compares as one."""
+    """The claim a kernel makes about its Gram matrices; a string that compares as one.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Definiteness, RBF
+    >>> RBF(1.0).definiteness == Definiteness.POSITIVE_DEFINITE == "positive definite"
+    True
+    """
 
     POSITIVE_DEFINITE = "positive definite"
     POSITIVE_SEMIDEFINITE = "positive semidefinite"

@@ -30,6 +30,13 @@ class Regularisation(NamedTuple):
     filter : str
         The filter P(omega), up to a constant factor, as a formula (LaTeX); empty for kernels that
         are not functions of x - z.
+
+    Examples
+    --------
+    >>> from mercer.inspection import regularisation
+    >>> from mercer.kernels import Laplacian
+    >>> regularisation(Laplacian(1.0)).words.startswith("The function and its first derivative")
+    True
     """
 
     words: str

@@ -22,6 +22,7 @@ _NAMED: dict[str, Callable[[float | str, int, float], Kernel]] = {
     "poly": lambda gamma, degree, coef0: Polynomial(degree, gamma, coef0),
     "polynomial": lambda gamma, degree, coef0: Polynomial(degree, gamma, coef0),
     "rbf": lambda gamma, degree, coef0: RBF(gamma),
+    "gaussian": lambda gamma, degree, coef0: RBF(gamma),
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
     "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
     "precomputed": lambda gamma, degree, coef0: Precomputed(),
@@ -41,9 +42,9 @@ def resolve(
     Parameters
     ----------
     kernel : str, Kernel or callable
-        A name ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"), which takes its
-        parameters from the others; a kernel, which has its own; or a function of two
-        collections that returns the matrix of values.
+        A name ("linear", "poly", "rbf" or "gaussian", "laplacian", "sigmoid", "precomputed"),
+        which takes its parameters from the others; a kernel, which has its own; or a function of
+        two collections that returns the matrix of values.
     gamma : {"scale", "auto"} or float >= 0, default="scale"
         Width of a named kernel.
     degree : int >= 0, default=3

@@ -45,6 +45,30 @@ class DualTerms(NamedTuple):
     below the kink and ``slope_right + curv_right (b - kink)`` above it. None stands for "as on
     the left" (slopes and curvatures) or for zero (``curv_left``, ``kink``), which spares the
     solver a branch.
+
+    Attributes
+    ----------
+    lower : ndarray
+        Lower bounds of the dual variables.
+    upper : ndarray
+        Upper bounds.
+    slope_left : ndarray
+        Slope of the dual cost left of its kink.
+    slope_right : ndarray or None
+        Slope right of the kink; None: the same.
+    curv_left : ndarray or None
+        Curvature left of the kink; None: 0.
+    curv_right : ndarray or None
+        Curvature right of the kink; None: that on the left.
+    kink : ndarray or None
+        Where the kink is; None: at 0.
+
+    Examples
+    --------
+    >>> from mercer.losses import Hinge
+    >>> terms = Hinge().pieces([1, -1], [2.0, 2.0])
+    >>> terms.lower, terms.upper, terms.slope_left
+    (array([ 0., -2.]), array([2., 0.]), array([-1.,  1.]))
     """
 
     lower: Array
@@ -74,6 +98,12 @@ class Loss(ABC):
 
     Labels are -1 or +1 for classification, real numbers for regression. All methods work
     elementwise on arrays.
+
+    Examples
+    --------
+    >>> from mercer.losses import Hinge, Loss
+    >>> isinstance(Hinge(), Loss), Hinge().conjugate(1, 0.5, 2.0)
+    (True, array(-0.5))
     """
 
     @abstractmethod
@@ -97,7 +127,14 @@ class Loss(ABC):
 
 
 class PiecewiseQuadratic(Loss):
-    """A loss whose conjugate is a piecewise quadratic with one kink inside an interval."""
+    """A loss whose conjugate is a piecewise quadratic with one kink inside an interval.
+
+    Examples
+    --------
+    >>> from mercer.losses import Hinge, PiecewiseQuadratic, Squared
+    >>> isinstance(Hinge(), PiecewiseQuadratic), isinstance(Squared(), PiecewiseQuadratic)
+    (True, True)
+    """
 
     @abstractmethod
     def excess(self, y: ArrayLike, f: ArrayLike) -> Array:

@@ -88,6 +88,12 @@ class SquaredEpsilonInsensitive(_TubeLoss):
     ----------
     epsilon : float or array-like of shape (n,) or (n, 2)
         Half width of the tube: one number, one per sample, or a pair (lower, upper) per sample.
+
+    Examples
+    --------
+    >>> from mercer.losses import SquaredEpsilonInsensitive
+    >>> SquaredEpsilonInsensitive(0.5).value([1.0, 1.0], [1.2, 3.0])
+    array([0.  , 2.25])
     """
 
     def value(self, y: ArrayLike, f: ArrayLike) -> Array:

@@ -57,6 +57,12 @@ class SquaredHinge(_MarginLoss):
 
     A kernel matrix with 1 / (2 c_i) added to its diagonal and a hard margin give the same
     machine.
+
+    Examples
+    --------
+    >>> from mercer.losses import SquaredHinge
+    >>> SquaredHinge().value([1, 1], [-1.0, 2.0])
+    array([4., 0.])
     """
 
     def value(self, y: ArrayLike, f: ArrayLike) -> Array:
@@ -91,6 +97,12 @@ class CombinedHinge(_MarginLoss):
     ----------
     quadratic : float
         The factor q > 0 of the squared slack relative to the linear one.
+
+    Examples
+    --------
+    >>> from mercer.losses import CombinedHinge
+    >>> CombinedHinge(0.5).value([1, 1], [-1.0, 2.0])
+    array([4., 0.])
     """
 
     def __init__(self, quadratic: float) -> None:

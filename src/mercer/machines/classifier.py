@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 
 from mercer.kernels import Linear
 from mercer.objects.validation import count, take
@@ -34,6 +33,7 @@ from .multiclass import (
     pair_coefficients,
     votes,
 )
+from .offered import offered_if
 from .parameters import check_choice, check_common, check_flag
 from .prediction import PairPredictor
 from .proving import Fitting
@@ -262,11 +262,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _can_estimate(self) -> bool:
         if not self.probability:
             raise AttributeError(
-                f"predict_proba is not available when probability={self.probability!r}"
+                f"predict_proba is not available when probability={self.probability!r}; construct "
+                f"{type(self).__name__} with probability=True and fit it again"
             )
         return True
 
-    @available_if(_can_estimate)
+    @offered_if(_can_estimate)
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes; see `mercer.machines.calibration`.
 
@@ -287,7 +288,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         if "_calibration" not in self.__dict__:
             raise NotFittedError(
-                "predict_proba is not available when fitted with probability=False; fit again."
+                "predict_proba is not available when fitted with probability=False; set "
+                "probability=True and fit again."
             )
         return self._per_row(X, self._probabilities)
 
@@ -302,7 +304,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             p = calibration.project(p, self._winners(values), self.class_weight_)
         return p
 
-    @available_if(_can_estimate)
+    @offered_if(_can_estimate)
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities of the classes.
 

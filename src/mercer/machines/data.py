@@ -168,9 +168,15 @@ def forget_columns(machine: Any) -> None:
 def _check_columns(machine: Any, X: Any) -> None:
     expected = getattr(machine, "n_features_in_", None)
     if expected is not None and getattr(X, "ndim", 0) == 2 and X.shape[1] != expected:
+        hint = (
+            " A precomputed kernel needs one column for each training object: the matrix of kernel "
+            "values between the new objects (rows) and all training objects (columns)."
+            if getattr(machine, "kernel", None) == "precomputed"
+            else ""
+        )
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(machine).__name__} is expecting {expected} "
-            "features as input."
+            f"features as input.{hint}"
         )
 
 

@@ -8,11 +8,36 @@ import numpy as np
 
 
 class ParameterError(ValueError, TypeError):
-    """A constructor parameter has the wrong type or lies outside its range."""
+    """A constructor parameter has the wrong type or lies outside its range.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.machines import ParameterError
+    >>> try:
+    ...     SVC(C=-1).fit([[0.0], [1.0]], [0, 1])
+    ... except ParameterError as error:
+    ...     print(type(error).__name__)
+    ...
+    ParameterError
+    """
 
 
 class InfeasibleError(ValueError):
-    """The constraints of the problem contradict each other."""
+    """The constraints of the problem contradict each other.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.machines import InfeasibleError
+    >>> X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    >>> try:
+    ...     SVC(kernel="linear", C=float("inf")).fit(X, y)
+    ... except InfeasibleError as error:
+    ...     print(type(error).__name__)
+    ...
+    NotSeparableError
+    """
 
 
 class InfeasibleNuError(InfeasibleError):
@@ -24,6 +49,18 @@ class InfeasibleNuError(InfeasibleError):
         The largest feasible value, 2 min(W+, W-) / (W+ + W-) with the sums of the weights.
     classes : tuple
         The pair of classes.
+
+    Examples
+    --------
+    >>> from mercer import NuSVC
+    >>> from mercer.machines import InfeasibleNuError
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1]
+    >>> try:
+    ...     NuSVC(nu=0.9).fit(X, y)
+    ... except InfeasibleNuError as error:
+    ...     print(error.largest_nu)
+    ...
+    0.5
     """
 
     def __init__(self, nu: float, largest_nu: float, classes: tuple) -> None:
@@ -59,6 +96,17 @@ class NotSeparableError(InfeasibleError):
         The two combinations, as (rows, weights); rows are positions in the training data.
     distance : float
         Distance of their images in feature space.
+
+    Examples
+    --------
+    >>> from mercer import SVC, NotSeparableError
+    >>> X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    >>> try:
+    ...     SVC(kernel="linear", C=float("inf")).fit(X, y)
+    ... except NotSeparableError as error:
+    ...     print(error.first.rows, error.second.rows)
+    ...
+    [1] [0 2]
     """
 
     def __init__(

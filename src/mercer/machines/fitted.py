@@ -16,6 +16,7 @@ from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
+from .named_weights import is_dot_product, named_weights
 from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 from .repetition import first_of_each, sums_of_each
 
@@ -143,7 +144,7 @@ class FittedAttributes:
         """Training rows whose coefficient is at the bound that the loss sets."""
         return self._fitted("_record").marked(BOUNDED)
 
-    def margin_points_(self, tol: float | None = None) -> Any:
+    def margin_points(self, tol: float | None = None) -> Any:
         """Return the training rows on the edge of the margin or tube, support vectors or not.
 
         Parameters
@@ -161,17 +162,55 @@ class FittedAttributes:
 
     @property
     def coef_(self) -> Any:
-        """The weight vectors of a linear kernel, one row per binary problem; read-only."""
+        """The weight vectors of a linear kernel, one row per binary problem; read-only.
+
+        Of a kernel that is a dot product of named features (TfIdf, Spectrum, sums of these) the
+        weights of the features, which `top_features` names.
+        """
         self._fitted("dual_coef_")
-        if type(self.kernel_) is not Linear:
+        if type(self.kernel_) is Linear:
+            w = weight_vectors(self.support_vectors_, self._problem_coef().T)
+        elif is_dot_product(self.kernel_):
+            w = self._named_weights()[0]
+        else:
             raise AttributeError("coef_ is only available when using a linear kernel")
-        w = weight_vectors(self.support_vectors_, self._problem_coef().T)
         if sp.issparse(w):
             w.sort_indices()  # which nothing can do later
             w.data.flags.writeable = False
         else:
             w.flags.writeable = False
         return w
+
+    def top_features(self, n: int = 10) -> Any:
+        """Return the features of the largest weights, with their weights.
+
+        For kernels that are dot products of named features: Linear, TfIdf, Spectrum and sums of
+        these. f(x) is the sum of the features of x times these weights, plus the intercept.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many features.
+
+        Returns
+        -------
+        list of (str, float)
+            Names and weights, the largest absolute weight first; for several binary problems a
+            list for each.
+        """
+        self._fitted("dual_coef_")
+        if not is_dot_product(self.kernel_):
+            raise ValueError(
+                "top_features needs a kernel that is a dot product of named features (Linear, "
+                f"TfIdf, Spectrum, sums of these); got {self.kernel_!r}."
+            )
+        weights, names = self._named_weights()
+        found = []
+        for row in weights:
+            row = row.toarray().ravel() if sp.issparse(row) else row
+            order = np.argsort(-np.abs(row), kind="stable")[: max(int(n), 0)]
+            found.append([(names[j], float(row[j])) for j in order])
+        return found[0] if len(found) == 1 else found
 
     @property
     def poly_coef_(self) -> Array:
@@ -278,6 +317,15 @@ class FittedAttributes:
             self._linear_columns,
             getattr(self, "feature_names_in_", None),
         )
+
+    def _named_weights(self) -> tuple[Any, list[str]]:
+        """Return the weights of named features, one row per binary problem, and the names."""
+        columns = getattr(self, "feature_names_in_", None)
+        if columns is None and hasattr(self, "n_features_in_"):
+            columns = [f"x{j}" for j in range(self.n_features_in_)]
+        columns = None if columns is None else [str(name) for name in columns]
+        coef = self._problem_coef().T
+        return named_weights(self.kernel_, self.support_vectors_, coef, columns)
 
     def _per_problem(self, values: Array) -> Any:
         """Return the only entry where there is one problem, all of them otherwise."""

@@ -57,8 +57,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Minus the threshold, -rho.
     {coef_, kernel_, certificate_, negative_curvature_}
     {margin_, intercept_range_, n_iter_, fit_status_}
-    offset_ : float
-        The threshold rho: ``decision_function = score_samples - offset_``.
+    offset_ : array of shape (1,)
+        The threshold rho, with the shape that scikit-learn gives it:
+        ``decision_function = score_samples - offset_``.
     rho_ : float
         The same threshold.
     nu_ : float
@@ -249,7 +250,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
     ) -> None:
-        self.rho_ = self.offset_ = fitting.outcomes[0].rho
+        self.rho_ = fitting.outcomes[0].rho
+        self.offset_ = np.array([self.rho_])  # an array, as in scikit-learn
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
 
     def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:

@@ -24,7 +24,16 @@ ZERO, FREE, BOUNDED = 0, 1, 2
 
 
 class PointStatus(StrEnum):
-    """Where a training point lies; a string that compares as one."""
+    """Where a training point lies; a string that compares as one.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.machines import PointStatus
+    >>> model = SVC(kernel="linear").fit([[-1.0], [1.0], [3.0]], [0, 1, 1])
+    >>> [PointStatus(status).value for status in model.point_status_]
+    ['on edge', 'on edge', 'outside margin']
+    """
 
     OUTSIDE_MARGIN = "outside margin"
     ON_EDGE = "on edge"

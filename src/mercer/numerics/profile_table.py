@@ -65,6 +65,14 @@ class Table:
         it is known.
     accuracy : float
         Error of the values of f from which the pieces were made.
+
+    Examples
+    --------
+    >>> from mercer.gram import Table
+    >>> import numpy as np
+    >>> table = Table.fit(lambda x: np.exp(-x), end=40.0)
+    >>> bool(abs(table(np.array([1.0]))[0] - np.exp(-1.0)) < 1e-12)
+    True
     """
 
     grid: str

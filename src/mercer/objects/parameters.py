@@ -9,9 +9,10 @@ signatures each time.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -19,11 +20,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 
+def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[..., None]:
+    """Return a constructor that answers a keyword of other libraries with what to use instead."""
+
+    @functools.wraps(init)
+    def explained(self: Any, *args: Any, **kwargs: Any) -> None:
+        for name in kwargs.keys() & instead.keys():
+            raise TypeError(f"{type(self).__name__} takes no {name}: {instead[name]}")
+        init(self, *args, **kwargs)
+
+    return explained
+
+
 class Parametrised:
     """An object that is its class and its constructor parameters, nothing else."""
 
     _names: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
+    # What to use instead of a keyword that users of other libraries try, by the keyword.
+    _foreign_names: ClassVar[dict[str, str]] = {}
     _unchecked: bool = False  # whether `set_params` has set something since the constructor
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -35,6 +50,8 @@ class Parametrised:
                     f"{cls.__name__}.__init__ takes *args or **kwargs; name every parameter, "
                     "so that it can be listed, set and cloned."
                 )
+        if cls._foreign_names and "__init__" in cls.__dict__:
+            cls.__init__ = _explaining(cls.__init__, cls._foreign_names)  # type: ignore[method-assign]
         cls._names = tuple(signature.parameters)
         cls._defaults = {p.name: p.default for p in signature.parameters.values()}
 
@@ -71,6 +88,16 @@ class Parametrised:
                         params.update((f"{name}__{i}__{key}", v) for key, v in inner)
         return params
 
+    def _longer_names(self, key: str) -> str:
+        """Return a sentence that offers the parameters of nested kernels that end in `key`."""
+        names = [repr(name) for name in self.get_params() if name.endswith(f"__{key}")]
+        if not names:
+            return ""
+        return (
+            f" Nested kernels have {', '.join(names)}; in an estimator this name comes after "
+            f"'kernel__', as in kernel__{names[0][1:-1]}."
+        )
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``part__name`` reaches into a nested kernel.
 
@@ -97,7 +124,7 @@ class Parametrised:
             if name not in self._names:
                 raise ValueError(
                     f"{type(self).__name__} has no parameter {name!r}; it has "
-                    f"{', '.join(self._names) or 'none'}."
+                    f"{', '.join(self._names) or 'none'}.{self._longer_names(key)}"
                 )
             if rest:
                 nested.setdefault(name, {})[rest] = value

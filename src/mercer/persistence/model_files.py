@@ -28,6 +28,11 @@ def save(model: Any, path: str | Path) -> None:
     path : str or Path
         The file.
 
+    Returns
+    -------
+    None
+        The file is complete when the function returns.
+
     Examples
     --------
     >>> import os, tempfile
@@ -57,6 +62,14 @@ def load(path: str | Path) -> Any:
     -------
     estimator or Pipeline
         The model, ready to predict.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> model = mercer.SVC().fit([[0.0], [1.0]], [0, 1])
+    >>> mercer.save(model, "model.mercer")
+    >>> mercer.load("model.mercer").predict([[0.9]])
+    array([1])
     """
     path = Path(path)
     return read(path.read_bytes(), path)

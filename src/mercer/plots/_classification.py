@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._plane import Grid, contours, finish, ring, scatter, shade_values, support_points
-from ._style import FAINT, INK, binary, colour_of, dense_2d, fitted, new_axes, signed_values
+from ._style import (
+    FAINT,
+    INK,
+    binary,
+    colour_of,
+    column_names,
+    dense_2d,
+    fitted,
+    last_step,
+    new_axes,
+    signed_values,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
+INLIERS = {1: "inlier", -1: "outlier"}
 
 
 def decision_surface(
@@ -25,18 +38,19 @@ def decision_surface(
     resolution: int = 200,
     mark_support: bool = True,
 ) -> Axes:
-    """Draw the classes' regions, the contours f = -1, 0, +1 and the data points.
+    """Draw the regions of the classes, the contours f = -1, 0, +1 and the data points.
 
-    Two classes (and one-class machines) are shaded by the value of the decision function, several
+    A one-class machine shows inliers and outliers and the contour f = 0 between them. Two classes
+    (and one-class machines) are shaded by the value of the decision function, several
     classes by the predicted class. The picture is drawn in the plane of the data, while margins
     are distances in feature space: only for the linear kernel is the band equally wide everywhere.
 
     Parameters
     ----------
-    model : fitted machine
+    model : fitted machine, or pipeline that ends in one
         Trained on two columns.
-    X : array-like of shape (n, 2)
-        Points to draw, as a rule the training set.
+    X : array-like or frame of shape (n, 2)
+        Points to draw, as a rule the training set. The columns of a frame name the axes.
     y : array-like of shape (n,), default=None
         Their labels; without them the predictions colour the points.
     ax : matplotlib Axes, default=None
@@ -64,27 +78,29 @@ def decision_surface(
     fitted(model)
     points = dense_2d(X, columns=2, what="decision_surface")
     ax = new_axes(ax)
-    classes = getattr(model, "classes_", np.array([-1, 1]))
-    labels = np.asarray(model.predict(points) if y is None else y)
+    model_at = _in_frames(model, X)
+    one_class = not hasattr(model, "classes_")
+    classes = np.array([1, -1]) if one_class else model.classes_  # inliers have the first colour
+    labels = np.asarray(model.predict(X) if y is None else y)
     grid = Grid(points, resolution)
     if len(classes) > 2:
-        _shade_classes(ax, model, grid, classes)
+        _shade_classes(ax, model, grid, classes, model_at)
     else:
-        values = grid.reshape(signed_values(model, grid.points))
+        values = grid.reshape(signed_values(model, model_at(grid.points)))
         # A classifier's margin lies at -1 and 1, and beyond twice that a stronger shade would say
         # nothing more; the values of a one-class machine have no such scale.
-        classifier = hasattr(model, "classes_")
-        shade_values(ax, grid, values, 2.0 if classifier else float(np.abs(values).max()))
-        contours(ax, grid, values, (-1.0, 1.0) if classifier else ())
-    scatter(ax, points, labels, classes)
+        scale = float(np.abs(values).max()) if one_class else 2.0
+        shade_values(ax, grid, -values if one_class else values, scale)
+        contours(ax, grid, values, () if one_class else (-1.0, 1.0))
+    scatter(ax, points, labels, classes, INLIERS if one_class else None)
     if mark_support:
-        ring(ax, support_points(model), "o", 70)
-    finish(ax, grid)
+        ring(ax, support_points(model, X, points))
+    finish(ax, grid, column_names(X, model))
     return ax
 
 
 def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int = 300) -> Axes:
-    """Draw the separator, its cushion, boxed support vectors and their distances.
+    """Draw the separator, its cushion, the support vectors and their distances.
 
     For the linear kernel, segments show the geometric margin of the support vectors that lie on
     the cushion, and the title states it. For other kernels the cushion is the band -1 < f < 1,
@@ -92,9 +108,9 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
 
     Parameters
     ----------
-    model : fitted binary classifier
+    model : fitted binary classifier, or pipeline that ends in one
         Trained on two columns.
-    X : array-like of shape (n, 2)
+    X : array-like or frame of shape (n, 2)
         Training points.
     y : array-like of shape (n,)
         Labels.
@@ -122,30 +138,41 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     binary(model, "margin")
     points = dense_2d(X, columns=2, what="margin")
     ax = new_axes(ax)
+    model_at = _in_frames(model, X)
     grid = Grid(points, resolution, pad=0.3)  # room for the cushion around the outer points
-    values = grid.reshape(signed_values(model, grid.points))
+    values = grid.reshape(signed_values(model, model_at(grid.points)))
     ax.contourf(*grid.axes, values, levels=[-1, 1], colors=[INK], alpha=0.07)
     contours(ax, grid, values, (-1.0, 1.0))
-    support = support_points(model)
+    support = support_points(model, X, points)
     weights = _plane_weights(model)
     if weights is not None:
-        _segments(ax, support, signed_values(model, support), weights)
+        _segments(ax, support, signed_values(model, model_at(support)), weights)
     scatter(ax, points, np.asarray(y), getattr(model, "classes_", np.array([-1, 1])))
-    ring(ax, support, "s", 120)
-    count = f"{len(support)} support vector{'s' if len(support) != 1 else ''}"
+    ring(ax, support)
+    n_support = len(last_step(model).support_)
+    count = f"{n_support} support vector{'s' if n_support != 1 else ''}"
     if weights is None:
         ax.set_title(count)
     else:
         ax.set_title(f"margin {1 / np.linalg.norm(weights):.4g}, {count}")
-    finish(ax, grid)
+    finish(ax, grid, column_names(X, model))
     ax.set_aspect("equal", adjustable="box")
     return ax
 
 
-def _shade_classes(ax: Axes, model: Any, grid: Grid, classes: NDArray[Any]) -> None:
+def _in_frames(model: Any, X: Any) -> Callable[[Array], Any]:
+    """Return a function that gives points the form of `X`, which a pipeline may need."""
+    if not hasattr(X, "columns") or last_step(model) is model:
+        return lambda points: points
+    return lambda points: type(X)(dict(zip(X.columns, points.T, strict=True)))
+
+
+def _shade_classes(
+    ax: Axes, model: Any, grid: Grid, classes: NDArray[Any], model_at: Callable[[Array], Any]
+) -> None:
     from matplotlib.colors import ListedColormap
 
-    index = np.searchsorted(classes, model.predict(grid.points))
+    index = np.searchsorted(classes, model.predict(model_at(grid.points)))
     colours = [colour_of(k) for k in range(len(classes))]
     ax.pcolormesh(
         *grid.axes,

@@ -58,7 +58,7 @@ def feature_map(
     binary(model, "feature_map")
     points = dense_2d(X, columns=2, what="feature_map")
     images = _images(model, points)
-    support = _images(model, support_points(model))
+    support = _images(model, support_points(model, X, points))
     weights = np.asarray(model.dual_coef_, dtype=np.float64).reshape(-1) @ support
     if axes is None:
         first = new_axes(None, figsize=(10.0, 4.2))
@@ -75,7 +75,7 @@ def feature_map(
     shade_values(right, grid, values, 2.0)
     contours(right, grid, values, (-1.0, 1.0))
     scatter(right, images, np.asarray(y), model.classes_)
-    ring(right, support, "o", 70)
+    ring(right, support)
     finish(right, grid)
     right.set_xlabel(r"$\phi_1$")
     right.set_ylabel(r"$\phi_2$", rotation=0, labelpad=8)

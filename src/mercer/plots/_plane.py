@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._style import BLUE, INK, VERMILION, colour_of
+from ._style import BLUE, INK, VERMILION, colour_of, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,14 @@ def contours(ax: Axes, grid: Grid, values: Array, edges: tuple[float, ...]) -> N
         )
 
 
-def scatter(ax: Axes, points: Array, labels: NDArray[Any], classes: NDArray[Any]) -> None:
+def scatter(
+    ax: Axes,
+    points: Array,
+    labels: NDArray[Any],
+    classes: NDArray[Any],
+    names: dict[Any, str] | None = None,
+) -> None:
+    """Draw the points of each class in its colour; `names` replaces labels in the legend."""
     for k, label in enumerate(classes):
         chosen = points[labels == label]
         ax.scatter(
@@ -76,7 +83,7 @@ def scatter(ax: Axes, points: Array, labels: NDArray[Any], classes: NDArray[Any]
             color=colour_of(k),
             edgecolor="white",
             linewidth=0.6,
-            label=_name(label),
+            label=(names or {}).get(label, _name(label)),
             zorder=4,
         )
 
@@ -86,12 +93,15 @@ def _name(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def ring(ax: Axes, support: Array, marker: str, size: float) -> None:
+def ring(ax: Axes, support: Array) -> None:
+    """Draw a ring around every support vector, the same in all pictures."""
+    if not len(support):
+        return
     ax.scatter(
         support[:, 0],
         support[:, 1],
-        s=size,
-        marker=marker,
+        s=70,
+        marker="o",
         facecolor="none",
         edgecolor=INK,
         linewidth=1.0,
@@ -101,16 +111,33 @@ def ring(ax: Axes, support: Array, marker: str, size: float) -> None:
     )
 
 
-def support_points(model: Any) -> Array:
-    vectors = model.support_vectors_
+def support_points(model: Any, X: Any, points: Array) -> Array:
+    """Return the support vectors in the plane that is drawn.
+
+    Those of a pipeline live among its transformed rows: they are found among the rows of `X` where
+    these are the training set, and are not drawn where they are not.
+    """
+    machine = last_step(model)
+    vectors = machine.support_vectors_
     if hasattr(vectors, "toarray"):
         vectors = vectors.toarray()
-    return np.asarray(vectors, dtype=np.float64).reshape(-1, 2)
+    vectors = np.asarray(vectors, dtype=np.float64)
+    if machine is model:
+        return vectors.reshape(-1, 2)
+    rows = np.asarray(machine.support_)
+    if len(rows) and rows.max() < len(points):
+        transformed = model[:-1].transform(X)
+        if hasattr(transformed, "toarray"):
+            transformed = transformed.toarray()
+        if np.allclose(np.asarray(transformed, dtype=np.float64)[rows], vectors):
+            return points[rows]
+    return np.empty((0, 2))
 
 
-def finish(ax: Axes, grid: Grid) -> None:
+def finish(ax: Axes, grid: Grid, names: tuple[str, str] = ("$x_1$", "$x_2$")) -> None:
     ax.set_xlim(grid.axes[0][0], grid.axes[0][-1])
     ax.set_ylim(grid.axes[1][0], grid.axes[1][-1])
-    ax.set_xlabel("$x_1$")
-    ax.set_ylabel("$x_2$", rotation=0, labelpad=8)
+    ax.set_xlabel(names[0])
+    short = len(names[1].strip("$")) <= 3
+    ax.set_ylabel(names[1], rotation=0 if short else 90, labelpad=8 if short else 4)
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -45,6 +45,15 @@ def posterior(
     -------
     Axes
         The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import GaussianProcessRegressor
+    >>> from mercer.kernels import RBF
+    >>> from mercer.plots import posterior
+    >>> X = np.linspace(0, 3, 8)[:, None]
+    >>> axes = posterior(GaussianProcessRegressor(RBF(1.0), noise=0.01).fit(X, np.sin(X[:, 0])))
     """
     x = dense_2d(model.X_train_, columns=1, what="posterior")[:, 0]
     if np.ndim(model.y_train_) != 1:
@@ -82,6 +91,14 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
         The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelRidgeCV
+    >>> from mercer.plots import penalty_path
+    >>> X = np.linspace(0, 3, 30)[:, None]
+    >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
     """
     ax = new_axes(ax)
     alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import BLUE, FAINT, INK, VERMILION, dense_2d, fitted, new_axes, tidy
+from ._plane import ring
+from ._style import BLUE, FAINT, VERMILION, dense_2d, fitted, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,8 +56,11 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
     pad = 0.03 * (high - low or 1.0)
     x = np.linspace(low - pad, high + pad, resolution)
     f = np.asarray(model.predict(x[:, None]), dtype=np.float64)
-    ax.fill_between(x, f - epsilon, f + epsilon, color=BLUE, alpha=0.15, linewidth=0, zorder=1)
-    ax.plot(x, f, color=BLUE, linewidth=2, zorder=2)
+    label = rf"tube, $\varepsilon$ = {epsilon:.4g}"
+    ax.fill_between(
+        x, f - epsilon, f + epsilon, color=BLUE, alpha=0.15, linewidth=0, zorder=1, label=label
+    )
+    ax.plot(x, f, color=BLUE, linewidth=2, zorder=2, label="$f(x)$")
 
     support = np.zeros(len(targets), dtype=bool)
     support[np.asarray(model.support_)] = True
@@ -72,13 +76,13 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
     ax.scatter(
         points[support, 0],
         targets[support],
-        s=30,
+        s=16,
         color=VERMILION,
-        edgecolor=INK,
-        linewidth=0.6,
-        label=f"support vectors ({int(support.sum())})",
+        linewidth=0,
+        label=f"on the edge or outside ({int(support.sum())})",
         zorder=4,
     )
+    ring(ax, np.column_stack([points[support, 0], targets[support]]))
     ax.set_title(rf"$\varepsilon$ = {epsilon:.4g}")
     ax.set_xlabel("$x$")
     ax.set_ylabel("$y$", rotation=0, labelpad=8)

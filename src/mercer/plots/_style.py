@@ -68,6 +68,22 @@ def as_numbers(values: Any, what: str) -> NDArray[np.float64]:
         ) from None
 
 
+def column_names(X: Any, model: Any) -> tuple[str, str]:
+    """Return the names of two columns: of the frame, else those of the fit, else x_1 and x_2."""
+    names = getattr(X, "columns", None)
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    if names is None or len(names) != 2:
+        return "$x_1$", "$x_2$"
+    return str(names[0]), str(names[1])
+
+
+def last_step(model: Any) -> Any:
+    """Return the machine of a pipeline, or the model itself."""
+    steps = getattr(model, "steps", None)
+    return model if steps is None else steps[-1][1]
+
+
 def fitted(model: Any) -> None:
     """Refuse a machine that has not been fitted."""
     from sklearn.utils.validation import check_is_fitted

@@ -36,6 +36,16 @@ class Adaptation:
         The criterion at each; infinite where it does not exist.
     best : Kernel
         The kernel with the value of least criterion.
+
+    Examples
+    --------
+    >>> from mercer.data import rings
+    >>> from mercer.kernels import RBF
+    >>> from mercer.selection import adapt
+    >>> X, y = rings(40, random_state=0)
+    >>> made = adapt(RBF(0.1), X, y, parameter="gamma", values=[0.01, 0.1, 1.0])
+    >>> made.values, made.best
+    ([0.01, 0.1, 1.0], RBF(gamma=1.0))
     """
 
     parameter: str

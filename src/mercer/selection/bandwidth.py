@@ -60,6 +60,13 @@ class Bandwidth:
     within : Kernel or None
         The kernel in whose feature space distances were measured, bound to the data; None: they
         are those of the vectors.
+
+    Examples
+    --------
+    >>> from mercer.selection import bandwidth
+    >>> made = bandwidth([[0.0], [1.0], [3.0]], rule="median")
+    >>> made.distance, made.gamma
+    (2.0, 0.125)
     """
 
     gamma: float

@@ -54,6 +54,12 @@ class DataKind:
         The groups of columns of a table, with the kind of each.
     steps : int
         What a value of the most expensive kernel on them costs, in steps; 1 where it is cheap.
+
+    Examples
+    --------
+    >>> from mercer.selection import data_kind
+    >>> data_kind(["abc", "abd", "xyz"]).name
+    'strings'
     """
 
     name: str

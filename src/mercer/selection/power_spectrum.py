@@ -46,6 +46,15 @@ class PowerSpectrum:
         The variance of the function.
     how : str
         How it was estimated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.selection import estimate_power_spectrum
+    >>> x = np.linspace(0, 20, 200)
+    >>> spectrum = estimate_power_spectrum(x, np.sin(3 * x))
+    >>> round(float(spectrum.frequencies[np.argmax(spectrum.power)]), 1)
+    3.1
     """
 
     frequencies: Array

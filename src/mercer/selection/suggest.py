@@ -50,6 +50,15 @@ class Suggestion:
         ``epsilon``; empty without a score.
     seconds : float
         Time spent on it.
+
+    Examples
+    --------
+    >>> from mercer.data import rings
+    >>> from mercer.selection import suggest
+    >>> X, y = rings(60, random_state=0)
+    >>> best = suggest(X, y, random_state=0)[0]
+    >>> best.score > 0.9, sorted(best.parameters)
+    (True, ['C'])
     """
 
     kernel: Kernel
@@ -74,6 +83,17 @@ class Suggestions(Sequence[Suggestion]):
         What was noticed about the data.
     n_objects, n_used : int
         How many objects there were, and on how many the numbers are based.
+    items : list of Suggestion
+        The kernels, best first.
+
+    Examples
+    --------
+    >>> from mercer.data import rings
+    >>> from mercer.selection import suggest
+    >>> X, y = rings(60, random_state=0)
+    >>> suggestions = suggest(X, y, random_state=0)
+    >>> suggestions.task, suggestions.n_objects
+    ('classification', 60)
     """
 
     def __init__(

@@ -86,6 +86,10 @@ class Certificate:
     eigenvalue : float or None
         Where convexity was refuted, the smallest eigenvalue of the kernel matrix or an upper bound
         on it. The direction is ``negative_curvature_`` of the estimator.
+    n_problems : int
+        How many binary or real-valued problems it speaks of. Of several, ``primal``, ``dual``,
+        ``gap``, ``rounding``, counts and seconds are sums, ``relative_gap`` and ``kkt_violation``
+        the largest ones, and ``status`` is the worst.
 
     Examples
     --------
@@ -112,6 +116,7 @@ class Certificate:
     eigenvalue: float | None = None
     rounding_basis: str = "estimate"
     widened: float = 0.0
+    n_problems: int = 1
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -165,6 +170,7 @@ class Certificate:
             eigenvalue=min((c.eigenvalue for c in certificates if c.eigenvalue), default=None),
             rounding_basis=min((c.rounding_basis for c in certificates), key=_certainty),
             widened=max(c.widened for c in certificates),
+            n_problems=sum(c.n_problems for c in certificates),
         )
 
     def _status_in_words(self) -> str:
@@ -197,21 +203,26 @@ class Certificate:
         return f"  (of tubes wider by {self.widened:.1g}, which the model may need)"
 
     def __str__(self) -> str:
+        several = self.n_problems > 1
+        largest = "at most " if several else ""  # of several problems the largest one is known
         rows = [
             ("status", self._status_in_words()),
             ("primal", f"{self.primal:.10g}{self._tubes_in_words()}"),
             ("dual", f"{self.dual:.10g}"),
             (
                 "gap",
-                f"{self.gap:.3g}  (relative {self.relative_gap:.3g}, {self._rounding_in_words()})",
+                f"{self.gap:.3g}  (relative {largest}{self.relative_gap:.3g}, "
+                f"{self._rounding_in_words()})",
             ),
-            ("KKT violation", f"{self.kkt_violation:.3g}"),
+            ("KKT violation", f"{largest}{self.kkt_violation:.3g}"),
             ("iterations", f"{self.n_iter:,}"),
             ("kernel values", f"{self.n_kernel_values:,} evaluated, checked in {self.precision}"),
             ("seconds", f"{self.seconds:.3g}"),
         ]
         if self.assumes is not None:
             rows.append(("assumes", self.assumes))
+        if several:
+            rows.append(("problems", f"{self.n_problems:,}: values and counts are sums over them"))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 

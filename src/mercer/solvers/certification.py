@@ -484,6 +484,24 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     solution : Solution
         Coefficients and multipliers, whoever found them. A status "optimal" beside a relative gap
         above 5e-4 is not taken over.
+
+    Returns
+    -------
+    Certificate
+        Primal and dual value, gap and status.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, Settings, certificate, solve
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> made = certificate(problem, gram, solve(problem, gram, Settings(tol=1e-9)))
+    >>> made.status, round(made.primal, 6), round(made.dual, 6)
+    ('optimal', 0.5, 0.5)
     """
     if gram.dtype != "float64":
         raise ValueError(

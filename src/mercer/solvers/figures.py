@@ -1,7 +1,8 @@
 """How many digits of an optimal value are certain, from the gap that proves it.
 
-A. Smola, *Learning with Kernels* (1998), section 4.6: the number of significant figures of an
-answer is -log10(gap / (|P| + 1)), with P the primal value.
+A. Smola, *Learning with Kernels* (1998), section 4.6, counts -log10(gap / (|P| + 1)), with P the
+primal value. Certificates state one relative gap, the gap over the sum of the absolute terms of the
+primal, which has the same meaning for small and for large values of P; figures are counted from it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ __all__ = ["significant_figures"]
 
 
 def significant_figures(certificate: Certificate) -> float:
-    """Return -log10(gap / (|P| + 1)): 3 stands for a relative gap of one thousandth.
+    """Return -log10 of the relative gap: 3 stands for a relative gap of one thousandth.
 
     Parameters
     ----------
@@ -29,13 +30,13 @@ def significant_figures(certificate: Certificate) -> float:
     Examples
     --------
     >>> from mercer.solvers import Certificate, significant_figures
-    >>> c = Certificate("optimal", primal=9.0, dual=8.99, gap=0.01, relative_gap=0.01 / 9,
+    >>> c = Certificate("optimal", primal=10.0, dual=9.99, gap=0.01, relative_gap=0.001,
     ...                 kkt_violation=1e-4)
     >>> round(significant_figures(c), 6)
     3.0
     """
-    if math.isnan(certificate.gap):
+    if math.isnan(certificate.relative_gap):
         return math.nan
-    if certificate.gap <= 0.0:
+    if certificate.relative_gap <= 0.0:
         return math.inf
-    return -math.log10(certificate.gap / (abs(certificate.primal) + 1.0))
+    return -math.log10(certificate.relative_gap)

@@ -51,7 +51,17 @@ _SMALL_RANK = 64
 
 
 class Solver(Protocol):
-    """An optimiser: one a file, which says what it takes."""
+    """An optimiser: one a file, which says what it takes.
+
+    Examples
+    --------
+    >>> from mercer.solvers import choose, Problem
+    >>> from mercer.losses import Hinge
+    >>> import numpy as np
+    >>> solver = choose(Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2)))
+    >>> solver.name, solver.access
+    ('decomposition', 'rows')
+    """
 
     name: str
     access: str
@@ -73,6 +83,23 @@ def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Sol
         The problem.
     solver : str or Solver
         "auto", the name of a solver, or a solver.
+
+    Returns
+    -------
+    Solver
+        The solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, choose
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> choose(problem).name
+    'decomposition'
     """
     candidates = SOLVERS if isinstance(solver, str) else (solver,)
     refusals = []
@@ -114,6 +141,18 @@ def solve(
     -------
     Solution
         The best point found, with an honest status.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, Settings, solve
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> solve(problem, gram, Settings()).status
+    'optimal'
     """
     return solve_jobs([Job(problem, gram, start)], settings, solver)[0]
 
@@ -136,6 +175,18 @@ def solve_jobs(
     -------
     list of Solution
         In the order of the jobs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, Settings, Job, solve_jobs
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> [solution.status for solution in solve_jobs([Job(problem, gram)], Settings())]
+    ['optimal']
     """
     begin = perf_counter()
     asked = settings.solver if solver == "auto" else solver

@@ -24,7 +24,26 @@ __all__ = [
 
 
 class QuadraticProgram(NamedTuple):
-    """Minimise 1/2 u'Qu + p'u subject to A u >= c."""
+    """Minimise 1/2 u'Qu + p'u subject to A u >= c.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (m, m)
+        Quadratic part.
+    p : ndarray of shape (m,)
+        Linear part.
+    A : ndarray of shape (k, m)
+        Coefficients of the inequalities.
+    c : ndarray of shape (k,)
+        Their right-hand sides.
+
+    Examples
+    --------
+    >>> from mercer.solvers import svm_dual_matrices
+    >>> program = svm_dual_matrices([[4, 0], [0, 9]], [1, -1])
+    >>> program.Q.tolist(), program.p.tolist()
+    ([[4.0, -0.0], [-0.0, 9.0]], [-1.0, -1.0])
+    """
 
     Q: Array
     p: Array
@@ -43,6 +62,11 @@ def hard_margin_primal_matrices(X: ArrayLike, y: ArrayLike) -> QuadraticProgram:
         Points.
     y : array-like of shape (n,)
         Labels -1 or +1.
+
+    Returns
+    -------
+    QuadraticProgram
+        The matrices.
 
     Examples
     --------
@@ -73,6 +97,11 @@ def svm_dual_matrices(K: ArrayLike, y: ArrayLike, C: float | None = None) -> Qua
         Labels -1 or +1.
     C : float, default=None
         Upper bound of the multipliers; None is the hard margin.
+
+    Returns
+    -------
+    QuadraticProgram
+        The matrices.
 
     Examples
     --------
@@ -108,6 +137,11 @@ def hard_margin_lagrangian(
         Points.
     y : array-like of shape (n,)
         Labels -1 or +1.
+
+    Returns
+    -------
+    float
+        The value of the Lagrangian.
 
     Examples
     --------

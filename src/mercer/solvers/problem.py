@@ -59,6 +59,17 @@ class DualProblem:
         The sums of the groups; default 0.
     rows : array of int of shape (m,), optional
         The object of the Gram that a variable stands for; default: variable i is object i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.solvers import DualProblem, Settings, solve
+    >>> lower, upper, slope = np.array([[-1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
+    >>> problem = DualProblem(lower, upper, slope, group=np.zeros(2, dtype=int))
+    >>> solve(problem, Gram(Linear(), np.array([[-1.0], [1.0]])), Settings()).beta
+    array([-0.5,  0.5])
     """
 
     lower: np.ndarray
@@ -161,6 +172,18 @@ class Problem:
         How much rows count where B does not determine m; default c.
     margin : Margin, optional
         Says that the solution will be divided by its margin; see `mercer.solvers.margin`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, Settings, solve
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> solve(problem, gram, Settings()).beta
+    array([-0.5,  0.5])
     """
 
     loss: Loss
@@ -207,6 +230,27 @@ class Job(NamedTuple):
 
     Solvers take jobs in batches: pairs of classes, folds, the points of a grid. Jobs of one batch
     may have matrices, and kernels, of their own.
+
+    Attributes
+    ----------
+    problem : Problem or DualProblem
+        The problem.
+    gram : Gram
+        Kernel matrix of its objects.
+    start : ndarray, optional
+        A feasible point to start from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Job, Problem, Settings, solve_jobs
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> job = Job(problem, Gram(Linear(), np.array([[-1.0], [1.0]])))
+    >>> solve_jobs([job], Settings())[0].beta
+    array([-0.5,  0.5])
     """
 
     problem: Problem | DualProblem
@@ -243,6 +287,18 @@ class Settings:
     callback : callable, optional
         Called as ``callback(iteration, violation, objective, gap, active, hits, misses)``; a true
         result stops the solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, Settings, solve
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> solve(problem, gram, Settings(tol=1e-6)).kkt_violation <= 1e-6
+    True
     """
 
     tol: float = 1e-3
@@ -310,6 +366,19 @@ class Solution:
         Whether the kernel showed itself not to be positive semidefinite.
     fresh : bool
         Whether `values` were computed from the returned `beta` alone, after the last step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.losses import Hinge
+    >>> from mercer.solvers import Problem, Settings, solve
+    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> solution = solve(problem, gram, Settings())
+    >>> solution.status, solution.beta, solution.multiplier
+    ('optimal', array([-0.5,  0.5]), array([0.]))
     """
 
     beta: np.ndarray

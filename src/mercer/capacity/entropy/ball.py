@@ -34,6 +34,11 @@ def cover_radius_margin(
         Smola's thesis, which drops the 16 in the last logarithm (harmless) and has eps for eps^2 in
         the first (not proved).
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     References
     ----------
     Smola 1998, (8.38) and (8.39).

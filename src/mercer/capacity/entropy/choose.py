@@ -33,6 +33,11 @@ def exact_period(support: float, radius: float, *, smallest: bool = False) -> fl
         Whether to return support + 2 radius, which suffices, instead of the 2 (support + radius) of
         the literature.
 
+    Returns
+    -------
+    float
+        A period that leaves all hypotheses of a compactly supported kernel unchanged.
+
     References
     ----------
     Smola 1998, (8.47).
@@ -63,6 +68,11 @@ def wrap_error(kernel: Any, period: float, distance: float, dimension: int = 1) 
         The largest distance D of two data points.
     dimension : int >= 1, default=1
         The dimension d.
+
+    Returns
+    -------
+    float
+        How much a periodic extension changes the kernel up to a distance.
 
     Examples
     --------

@@ -48,6 +48,8 @@ class SVClass(KernelClass):
         A bound on the offset b. Its cover and that of the linear part are combined optimally.
     c : float > 0, default=103
         The constant of Maurey's theorem; see `maurey_bound`.
+    conditions : tuple of Condition, default=()
+        Conditions that the spectrum is known to need.
 
     References
     ----------

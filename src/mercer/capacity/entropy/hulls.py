@@ -87,6 +87,11 @@ def barron_bound(n_terms: int, radius: float = 1.0) -> Bound:
     radius : float > 0, default=1.0
         The largest norm of an element.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity.entropy import barron_bound

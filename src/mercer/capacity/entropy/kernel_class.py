@@ -32,6 +32,21 @@ class KernelClass:
 
     A subclass supplies `_operator(ln_n)`, the entropy numbers through the scaling operator,
     and `_norm`, a bound on all values of the class.
+
+    Parameters
+    ----------
+    c : float
+        Constant of Maurey's theorem; see `maurey_bound`.
+    offset : float
+        Bound on the offset b of the functions.
+    conditions : tuple of Condition
+        Conditions under which the entropy numbers hold.
+
+    Examples
+    --------
+    >>> from mercer.capacity import KernelClass, LPClass, SVClass
+    >>> issubclass(SVClass, KernelClass), issubclass(LPClass, KernelClass)
+    (True, True)
     """
 
     quantity = "entropy number of the class"

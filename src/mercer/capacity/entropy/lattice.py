@@ -28,6 +28,13 @@ class Shells(NamedTuple):
         How many points of the lattice have each of them.
     cumulative : ndarray of int
         How many points lie within each radius.
+
+    Examples
+    --------
+    >>> from mercer.capacity import lattice_shells
+    >>> shells = lattice_shells(2, 4)
+    >>> shells.count.tolist(), shells.cumulative.tolist()
+    ([1, 4, 4, 0, 4], [1, 5, 9, 9, 13])
     """
 
     r2: NDArray[np.int64]

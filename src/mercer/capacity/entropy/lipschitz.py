@@ -81,6 +81,11 @@ def base_class_entropy(kernel: Any, half_sides: Any, ln_n: Any) -> Any:
     ln_n : float or array-like
         Natural logarithms of n. The functions with both signs need twice as many balls.
 
+    Returns
+    -------
+    Any
+        Entropy numbers of the functions k(x, .), x in a box, in the sup norm.
+
     References
     ----------
     Smola 1998, (9.10) to (9.13).
@@ -115,6 +120,11 @@ def convex_hull_entropy(n: int, size: float, dimension: float, rho: float | None
         The exponent d.
     rho : float > 0, optional
         The constant of the theorem, which leaves it unspecified. Without it the value is relative.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -152,6 +162,11 @@ def F1_entropy_lipschitz(  # noqa: N802
         The bound on the sum of the absolute coefficients.
     rho : float > 0, optional
         The unspecified constant.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -196,6 +211,11 @@ def F1_entropy_sample(  # noqa: N802
         The dimension d of the centres.
     size : float > 0, default=1.0
         The constant c, which the proposition leaves unspecified.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------

@@ -41,6 +41,11 @@ def quantization_error(manifold: Any, X: Any) -> float:
     X : array-like of shape (m, d)
         The points.
 
+    Returns
+    -------
+    float
+        The mean squared distance of points to a manifold.
+
     References
     ----------
     Smola 1998, (5.19).
@@ -65,6 +70,11 @@ def manifold_distance(left: Any, right: Any) -> float:
     ----------
     left, right : array-like of shape (n_nodes, d)
         Points at the same parameters.
+
+    Returns
+    -------
+    float
+        The largest distance of two manifolds at equal parameters.
 
     References
     ----------
@@ -127,6 +137,11 @@ def quantization_bound(
     variant : {"safe", "thesis"}, default="safe"
         "thesis" evaluates the printed constants, which are too small.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from mercer.capacity.entropy import quantization_bound
@@ -167,6 +182,11 @@ def expected_excess(n_samples: int, ln_n: Any, radius: float, variant: str = "sa
         Radius r of a ball that contains all points.
     variant : {"safe", "thesis"}, default="safe"
         "thesis" evaluates the printed constants, which are too small.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
 
     Examples
     --------
@@ -216,6 +236,11 @@ def kegl_log_cover(eps: float, length: float, radius: float, n_nodes: int, dimen
     dimension : int >= 1
         The dimension d of the space; S_d is the volume of its unit ball.
 
+    Returns
+    -------
+    float
+        The bound of Kegl et al. on ln N of polygonal curves of bounded length.
+
     References
     ----------
     Kegl, Krzyzak, Linder and Zeger 1999; Smola 1998, lemma 9.10.
@@ -246,6 +271,11 @@ def smaller_cover(*covers: Callable[[float, int], Any]) -> Callable[[float, int]
     ----------
     *covers : callable
         Functions ``ln_n(eps, n_points)``.
+
+    Returns
+    -------
+    Callable[[float, int], float]
+        The smallest of several bounds on ln N, as a function of scale and points.
 
     Examples
     --------

@@ -40,6 +40,13 @@ class Membership(NamedTuple):
     growth : float
         Ratio of the integrand at the highest frequencies, an octave apart: below 1/2 where the
         integral converges.
+
+    Examples
+    --------
+    >>> from mercer.capacity import rkhs_membership
+    >>> from mercer.kernels import RBF
+    >>> rkhs_membership(RBF.from_sigma(1.0), RBF.from_sigma(0.5)).belongs
+    False
     """
 
     norm2: float

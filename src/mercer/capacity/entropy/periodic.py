@@ -50,6 +50,24 @@ class PeriodicSpectrum(Spectrum):
     falling : bool
         Whether the eigenvalues fall with the length of the wave vector, so that waves by length are
         eigenfunctions by eigenvalue.
+    values : ndarray
+        Distinct eigenvalues, largest first.
+    multiplicities : array-like of int, optional
+        How often each of them occurs; by default once.
+    C_k : float, default=1
+        Bound on the absolute value of all eigenfunctions.
+    tail : float, default=0
+        Bound on the sum of the eigenvalues that are not listed.
+    conditions : tuple of Condition
+        Conditions under which this is the spectrum.
+
+    Examples
+    --------
+    >>> from mercer.capacity import periodic_spectrum
+    >>> from mercer.kernels import RBF
+    >>> spectrum = periodic_spectrum(RBF(1.0), period=10.0)
+    >>> spectrum.period, spectrum.values[:2].round(4)
+    (10.0, array([1.7725, 1.6059]))
     """
 
     period: float = 1.0

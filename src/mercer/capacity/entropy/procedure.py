@@ -59,6 +59,14 @@ class EntropyProcedure:
         Natural logarithms of numbers of balls.
     eps_A, eps_T : ndarray
         Bounds on the entropy numbers of the scaling operator and of the class, at these.
+
+    Examples
+    --------
+    >>> from mercer.capacity import entropy_numbers
+    >>> from mercer.kernels import RBF
+    >>> made = entropy_numbers(RBF(1.0), radius=1.0, n_samples=100)
+    >>> made.n_samples, len(made.ln_n) == len(made.eps_T)
+    (100, True)
     """
 
     kernel: Kernel

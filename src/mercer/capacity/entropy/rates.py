@@ -87,6 +87,11 @@ def polynomial_rate(alpha: float, *, dimension: int | None = None, lp: bool = Fa
     lp : bool, default=False
         Whether the rate is that of A^2.
 
+    Returns
+    -------
+    Rate
+        The rate for eigenvalues .
+
     References
     ----------
     Smola 1998, propositions 8.10 and 9.7.
@@ -120,6 +125,11 @@ def exponential_rate(p: float, dimension: int = 1, *, lp: bool = False) -> Rate:
     lp : bool, default=False
         Makes no difference to the rate.
 
+    Returns
+    -------
+    Rate
+        The rate for eigenvalues .
+
     References
     ----------
     Smola 1998, propositions 8.11, 8.16, 9.8 and 9.13.
@@ -147,6 +157,11 @@ def rate_T(rate: Rate) -> Rate:  # noqa: N802
     ----------
     rate : Rate
         That of eps_n(A).
+
+    Returns
+    -------
+    Rate
+        The rate of the class on m points, from that of the scaling operator.
 
     References
     ----------
@@ -178,6 +193,11 @@ def principal_manifold_rate(*, alpha: float | None = None, p: float | None = Non
         Polynomial decay.
     p : float > 0, optional
         Exponential decay of power p.
+
+    Returns
+    -------
+    float
+        The exponent of m at which the excess quantisation error of manifolds falls.
 
     References
     ----------

@@ -49,6 +49,17 @@ class ReductionCertificate:
         The error at which as many terms are known to exist (`makovoz_bound`).
     barron : float
         The same without the cover of the centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity import ReducedSet
+    >>> from mercer.expansion import Expansion
+    >>> from mercer.kernels import RBF
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> made = ReducedSet(4).fit(Expansion(RBF(1.0), X, np.ones(20)))
+    >>> made.certificate_.relative_error < 0.01
+    True
     """
 
     error: float

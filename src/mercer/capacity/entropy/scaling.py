@@ -48,6 +48,36 @@ class ScalingEntropy(Bound):
         The numbers a_s of the listed eigenvalues, one per distinct eigenvalue.
     index : int
         The index j* up to which the scaling follows the spectrum.
+    value : float
+        The bound on the entropy number.
+    terms : mapping
+        Parts of the value by name.
+    conditions : tuple of Condition
+        Conditions under which the bound holds.
+    delta : float or None
+        Probability of failure; None for a deterministic bound.
+    quantity : str
+        What is bounded.
+    side : {"upper", "lower"}
+        Whether the value is an upper or a lower bound.
+    name : str
+        Name of the formula.
+    inputs : mapping
+        Arguments from which it was computed.
+    reference : str
+        Where the formula is published.
+    relative : bool
+        Whether an unspecified constant was set to 1.
+    trivial : float or None
+        Value at which the bound says nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity import entropy_A
+    >>> made = entropy_A(np.exp(-np.arange(1, 60)), 5 * np.log(2))
+    >>> round(made.value, 4), made.index
+    (1.5727, 4)
     """
 
     scaling: Any = field(default=None, repr=False)

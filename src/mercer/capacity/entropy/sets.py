@@ -25,6 +25,13 @@ class SetEntropy(NamedTuple):
         No n balls of a radius below `lower` cover the set; n balls of radius `upper` do.
     centres : ndarray of int
         Points whose balls of radius `upper` cover the set.
+
+    Examples
+    --------
+    >>> from mercer.capacity import entropy_number
+    >>> made = entropy_number([[0.0], [0.1], [1.0], [1.2]], 2)
+    >>> round(made.lower, 3), round(made.upper, 3), made.centres.tolist()
+    (0.1, 0.2, [0, 3])
     """
 
     lower: float

@@ -35,6 +35,16 @@ class SignedSpectrum(Spectrum):
         Signs of the eigenvalues, by falling absolute value.
     vectors : ndarray, optional
         Eigenvectors of the Gram matrix, one column per eigenvalue.
+    values : ndarray
+        Absolute eigenvalues, largest first.
+    multiplicities : array-like of int, optional
+        How often each of them occurs; by default once.
+    C_k : float, default=1
+        Bound on the absolute value of all eigenfunctions.
+    tail : float, default=0
+        Bound on the sum of the eigenvalues that are not listed.
+    conditions : tuple of Condition
+        Conditions under which this is the spectrum.
 
     Examples
     --------

@@ -130,6 +130,11 @@ def expansion_lower_bound(n_terms: int, p: float, kappa: float, w_norm: float = 
     w_norm : float > 0, default=1.0
         The bound Lambda on the norm of the coefficients.
 
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
     Examples
     --------
     >>> from math import exp
@@ -156,6 +161,13 @@ class WeightDecayReport:
     safe : bool
         Whether the distance is below 1/2: then alpha'alpha and alpha'K alpha differ by less than
         half, and weight decay bounds the capacity much like the RKHS norm.
+
+    Examples
+    --------
+    >>> from mercer.capacity import weight_decay_report
+    >>> report = weight_decay_report([[1.0, 0.1], [0.1, 1.0]])
+    >>> round(report.distance, 4), report.safe
+    (0.1, True)
     """
 
     distance: float

@@ -87,5 +87,11 @@ def exp(kernel: Kernel) -> Exp:
     -------
     Exp
         The kernel exp(k(x, z)).
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, exp
+    >>> exp(Linear())([[1.0]], [[2.0]]).round(4)
+    array([[7.3891]])
     """
     return Exp(kernel)

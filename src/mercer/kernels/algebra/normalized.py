@@ -198,5 +198,11 @@ def normalize(kernel: Kernel) -> Normalized:
     -------
     Normalized
         The kernel k(x, z) / sqrt(k(x, x) k(z, z)), 0 where k(x, x) = 0.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, normalize
+    >>> normalize(Linear())([[3.0, 4.0]], [[1.0, 0.0]])
+    array([[0.6]])
     """
     return Normalized(kernel)

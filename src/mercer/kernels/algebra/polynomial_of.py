@@ -132,5 +132,11 @@ def polynomial(kernel: Kernel, coefficients: Sequence[float]) -> PolynomialOf:
     -------
     PolynomialOf
         The kernel sum_m a_m k(x, z)^m.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, polynomial
+    >>> polynomial(Linear(), [1.0, 2.0, 1.0])([[1.0]], [[2.0]])
+    array([[9.]])
     """
     return PolynomialOf(kernel, coefficients)

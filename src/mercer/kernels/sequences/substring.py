@@ -94,5 +94,5 @@ class Substring(SequenceKernel):
 
 def check_decay(decay: Any) -> None:
     """Refuse a decay that is no positive number."""
-    if real(decay, "decay", minimum=0.0) == 0:
+    if not real(decay, "decay") > 0:
         raise ValueError(f"decay must be positive; got {show(decay)}.")

@@ -10,6 +10,12 @@ class RadialKernel(VectorKernel):
 
     They are invariant under translations and rotations of the data. A subclass supplies
     `compile`: the profile h over the squared distance.
+
+    Examples
+    --------
+    >>> from mercer.kernels import InverseMultiquadric, Matern, RadialKernel
+    >>> issubclass(Matern, RadialKernel), issubclass(InverseMultiquadric, RadialKernel)
+    (True, True)
     """
 
     translation_invariant = True  # a function of the distance

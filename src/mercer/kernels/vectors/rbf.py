@@ -51,6 +51,10 @@ class RBF(DrawsFrequencies, GammaKernel):
     spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
     regularisation = GAUSSIAN
     translation_invariant = True  # a function of the distance
+    _foreign_names = dict.fromkeys(
+        ("sigma", "length_scale", "width"),
+        "RBF takes gamma; for a width sigma use RBF.from_sigma(sigma), gamma = 1 / (2 sigma^2).",
+    )
 
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma

@@ -21,7 +21,21 @@ LARGEST_VALUE = 1e8
 
 
 class KernelScaleWarning(UserWarning):
-    """The values of a kernel are of extreme size on the data."""
+    """The values of a kernel are of extreme size on the data.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import SVC
+    >>> from mercer.kernels import Polynomial
+    >>> from mercer.selection import KernelScaleWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = SVC(kernel=Polynomial(20, gamma=1.0)).fit([[100.0], [200.0]], [0, 1])
+    ...
+    >>> any(issubclass(warning.category, KernelScaleWarning) for warning in caught)
+    True
+    """
 
 
 def polynomial_scale(degree: int, gamma: float, coef0: float, X: Any) -> tuple[float, str]:

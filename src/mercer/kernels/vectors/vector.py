@@ -16,6 +16,18 @@ class VectorKernel(Kernel):
     """Base class of the kernels on rows of a dense or sparse matrix.
 
     A subclass supplies `compile`: the pair statistic it needs and its profile over it.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear, VectorKernel
+    >>> class Squared(VectorKernel):
+    ...     definiteness = Linear.definiteness
+    ...     def compile(self, builder):
+    ...         builder.leaf("dot")
+    ...         builder.powi(2)
+    ...
+    >>> Squared()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[121.]])
     """
 
     _objects = VECTORS

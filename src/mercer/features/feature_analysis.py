@@ -1,0 +1,450 @@
+r"""Kernel feature analysis: projection pursuit in feature space.
+
+Problem: find directions v in an admissible set that maximise a contrast Q of the projections
+:math:`\langle v, \phi(x_1) \rangle, \ldots, \langle v, \phi(x_n) \rangle`, each orthogonal to those
+before:
+
+- "l2": :math:`v = \sum_i \alpha_i \phi(x_i)` of length 1, :math:`\alpha' K \alpha = 1`. With the
+  variance these are the directions of kernel PCA; otherwise the contrast is maximised by a
+  quasi-Newton method on the sphere of the leading kernel principal components, from several starts.
+- "l1": :math:`\sum_i |\alpha_i| = 1`. A convex function attains its maximum over this polytope at a
+  vertex, :math:`v = \pm \phi(x_i)`, so for the variance a scan over the objects is the global
+  maximum; for other contrasts the scan over the vertices is the definition of the method. The next
+  direction is sought in the features without their part along those before,
+  :math:`k \leftarrow k - k(\cdot, x_i) k(x_i, \cdot) / k(x_i, x_i)`, as in a pivoted Cholesky
+  factorisation. So d features of an object cost d kernel values.
+
+A. Smola, "Learning with kernels", 1998, 5.2; A. Smola, O. Mangasarian, B. Schoelkopf, "Sparse
+kernel feature analysis", 1999.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from mercer.gram import Gram, Prepared
+from mercer.machines.estimator import KernelEstimator
+from mercer.objects.parameters import integer, positive, truth
+from mercer.objects.validation import stored_alike, take
+from mercer.solvers import Certificate
+
+from .base import as_precise
+from .contrasts import CONTRASTS, Contrast, of_rows
+from .seeds import generator
+
+Array = NDArray[np.float64]
+
+CONSTRAINTS = ("l1", "l2")
+ORDERS = ("sequential", "simultaneous")
+
+_RANK = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
+_BASIS = 20  # kernel principal components that a search over directions uses by default
+_VALUES = 2**22  # kernel values that are held at once
+
+
+class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    r"""Features that maximise a contrast, from kernel expansions of unit l1 or l2 norm.
+
+    With ``constraint="l1"`` every direction is one object, made orthogonal to those before: d
+    features cost d kernel values, and no eigenproblem is solved. With ``constraint="l2"`` and the
+    variance this is kernel PCA; with other contrasts it is projection pursuit in feature space.
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=2
+        Number of features; fewer where the kernel matrix has a lower rank.
+    kernel : str, Kernel or callable, default="rbf"
+        What the machines accept as ``kernel``, on any objects; positive semidefinite.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of a named kernel; see :class:`mercer.SVC`.
+    constraint : {"l1", "l2"}, default="l1"
+        The admissible set: coefficients with absolute sum 1, or directions of length 1.
+    contrast : {"variance", "kurtosis", "negentropy", "friedman_tukey", "fisher"} or callable, \
+default="variance"
+        What is maximised: a name, or a function of the array of projections that returns a number.
+    order : {"sequential", "simultaneous"}, default="sequential"
+        Whether each direction is the best one orthogonal to those before, or all are chosen at
+        once: the objects with the largest contrasts, or the orthonormal directions with the largest
+        sum of contrasts.
+    center : bool, default=False
+        Whether features are centred. An l1 feature then costs a kernel value for every training
+        object.
+    n_basis : int >= 1 or None, default=None
+        For the search with ``constraint="l2"``: number of kernel principal components that
+        directions are combined of; None for 20. In more components, every projection can be had.
+    n_restarts : int >= 1, default=5
+        Starts of this search, the coordinate axes first, then random ones; the best is kept.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the starts.
+    time_limit : float > 0 or None, default=None
+        Seconds after which no further start or feature is begun.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_support, n_components_)
+        Coefficients of the directions in the objects ``indices_``.
+    indices_ : array of int
+        Positions of the objects with a coefficient; with "l1" in the order of the features.
+    contrasts_ : array of shape (n_components_,)
+        The contrast of each feature when it was chosen.
+    n_components_ : int
+        Number of features.
+    certificate_ : Certificate
+        Primal value: minus the sum of the contrasts. "optimal" for the variance, where every
+        direction is the global maximum; otherwise "stationary", without a bound.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+
+    Examples
+    --------
+    >>> from mercer import KernelFeatureAnalysis
+    >>> X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]]
+    >>> model = KernelFeatureAnalysis(2, kernel="linear").fit(X)
+    >>> model.indices_.tolist(), model.transform([[0.5, 0.5]]).tolist()
+    ([2, 0], [[1.0, 0.5]])
+    """
+
+    _sparse_means_sparse = False
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        constraint: str = "l1",
+        contrast: Any = "variance",
+        order: str = "sequential",
+        center: bool = False,
+        n_basis: int | None = None,
+        n_restarts: int = 5,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.constraint = constraint
+        self.contrast = contrast
+        self.order = order
+        self.center = center
+        self.n_basis = n_basis
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self : KernelFeatureAnalysis
+            The fitted transformer.
+        """
+        begun = time.monotonic()
+        with self._all_or_nothing():
+            self._check_parameters()
+            data, kernel = self._enter(X)
+            if kernel.definiteness.order not in (None, 0) and not self.center:
+                raise ValueError(
+                    f"{kernel!r} is {kernel.definiteness}; set center=True, or use a positive "
+                    "semidefinite kernel."
+                )
+            matrix = _Matrix(self._gram(data, kernel), self.center, self.n_jobs)
+            deadline = None if self.time_limit is None else begun + float(self.time_limit)
+            found = (_scanned if self.constraint == "l1" else _searched)(
+                matrix, self._contrast(), self, deadline
+            )
+            if not found.coef.shape[1]:
+                raise ValueError(
+                    "all objects have the same image in feature space, so there are no features; "
+                    "use another kernel or center=False."
+                )
+            coef = found.coef
+            if self.center:
+                coef = coef - coef.mean(axis=0)
+            support = found.pivots if found.pivots is not None else np.arange(data.n)
+            if self.center:
+                support = np.arange(data.n)
+            self.dual_coef_ = np.ascontiguousarray(coef[support])
+            self._offsets = matrix.row_means @ coef if self.center else np.zeros(coef.shape[1])
+            self.indices_ = support if found.pivots is None or self.center else found.pivots
+            self.contrasts_, self.n_components_ = found.contrasts, coef.shape[1]
+            self._objects_fit = (
+                support.astype(np.int64) if kernel.pairwise else take(data.X, support)
+            )
+            self.kernel_ = kernel
+            total = -float(found.contrasts.sum())
+            optimal = found.status == "optimal"
+            self.certificate_ = Certificate(
+                found.status,
+                primal=total,
+                dual=total if optimal else math.nan,
+                gap=0.0 if optimal else math.nan,
+                relative_gap=0.0 if optimal else math.nan,
+                kkt_violation=0.0 if optimal else found.slope,
+                n_iter=found.n_iter,
+                seconds=time.monotonic() - begun,
+                assumes=None if kernel.definiteness.is_psd else "psd",
+            )
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of objects: their projections on the directions.
+
+        Parameters
+        ----------
+        X : objects
+            Objects; for a precomputed kernel their values against all training objects.
+
+        Returns
+        -------
+        array of shape (n_X, n_components_)
+            The features, in single precision for rows in single precision.
+        """
+        X = self._objects(X)
+        if self.kernel_.pairwise:
+            values = Prepared(self.kernel_, self._objects_fit).matmul(
+                X, self.dual_coef_, self.n_jobs
+            )
+        else:
+            rows, Z = stored_alike(X, self._objects_fit)
+            values = Prepared(self.kernel_, Z).matmul(rows, self.dual_coef_, self.n_jobs)
+        return as_precise(values - self._offsets, X)
+
+    def _contrast(self) -> Contrast:
+        return (
+            CONTRASTS[self.contrast] if isinstance(self.contrast, str) else of_rows(self.contrast)
+        )
+
+    def _check_parameters(self) -> None:
+        integer(self.n_components, "n_components", minimum=1)
+        integer(self.n_restarts, "n_restarts", minimum=1)
+        if self.n_basis is not None:
+            integer(self.n_basis, "n_basis", minimum=1)
+        if self.time_limit is not None:
+            positive(self.time_limit, "time_limit")
+        truth(self.center, "center")
+        for name, allowed in (("constraint", CONSTRAINTS), ("order", ORDERS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
+                )
+        if not (callable(self.contrast) or self.contrast in CONTRASTS):
+            raise ValueError(
+                f"contrast must be one of {', '.join(CONTRASTS)} or a function of the projections; "
+                f"got {self.contrast!r}."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class _Found(NamedTuple):
+    coef: Array  # of all objects
+    contrasts: Array
+    pivots: NDArray[np.intp] | None
+    status: str
+    n_iter: int
+    slope: float
+
+
+class _Matrix:
+    """Rows of the kernel matrix, centred where asked."""
+
+    def __init__(self, gram: Gram, center: bool, n_jobs: int | None) -> None:
+        self.gram, self.n_jobs, self.n = gram, n_jobs, gram.n
+        self.row_means = np.zeros(self.n)
+        self.mean = 0.0
+        if center:
+            self.row_means = gram.matmul(np.full(self.n, 1.0 / self.n), n_jobs)
+            self.mean = float(self.row_means.mean())
+
+    def rows(self, rows: NDArray[np.intp]) -> Array:
+        tile = np.asarray(self.gram.tile(rows, n_jobs=self.n_jobs), dtype=np.float64)
+        return tile - self.row_means - self.row_means[rows][:, None] + self.mean
+
+    def diag(self) -> Array:
+        return np.asarray(self.gram.diag() - 2.0 * self.row_means + self.mean)
+
+    def chunks(self) -> list[NDArray[np.intp]]:
+        step = max(1, _VALUES // self.n)
+        return [np.arange(a, min(a + step, self.n)) for a in range(0, self.n, step)]
+
+
+def _scanned(
+    matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, deadline: float | None
+) -> _Found:
+    """Return directions at vertices of the l1 ball, by scans over the objects."""
+    n, wanted = matrix.n, int(model.n_components)
+    diagonal = matrix.diag()
+    least = _RANK * float(diagonal.max(initial=0.0))
+    L = np.zeros((n, 0))  # features of the directions so far: k minus L L' is the residual
+    coef = np.zeros((n, 0))  # of the orthonormal directions
+    columns: list[Array] = []
+    pivots: list[int] = []
+    contrasts: list[float] = []
+    values: Array | None = None
+    status = "optimal" if model.contrast == "variance" else "stationary"
+    while len(pivots) < wanted:
+        if deadline is not None and pivots and time.monotonic() > deadline:
+            status = "time_limit"
+            break
+        left = diagonal - np.einsum("ij,ij->i", L, L)
+        if values is None or model.order == "sequential":
+            values = np.concatenate(
+                [contrast(matrix.rows(rows) - L[rows] @ L.T) for rows in matrix.chunks()]
+            )
+        eligible = left > least
+        if not eligible.any():
+            break
+        i = int(np.argmax(np.where(eligible, values, -np.inf)))
+        column = matrix.rows(np.array([i]))[0] - L @ L[i]
+        length = math.sqrt(float(left[i]))
+        own = -coef @ L[i]
+        own[i] += 1.0
+        L = np.column_stack([L, column / length])
+        coef = np.column_stack([coef, own / length])
+        columns.append(own / np.abs(own).sum())
+        pivots.append(i)
+        contrasts.append(float(values[i]))
+    found = np.stack(columns, axis=1) if columns else np.zeros((n, 0))
+    return _Found(
+        found, np.array(contrasts), np.array(pivots, dtype=np.intp), status, len(pivots), 0
+    )
+
+
+def _searched(
+    matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, deadline: float | None
+) -> _Found:
+    """Return directions of length 1 in the span of the leading kernel principal components."""
+    K = np.concatenate([matrix.rows(rows) for rows in matrix.chunks()])
+    by_variance = model.contrast == "variance"
+    wanted = int(model.n_components)
+    n_basis = wanted if by_variance else max(wanted, int(model.n_basis or _BASIS))
+    values, vectors = scipy.linalg.eigh(
+        0.5 * (K + K.T), subset_by_index=(max(0, matrix.n - n_basis), matrix.n - 1)
+    )
+    kept = values[::-1] > _RANK * max(float(matrix.diag().max(initial=0.0)), 1e-300)
+    values, vectors = values[::-1][kept], vectors[:, ::-1][:, kept]
+    signs = np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0.0, -1, 1)
+    vectors = vectors * signs
+    scores = vectors * np.sqrt(values)  # of the principal directions, which are orthonormal
+    to_coef = vectors / np.sqrt(values)
+    k = min(wanted, len(values))
+    if by_variance:
+        return _Found(to_coef[:, :k], values[:k] / matrix.n, None, "optimal", 0, 0.0)
+    search = _Search(
+        scores, contrast, int(model.n_restarts), generator(model.random_state), deadline
+    )
+    if model.order == "sequential":
+        directions = search.one_by_one(k)
+    else:
+        directions = search.together(k)
+    contrasts = contrast((scores @ directions).T)
+    status = "time_limit" if search.late else "stationary"
+    return _Found(to_coef @ directions, contrasts, None, status, search.n_iter, search.slope)
+
+
+class _Search:
+    """Maximises the sum of contrasts over orthonormal directions."""
+
+    def __init__(
+        self,
+        scores: Array,
+        contrast: Contrast,
+        n_restarts: int,
+        rng: np.random.Generator,
+        deadline: float | None,
+    ) -> None:
+        self.scores, self.contrast, self.n_restarts, self.rng = scores, contrast, n_restarts, rng
+        self.deadline, self.late = deadline, False
+        self.n_iter, self.slope = 0, 0.0
+
+    def one_by_one(self, k: int) -> Array:
+        """Return k directions (r, k), each the best one orthogonal to those before."""
+        found = np.zeros((self.scores.shape[1], 0))
+        for _ in range(k):
+            if self.late and found.shape[1]:
+                break
+            rest = scipy.linalg.null_space(found.T) if found.shape[1] else np.eye(len(found))
+            found = np.column_stack([found, rest @ self._best(self.scores @ rest, 1)])
+        return found
+
+    def together(self, k: int) -> Array:
+        """Return k orthonormal directions (r, k) with the largest sum of contrasts."""
+        return self._best(self.scores, k)
+
+    def _best(self, scores: Array, k: int) -> Array:
+        r = scores.shape[1]
+        single = self.contrast(scores.T)
+        axes = np.argsort(-single, kind="stable")
+        best, value, slope = np.eye(r)[:, axes[:k]], -math.inf, 0.0
+        for start in range(self.n_restarts):
+            if start and self.deadline is not None and time.monotonic() > self.deadline:
+                self.late = True
+                break
+            if start == 0:
+                A = np.eye(r)[:, axes[:k]]
+            else:
+                A = np.linalg.qr(self.rng.normal(size=(r, k)))[0]
+            result = scipy.optimize.minimize(
+                lambda a: self._value_and_slope(scores, a, r, k), A.ravel(), jac=True
+            )
+            self.n_iter += int(result.nit)
+            if -result.fun > value:
+                best, value = _orthonormal(result.x.reshape(r, k)), -float(result.fun)
+                slope = float(np.abs(result.jac).max())
+        self.slope = max(self.slope, slope)
+        return best
+
+    def _value_and_slope(self, scores: Array, a: Array, r: int, k: int) -> tuple[float, Array]:
+        """Return minus the sum of contrasts, and its gradient by central differences."""
+        h = 1e-5
+        A = a.reshape(r, k)
+        frames = [_orthonormal(A)]
+        for i in range(r * k):
+            for sign in (h, -h):
+                B = a.copy()
+                B[i] += sign
+                frames.append(_orthonormal(B.reshape(r, k)))
+        P = np.concatenate([(scores @ F).T for F in frames])
+        sums = self.contrast(P).reshape(-1, k).sum(axis=1)
+        return -float(sums[0]), -(sums[1::2] - sums[2::2]) / (2.0 * h)
+
+
+def _orthonormal(A: Array) -> Array:
+    """Return the orthonormal frame nearest to A, its polar factor."""
+    if A.shape[1] == 1:
+        return A / max(float(np.linalg.norm(A)), 1e-300)
+    U, _, V = np.linalg.svd(A, full_matrices=False)
+    return np.asarray(U @ V)

@@ -1,0 +1,192 @@
+"""Principal curves by smoothing: T. Hastie, W. Stuetzle, "Principal curves", JASA 84, 1989.
+
+A curve is principal if every point of it is the mean of the data that project onto it. Starting
+from the first principal component, the data are projected onto the curve, and the curve becomes a
+local linear regression of the data on their arc length, in turn. Without smoothing the regression
+passes through every point: the quantisation error alone has no well-defined minimiser among curves.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.kernels import RBF
+from mercer.machines.progress import watched
+from mercer.objects.parameters import integer, positive, real
+from mercer.solvers import Certificate
+
+from .descent import warn_of
+from .polyline import PolygonalLine, even, lengths, project
+from .starts import principal_axes
+
+Array = NDArray[np.float64]
+
+_RIDGE = 1e-9  # of the local regressions, where all neighbours have one position
+
+
+class PrincipalCurve(PolygonalLine):
+    """A principal curve by local linear smoothing.
+
+    The classical algorithm, as a comparison: it has no objective, and ends where the curve does not
+    change any more. :class:`RegularizedPrincipalManifold` minimises a regularised objective.
+
+    Parameters
+    ----------
+    bandwidth : float > 0, default=0.1
+        Width of the Gaussian weights, relative to the length of the curve.
+    n_knots : int >= 2, default=100
+        Points at which the curve is kept.
+    tol : float >= 0, default=1e-3
+        Largest movement of a knot, relative to the length of the curve, at which it stops.
+    max_iter : int >= 1, default=50
+        Largest number of iterations.
+    time_limit : float > 0 or None, default=None
+        Seconds after which the iterations end with the curve found so far.
+    verbose : bool or int, default=False
+        Whether to show progress; 2 prints lines.
+
+    Attributes
+    ----------
+    knots_ : array of shape (n_knots, n_features)
+        Points of the curve, at equal steps of arc length.
+    length_ : float
+        The length of the curve.
+    objective_ : float
+        The weighted sum of squared distances to the curve.
+    n_iter_ : int
+        Iterations.
+    certificate_ : Certificate
+        Status "stationary" where the curve came to rest; ``kkt_violation`` is its last movement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features import PrincipalCurve
+    >>> t = np.linspace(0.0, np.pi, 60)
+    >>> X = np.stack([np.cos(t), np.sin(t)], axis=1)
+    >>> bool(PrincipalCurve(0.03).fit(X).quantization_error(X) < 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        bandwidth: float = 0.1,
+        *,
+        n_knots: int = 100,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.n_knots = n_knots
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the curve.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : PrincipalCurve
+            The fitted curve. After Ctrl-C the curve found so far is kept, with the status
+            "interrupted", and KeyboardInterrupt is raised.
+        """
+        begun = time.monotonic()
+        with self._all_or_nothing():
+            positive(self.bandwidth, "bandwidth")
+            integer(self.n_knots, "n_knots", minimum=2)
+            real(self.tol, "tol", minimum=0)
+            integer(self.max_iter, "max_iter", minimum=1)
+            if self.time_limit is not None:
+                positive(self.time_limit, "time_limit")
+            rows, weight = self._enter_rows(X, sample_weight)
+            found = self._iterated(rows, weight, begun)
+            self.knots_ = found.knots
+            self.n_iter_ = found.n_iter
+            self.objective_ = float(weight @ project(rows, self.knots_).squares)
+            self.certificate_ = Certificate(
+                found.status,
+                primal=self.objective_,
+                dual=math.nan,
+                gap=math.nan,
+                relative_gap=math.nan,
+                kkt_violation=found.movement,
+                n_iter=found.n_iter,
+                seconds=time.monotonic() - begun,
+            )
+        warn_of(found.status, type(self).__name__, 2)
+        if found.raised:
+            raise KeyboardInterrupt
+        return self
+
+    def _iterated(self, X: Array, weight: Array, begun: float) -> _Found:
+        axes = principal_axes(X, weight)
+        scores = (X - axes.mean) @ axes.directions[:, 0]
+        ends = np.array([scores.min(), scores.max()])[:, None] * axes.directions[:, 0]
+        knots = even(axes.mean + ends, int(self.n_knots))
+        movement, iteration = math.inf, 0
+        with watched(self, 1) as report:
+            for iteration in range(1, int(self.max_iter) + 1):
+                try:
+                    new = self._smoothed(X, weight, knots)
+                except KeyboardInterrupt:
+                    return _Found(knots, movement, iteration - 1, "interrupted", True)
+                length = max(float(lengths(new).sum()), 1e-300)
+                movement = float(np.linalg.norm(new - knots, axis=1).max()) / length
+                knots = new
+                if movement <= float(self.tol):
+                    return _Found(knots, movement, iteration, "stationary", False)
+                if report is not None and report(iteration, movement, math.nan, math.nan, 0, 0, 0):
+                    return _Found(knots, movement, iteration, "interrupted", False)
+                limit = self.time_limit
+                if limit is not None and time.monotonic() > begun + float(limit):
+                    return _Found(knots, movement, iteration, "time_limit", False)
+        return _Found(knots, movement, iteration, "iteration_limit", False)
+
+    def _smoothed(self, X: Array, weight: Array, knots: Array) -> Array:
+        """Return the local linear regression of the points on their positions, at the knots."""
+        sides = lengths(knots)
+        begin = np.concatenate([[0.0], np.cumsum(sides)])
+        found = project(X, knots)
+        position = begin[found.segment] + found.share * sides[found.segment]
+        if begin[-1] == 0.0:
+            return knots
+        width = float(self.bandwidth) * begin[-1]
+        kernel = RBF(0.5 / width**2)
+        W = kernel(begin[:, None], position[:, None]) * weight
+        # The regression at a knot is a mean, moved along its slope.
+        total = W.sum(axis=1)
+        empty = total <= 1e-200 * weight.sum()  # no point near: the knot stays
+        total = np.where(empty, 1.0, total)
+        centre = W @ position / total
+        moment = W @ position**2 / total - centre**2
+        means = W @ X / total[:, None]
+        products = (W * position) @ X / total[:, None] - centre[:, None] * means
+        slope = products / (moment + _RIDGE * width**2)[:, None]
+        moved = np.where(empty[:, None], knots, means + slope * (begin - centre)[:, None])
+        return even(moved, len(knots))
+
+
+class _Found(NamedTuple):
+    knots: Array
+    movement: float
+    n_iter: int
+    status: str
+    raised: bool

@@ -1,0 +1,593 @@
+"""Regularised principal manifolds: curves, surfaces and volumes through data."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.kernels import Kernel, PeriodicGaussian, resolve
+from mercer.machines.progress import watched
+from mercer.objects.parameters import integer, is_number, positive, real, truth
+from mercer.solvers import Certificate
+
+from ..base import as_precise
+from ..seeds import generator
+from .alternation import HardAlternation, SoftAlternation, State, responsibilities
+from .descent import Accelerated, Descent, Limits, descend, warn_of
+from .domain import DOMAINS, Domain
+from .latent_features import REGULARIZERS, LatentFeatures
+from .quantiser import Quantiser
+from .residual_losses import LOSSES, ResidualLoss
+from .starts import n_directions, node_points, principal_axes
+from .surface import Surface
+
+Array = NDArray[np.float64]
+
+_NODES = {1: 40, 2: 12, 3: 6}  # along every axis
+_FINER = {1: 10, 2: 4, 3: 3}  # points of the search grid for every node and axis
+_MOST_NODES = 5000  # the adaptation step takes time with their third power
+_PERTURBED = 0.5  # size of the perturbation of a restart, in standard deviations of the data
+_WIDTH = 0.2  # of the default kernel on a circle, relative to the period
+_CHUNK = 2**22  # shares that `transform` holds at once
+
+
+class RegularizedPrincipalManifold(Quantiser):
+    r"""A smooth curve, surface or volume through the middle of data.
+
+    The manifold :math:`\gamma(b) = \gamma_0 + \sum_i \alpha_i k(b_i, b)`, with nodes b_i in a
+    latent domain of dimension D, minimises the regularised quantisation error
+
+    .. math:: \sum_i s_i \min_b |x_i - \gamma(b)|^2 + \frac{\lambda}{2} \|P\gamma\|^2, \qquad
+              \|P\gamma\|^2 = \sum_{ij} \langle \alpha_i, \alpha_j \rangle k(b_i, b_j)
+
+    by projection steps (the nearest b of every point) and adaptation steps (ridge regression of the
+    points on their b) in turn. With a small `lam` it follows every point, with a large one it
+    shrinks to the mean, or to the plane of the principal components with ``linear_term=True``.
+    A. Smola, S. Mika, B. Schoelkopf, R. Williamson, "Regularized principal manifolds",
+    JMLR 1, 2001.
+
+    Special cases of the same functional: the mean (one node), k-means (``domain="grid"``, a kernel
+    that is 0 between nodes, ``lam=0``), principal components (``linear_term=True``, large `lam`),
+    curves under a length constraint (``kernel=0.5 * NegativeDistance()``, whose regulariser is the
+    integral of the squared speed) and the generative topographic map (``assignment="soft"``,
+    ``regularizer="l2"``).
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=1
+        The dimension D: 1 for curves, 2 for surfaces, 3 for volumes.
+    lam : float >= 0, default=1.0
+        The regularisation constant lambda, beside the sum over the points (not their mean).
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel on latent coordinates; conditionally positive definite kernels get the
+        polynomials they need, unpenalised. On a periodic domain "rbf" stands for
+        ``PeriodicGaussian(form="wrapped")``, and other kernels must be periodic.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of a named kernel; "scale" is a width of about a fifth of the domain.
+    n_nodes : int, sequence of int, or None, default=None
+        Nodes along every axis; None for 40, 12 and 6 in one, two and three dimensions. The
+        regulariser couples them, so more nodes hardly change the manifold.
+    domain : {"box", "periodic", "grid"}, default="box"
+        [0, 1]^D; [0, 2 pi)^D with the ends joined, for closed curves and tori; or only the nodes
+        themselves, which makes a quantiser of finitely many points.
+    linear_term : bool, default=False
+        Whether a linear function of b is added that is not penalised.
+    offset : {"auto", "mean", "free"}, default="auto"
+        gamma_0: the mean of the data, or fitted. "auto" fits it where the constant must not be
+        penalised: beside a linear term, for conditionally definite kernels and robust losses.
+    regularizer : {"kernel", "l2"}, default="kernel"
+        The penalty above, or the sum of the squared coefficients.
+    assignment : {"hard", "soft"}, default="hard"
+        Whether a point belongs to its nearest b, or to all points of a grid in shares, as in a
+        mixture of Gaussians.
+    noise : float > 0 or None, default=None
+        The variance of these Gaussians; None to estimate it. For ``assignment="soft"``.
+    loss : {"squared", "huber", "epsilon_insensitive"}, default="squared"
+        The loss of the distance r to the manifold: r^2; r^2 up to the threshold and linear beyond;
+        or max(0, r - threshold), its kink rounded off over a hundredth of the scale of the data.
+    threshold : float > 0 or None, default=None
+        Threshold of the robust losses; None for a tenth of the root mean square distance of the
+        data from their mean.
+    init : "pca" or array of shape (n_nodes, n_features), default="pca"
+        Where the nodes begin: on the principal components, or at given points.
+    lam_start : float or None, default=None
+        Start with this larger constant and lower it to `lam` by factors of at most sqrt(10), each
+        fit starting from the one before (annealing).
+    n_restarts : int >= 1, default=1
+        Number of starts, all but the first perturbed at random; the smallest objective is kept.
+    tol : float >= 0, default=1e-5
+        Relative decrease of the objective in an iteration at which it stops.
+    max_iter : int >= 1, default=500
+        Largest number of iterations for one start and one value of lambda.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the perturbations.
+    time_limit : float > 0 or None, default=None
+        Seconds after which the iterations end with the manifold found so far.
+    verbose : bool or int, default=False
+        Whether to show progress; 2 prints lines.
+
+    Attributes
+    ----------
+    nodes_ : array of shape (n_nodes, n_components)
+        The nodes b_i.
+    coef_ : array of shape (n_nodes, n_features)
+        The coefficients alpha_i.
+    offset_ : array of shape (n_features,)
+        gamma_0.
+    linear_coef_ : array of shape (n_components, n_features) or None
+        The coefficients of the linear term.
+    latent_ : array of shape (n_samples, n_components)
+        The coordinates of the training points of positive weight.
+    objective_ : float
+        The objective; for soft assignment with estimated noise the penalised negative log
+        likelihood.
+    objective_path_ : array
+        Its values from the start on, for the last value of lambda; they never rise.
+    regularizer_ : float
+        The squared norm in the penalty.
+    noise_variance_ : float
+        The variance for soft assignment; NaN for hard.
+    n_iter_ : int
+        Iterations of the kept start.
+    certificate_ : Certificate
+        Status "stationary" at a local minimum, with the objective as the primal value and the
+        relative size of the gradient as ``kkt_violation``. There is no lower bound.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RegularizedPrincipalManifold
+    >>> t = np.linspace(0.0, np.pi, 60)
+    >>> X = np.stack([np.cos(t), np.sin(t)], axis=1)  # half a circle
+    >>> curve = RegularizedPrincipalManifold(1, lam=1e-4).fit(X)
+    >>> bool(curve.quantization_error(X) < 1e-5), round(curve.curve_length(), 1)
+    (True, 3.1)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        lam: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_nodes: Any = None,
+        domain: str = "box",
+        linear_term: bool = False,
+        offset: str = "auto",
+        regularizer: str = "kernel",
+        assignment: str = "hard",
+        noise: float | None = None,
+        loss: str = "squared",
+        threshold: float | None = None,
+        init: Any = "pca",
+        lam_start: float | None = None,
+        n_restarts: int = 1,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_components = n_components
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_nodes = n_nodes
+        self.domain = domain
+        self.linear_term = linear_term
+        self.offset = offset
+        self.regularizer = regularizer
+        self.assignment = assignment
+        self.noise = noise
+        self.loss = loss
+        self.threshold = threshold
+        self.init = init
+        self.lam_start = lam_start
+        self.n_restarts = n_restarts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    # -- fit ----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the manifold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : RegularizedPrincipalManifold
+            The fitted manifold. After Ctrl-C the manifold found so far is kept, with the status
+            "interrupted", and KeyboardInterrupt is raised.
+        """
+        begun = time.monotonic()
+        with self._all_or_nothing():
+            self._check_parameters()
+            domain = Domain(self.domain, self._counts())
+            rows, weight = self._enter_rows(X, sample_weight)
+            raised = self._fit(domain, rows, weight, begun)
+        warn_of(self.certificate_.status, type(self).__name__, 2)
+        if raised:
+            raise KeyboardInterrupt
+        return self
+
+    def _fit(self, domain: Domain, X: Array, weight: Array, begun: float) -> bool:
+        """Fit to checked rows; return whether Ctrl-C ended it."""
+        self._refuse_few_columns(domain, X)
+        kernel = self._bound_kernel(domain)
+        features = LatentFeatures(kernel, domain.nodes(), self._order(kernel), self.regularizer)
+        mean = weight @ X / weight.sum()
+        alternation = self._alternation(X - mean, weight, domain, features)
+        with watched(self, int(self.n_restarts)) as report:
+            limits = Limits(
+                float(self.tol),
+                int(self.max_iter),
+                None if self.time_limit is None else begun + float(self.time_limit),
+                report,
+            )
+            found = self._best(alternation, mean, limits)
+        state = alternation.finished(found.state, float(self.lam))
+        self.kernel_, self.nodes_ = kernel, features.nodes
+        surface = state.surface
+        self.coef_ = surface.coef
+        self.offset_ = surface.functions_coef[0] + mean
+        self.linear_coef_ = surface.functions_coef[1:] if features.n_functions > 1 else None
+        self.regularizer_ = float(np.einsum("ij,ij->", state.theta, state.theta))
+        self.objective_ = state.objective
+        self.objective_path_ = np.array(found.path)
+        self.noise_variance_ = state.noise
+        self.n_iter_ = len(found.path) - 1
+        self._domain_kind, self._node_counts = domain.kind, list(domain.counts)
+        self._lazy: dict[str, Surface] = {}
+        self.certificate_ = Certificate(
+            found.status,
+            primal=state.objective,
+            dual=math.nan,
+            gap=math.nan,
+            relative_gap=math.nan,
+            kkt_violation=alternation.slope(state, float(self.lam)),
+            n_iter=self.n_iter_,
+            seconds=time.monotonic() - begun,
+        )
+        if state.projection is not None:
+            self.latent_ = state.projection.latent
+        else:
+            self.latent_ = self._nearest(X)[0]
+        return found.status == "interrupted" and not found.asked
+
+    def _alternation(
+        self, X: Array, weight: Array, domain: Domain, features: LatentFeatures
+    ) -> HardAlternation | SoftAlternation:
+        fixed = self._offset_is_mean(features)
+        common = (X, weight, domain, features, np.zeros(X.shape[1]) if fixed else None)
+        finer = _FINER.get(domain.n_axes, 2)
+        if self.assignment == "soft":
+            noise = None if self.noise is None else float(self.noise)
+            return SoftAlternation(*common, max(1, finer // 4), noise)
+        scale = math.sqrt(float(weight @ (X * X).sum(axis=1)) / float(weight.sum()))
+        return HardAlternation(
+            *common, finer, ResidualLoss.of(self.loss, self.threshold, max(scale, 1e-300))
+        )
+
+    def _best(
+        self, alternation: HardAlternation | SoftAlternation, mean: Array, limits: Limits
+    ) -> Descent:
+        """Return the best of all starts."""
+        rng = generator(self.random_state)
+        axes = principal_axes(alternation.X, alternation.weight)
+        domain, features = alternation.domain, alternation.features
+        if isinstance(self.init, str):
+            points = node_points(domain, alternation.X, axes)
+        else:
+            points = self._given_nodes(len(features.nodes), alternation.X.shape[1]) - mean
+        spread = _PERTURBED * np.sqrt(axes.variances) @ axes.directions.T
+        best: Descent | None = None
+        for restart in range(int(self.n_restarts)):
+            shift = np.zeros_like(points)
+            if restart:
+                smooth = features.design(features.nodes)[:, features.n_functions :]
+                noise = smooth @ rng.normal(size=(features.n_features, len(spread)))
+                shift = noise / max(float(noise.std()), 1e-300) * np.abs(spread)
+            found = self._annealed(alternation, points + shift, limits)
+            if best is None or found.state.objective < best.state.objective:
+                best = found
+            if found.ended:
+                best = best._replace(status=found.status, asked=found.asked)
+                break
+        assert best is not None
+        return best
+
+    def _annealed(
+        self, alternation: HardAlternation | SoftAlternation, points: Array, limits: Limits
+    ) -> Descent:
+        schedule = self._schedule()
+        coefficients = alternation.at_nodes(points, schedule[0])
+        state: State = alternation.start(*coefficients, schedule[0])
+        for lam in schedule:
+            if lam != schedule[0]:
+                state = alternation.start(state.surface.functions_coef, state.theta, lam)
+            found = descend(state, Accelerated(alternation, lam), limits)
+            state = found.state
+            if found.ended:
+                break
+        if found.ended and lam != schedule[-1]:
+            # The objective is that of `lam` itself, whatever stage was reached.
+            state = alternation.start(state.surface.functions_coef, state.theta, schedule[-1])
+            found = found._replace(state=state, path=[state.objective])
+        return found
+
+    def _schedule(self) -> list[float]:
+        lam = float(self.lam)
+        if self.lam_start is None or float(self.lam_start) <= lam:
+            return [lam]
+        end = max(lam, 1e-12 * float(self.lam_start))
+        n = max(1, math.ceil(2.0 * math.log10(float(self.lam_start) / end)))
+        stages = [
+            float(self.lam_start) * (end / float(self.lam_start)) ** (i / n) for i in range(n)
+        ]
+        return [*stages, lam]
+
+    # -- use ----------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Return the latent coordinates of points: of the nearest point of the manifold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Points.
+
+        Returns
+        -------
+        array of shape (n_X, n_components)
+            Coordinates in the domain; with soft assignment the means of their distributions.
+        """
+        rows = self._rows(X)
+        return as_precise(self._nearest(np.asarray(rows, dtype=np.float64))[0], rows)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the points of the manifold at latent coordinates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_components)
+            Coordinates.
+
+        Returns
+        -------
+        array of shape (n_X, n_features)
+            Points gamma(b).
+        """
+        self._require_fit()
+        B = np.asarray(X, dtype=np.float64)
+        if B.ndim != 2 or B.shape[1] != self.nodes_.shape[1] or not np.isfinite(B).all():
+            raise ValueError(
+                f"inverse_transform needs the {self.nodes_.shape[1]} finite latent coordinates of "
+                f"each point; got an array of shape {B.shape}."
+            )
+        return self._surface()(B)
+
+    def responsibilities(self, X: Any) -> Array:
+        """Return the shares of points among the points of the grid, for soft assignment.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Points.
+
+        Returns
+        -------
+        array of shape (n_X, n_grid)
+            Shares; rows sum to 1.
+        """
+        rows = np.asarray(self._rows(X), dtype=np.float64)
+        if self.assignment != "soft":
+            raise ValueError("only assignment='soft' gives points in shares to a grid.")
+        surface = self._surface()
+        return responsibilities(rows, surface(self._soft_grid()), self.noise_variance_)[0]
+
+    def curve_length(self, n_points: int = 2000) -> float:
+        """Return the length of a curve.
+
+        Parameters
+        ----------
+        n_points : int >= 2, default=2000
+            Points of the polygonal line that is measured.
+
+        Returns
+        -------
+        float
+            The length; for one-dimensional manifolds.
+        """
+        self._require_fit()
+        if self.nodes_.shape[1] != 1:
+            raise ValueError(
+                f"only curves have a length; this manifold has {self.nodes_.shape[1]} dimensions."
+            )
+        n = integer(n_points, "n_points", minimum=2)
+        end = 2.0 * math.pi if self._domain_kind == "periodic" else 1.0
+        points = self.inverse_transform(np.linspace(0.0, end, n)[:, None])
+        return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+    def _nearest(self, X: Array) -> tuple[Array, Array]:
+        surface = self._surface()
+        if self.assignment == "hard":
+            found = surface.project(X, _FINER.get(self.nodes_.shape[1], 2))
+            return found.latent, found.squares
+        grid = self._soft_grid()
+        points = surface(grid)
+        step = max(1, _CHUNK // len(grid))
+        latent = np.empty((len(X), grid.shape[1]))
+        for first in range(0, len(X), step):
+            rows = slice(first, first + step)
+            shares = responsibilities(X[rows], points, self.noise_variance_)[0]
+            latent[rows] = surface.domain.mean(grid, shares)
+        return latent, surface.project(X, _FINER.get(grid.shape[1], 2)).squares
+
+    def _soft_grid(self) -> Array:
+        finer = max(1, _FINER.get(self.nodes_.shape[1], 2) // 4)
+        return self._surface().domain.search_grid(finer)
+
+    def _surface(self) -> Surface:
+        """Return the manifold as a function; it is made from the fitted attributes when needed."""
+        lazy = self.__dict__.setdefault("_lazy", {})
+        if "surface" not in lazy:
+            linear = self.linear_coef_
+            functions = self.offset_[None, :]
+            if linear is not None:
+                functions = np.vstack([functions, linear])
+            features = LatentFeatures(self.kernel_, self.nodes_, 1 + (linear is not None), "l2")
+            domain = Domain(self._domain_kind, tuple(self._node_counts))
+            lazy["surface"] = Surface(domain, features, functions, self.coef_)
+        found: Surface = lazy["surface"]
+        return found
+
+    # -- parameters ---------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        integer(self.n_components, "n_components", minimum=1)
+        real(self.lam, "lam", minimum=0)
+        real(self.tol, "tol", minimum=0)
+        truth(self.linear_term, "linear_term")
+        integer(self.n_restarts, "n_restarts", minimum=1)
+        integer(self.max_iter, "max_iter", minimum=1)
+        choices: tuple[tuple[str, tuple[str, ...]], ...] = (
+            ("domain", DOMAINS),
+            ("offset", ("auto", "mean", "free")),
+            ("regularizer", REGULARIZERS),
+            ("assignment", ("hard", "soft")),
+            ("loss", LOSSES),
+        )
+        for name, allowed in choices:
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
+                )
+        for name in ("noise", "threshold", "time_limit", "lam_start"):
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name)
+        if self.assignment == "soft" and self.loss != "squared":
+            raise ValueError(
+                "assignment='soft' is a mixture of Gaussians, whose loss is squared; got "
+                f"loss={self.loss!r}."
+            )
+        if self.linear_term and self.domain == "periodic":
+            raise ValueError(
+                "a linear function does not close on a periodic domain; set linear_term=False."
+            )
+        if isinstance(self.init, str) and self.init != "pca":
+            raise ValueError(f"init must be 'pca' or an array of points; got {self.init!r}.")
+
+    def _counts(self) -> tuple[int, ...]:
+        D, given = int(self.n_components), self.n_nodes
+        if given is None:
+            counts: tuple[int, ...] = (_NODES.get(D, 4),) * D
+        elif is_number(given):
+            counts = (integer(given, "n_nodes", minimum=1),) * D
+        else:
+            counts = tuple(integer(n, "n_nodes", minimum=1) for n in given)
+        if len(counts) != D:
+            raise ValueError(
+                f"n_nodes must be a number or have one for each of the {D} axes; got {given!r}."
+            )
+        if math.prod(counts) > _MOST_NODES:
+            raise ValueError(
+                f"n_nodes makes {math.prod(counts)} nodes; more than {_MOST_NODES} are too many to "
+                "solve for. Set fewer nodes along the axes."
+            )
+        return counts
+
+    def _bound_kernel(self, domain: Domain) -> Kernel:
+        nodes = domain.nodes()
+        if domain.kind == "periodic" and isinstance(self.kernel, str):
+            if self.kernel != "rbf":
+                raise ValueError(
+                    f"kernel={self.kernel!r} is not periodic; use 'rbf' or a periodic kernel such "
+                    "as PeriodicGaussian(form='wrapped') on a periodic domain."
+                )
+            if isinstance(self.gamma, str):
+                sigma = _WIDTH * domain.length
+            else:
+                sigma = 1.0 / math.sqrt(2.0 * positive(self.gamma, "gamma"))
+            return PeriodicGaussian(sigma, form="wrapped")
+        kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0)
+        if kernel.pairwise:
+            raise ValueError(
+                "the kernel is evaluated at latent coordinates, so it cannot be precomputed; give "
+                "a kernel on rows of numbers."
+            )
+        if len(nodes) == 1 and self.gamma == "scale" and isinstance(self.kernel, str):
+            kernel = resolve(self.kernel, 1.0, self.degree, self.coef0)
+        kernel = kernel.bind(nodes)
+        if domain.kind == "periodic":
+            turned = kernel(nodes[:1] + domain.length, nodes)
+            if not np.allclose(turned, kernel(nodes[:1], nodes), rtol=1e-6, atol=1e-9):
+                raise ValueError(
+                    f"{kernel!r} does not have the period 2 pi of a periodic domain; use "
+                    "PeriodicGaussian(form='wrapped') or another kernel of this period."
+                )
+        return kernel
+
+    def _order(self, kernel: Kernel) -> int:
+        order = kernel.definiteness.order
+        return 2 if self.linear_term or order == 2 else 1
+
+    def _offset_is_mean(self, features: LatentFeatures) -> bool:
+        order = self._resolved_order()
+        must_be_free = features.n_functions > 1 or order > 0
+        if self.offset == "mean" and must_be_free:
+            raise ValueError(
+                "offset='mean' is not possible beside a linear term or a conditionally positive "
+                "definite kernel, which need a free constant; set offset='free' or 'auto'."
+            )
+        if self.offset == "auto":
+            return not must_be_free and self.loss == "squared"
+        return self.offset == "mean"
+
+    def _resolved_order(self) -> int:
+        if isinstance(self.kernel, Kernel):
+            return self.kernel.definiteness.order or 0
+        return 0
+
+    def _given_nodes(self, n_nodes: int, d: int) -> Array:
+        points = np.asarray(self.init, dtype=np.float64)
+        if points.shape != (n_nodes, d) or not np.isfinite(points).all():
+            raise ValueError(
+                f"init must give a finite point for each of the {n_nodes} nodes in the {d} columns "
+                f"of X; got an array of shape {points.shape}."
+            )
+        return points
+
+    def _refuse_few_columns(self, domain: Domain, X: Array) -> None:
+        needed = n_directions(domain)
+        if isinstance(self.init, str) and X.shape[1] < needed and len(domain.nodes()) > 1:
+            raise ValueError(
+                f"a {self.domain} manifold of n_components={domain.n_axes} starts on {needed} "
+                f"principal directions, but X has {X.shape[1]} feature(s); lower n_components or "
+                "give init."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.nodes_.shape[1])

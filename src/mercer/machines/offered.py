@@ -1,0 +1,37 @@
+"""Methods that exist only for some parameters, and say why when they do not.
+
+scikit-learn's ``available_if`` hides the reason behind "This 'SVC' has no attribute ..."; here the
+error of the condition is the error that the user reads.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+class _Offered:
+    """A method with a condition that is checked when the method is looked up."""
+
+    def __init__(self, method: Callable[..., Any], condition: Callable[[Any], Any]) -> None:
+        self.method, self.condition = method, condition
+        functools.update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, machine: Any, owner: type | None = None) -> Any:
+        if machine is None:
+            return self.method
+        self.condition(machine)
+        return self.method.__get__(machine, owner)
+
+
+def offered_if(condition: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator of methods that a condition takes away.
+
+    Parameters
+    ----------
+    condition : callable
+        Called with the estimator; raises AttributeError, with the reason, where the method does
+        not exist.
+    """
+    return lambda method: _Offered(method, condition)

@@ -1,0 +1,99 @@
+"""Explanations of single predictions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mercer import SVC, SVR, KernelRidge, explain
+from mercer.kernels import RBF, Categorical, Linear, TfIdf
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 3))
+Y = np.array(["a", "b", "c"])[np.arange(40) % 3]
+FRAME = pd.DataFrame(
+    {
+        "x": X[:, 0],
+        "colour": rng.choice(["red", "blue"], 40),
+        "kind": rng.choice(["p", "q", "r"], 40),
+        "text": [" ".join(rng.choice(["sun", "rain", "snow"], 3)) for _ in range(40)],
+    }
+)
+
+
+def whole(found):
+    return found.contributions.sum() + found.intercept
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC().fit(X, Y == "a"),
+        SVC().fit(X, Y),
+        SVC(multiclass="ovr").fit(X, Y),
+        SVR().fit(X, X[:, 0]),
+        KernelRidge(kernel="rbf").fit(X, X[:, 0]),
+        SVC().fit(np.repeat(X, 20, axis=0), np.repeat(Y, 20)),
+    ],
+)
+def test_contributions_sum_up_to_the_decision_value(model):
+    for x in X[:5]:
+        found = explain(model, x)
+        assert whole(found) == pytest.approx(found.value, abs=1e-5)
+        assert len(found.rows) == len(found.contributions)
+        assert (np.diff(found.contributions) <= 0).all()
+        if hasattr(model, "classes_"):
+            assert found.label == model.predict(x[None])[0]
+        else:
+            assert found.value == pytest.approx(model.predict(x[None])[0], abs=1e-5)
+        assert found.columns is None
+
+
+def test_rows_are_those_of_the_training_data():
+    model = SVC(C=10.0).fit(X, Y == "a")
+    found = explain(model, X[7])
+    row, value = found.in_favour(1)[0]
+    position = list(model.support_).index(row)
+    kernel = model.kernel_(X[[row]], X[[7]])[0, 0]
+    sign = 1.0 if found.label else -1.0
+    assert value == pytest.approx(sign * model.dual_coef_[0, position] * kernel, rel=1e-5)
+    assert all(value < 0 for _, value in found.against())
+
+
+def test_columns_of_a_table_sum_up_to_the_value():
+    kernel = (
+        RBF(1.0).on_columns(["x"])
+        + 2.0 * Categorical().on_columns(["colour", "kind"])
+        + TfIdf().on_columns("text")
+    )
+    model = SVC(kernel=kernel).fit(FRAME, Y == "a")
+    for x in (FRAME.iloc[3], FRAME.iloc[[3]]):
+        found = explain(model, x)
+        assert set(found.columns) == {"x", "colour", "kind", "text"}
+        assert sum(found.columns.values()) + found.intercept == pytest.approx(found.value, abs=1e-5)
+    assert "column   " in str(found)
+
+
+def test_a_sum_with_a_part_over_all_columns_has_none():
+    model = SVC(kernel=RBF(1.0) + Linear().on_columns([0])).fit(X, Y == "a")
+    assert explain(model, X[0]).columns is None
+
+
+def test_strings_and_pictures():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    model = SVC(kernel=TfIdf()).fit(list(FRAME["text"]), Y)
+    found = explain(model, "sun rain rain")
+    axes = found.plot()
+    assert len(axes.patches) == len(found.in_favour(8)) + len(found.against(8))
+    pyplot.close("all")
+
+
+def test_wrong_arguments_get_a_sentence():
+    model = SVC().fit(X, Y)
+    with pytest.raises(TypeError, match=r"explain\(model, x\)"):
+        explain(X[0], model)
+    with pytest.raises(TypeError, match=r"explain\(pipeline\[-1\]"):
+        explain(make_pipeline(StandardScaler(), SVC()).fit(X, Y), X[0])
+    with pytest.raises(ValueError, match="one object; got 40"):
+        explain(model, X)

@@ -1,0 +1,53 @@
+"""Weights of named features."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mercer import SVC, SVR
+from mercer.kernels import RBF, Linear, Spectrum, TfIdf, normalize
+
+TEXTS = ["sun and sea", "sun and sand", "rain and mud", "rain and wind", "sea and sand", "mud"] * 3
+GOOD = np.array([1, 1, 0, 0, 1, 0] * 3)
+FRAME = pd.DataFrame({"price": np.arange(18.0), "text": TEXTS})
+
+
+def test_the_weights_of_terms_give_the_decision_function():
+    model = SVC(kernel=TfIdf()).fit(TEXTS, GOOD)
+    values = model.kernel_.feature_map(TEXTS) @ np.ravel(model.coef_.toarray()) + model.intercept_
+    np.testing.assert_allclose(values, model.decision_function(TEXTS), atol=1e-9)
+    top = model.top_features(3)
+    assert len(top) == 3
+    assert top == sorted(top, key=lambda pair: -abs(pair[1]))
+    weights = dict(model.top_features(100))
+    assert weights["sun"] > 0 > weights["rain"]
+
+
+def test_substrings_of_several_classes_have_weights():
+    model = SVC(kernel=normalize(Spectrum(2))).fit(
+        ["aab", "aabb", "bba", "bbaa", "cca", "ccab"], [0, 0, 1, 1, 2, 2]
+    )
+    found = model.top_features(4)
+    assert [len(part) for part in found] == [4, 4, 4]
+    assert dict(found[0])["bb"] < 0
+    assert model.coef_.shape[0] == 3
+
+
+def test_sums_over_the_columns_of_a_table():
+    kernel = 0.01 * Linear().on_columns(["price"]) + TfIdf().on_columns("text")
+    model = SVR(kernel=kernel).fit(FRAME, FRAME["price"] + GOOD)
+    names = [name for name, _ in model.top_features(100)]
+    assert "price" in names
+    assert "sun" in names
+
+
+def test_columns_without_names_are_numbered():
+    model = SVC(kernel="linear").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    assert {name for name, _ in model.top_features()} == {"x0", "x1"}
+
+
+def test_other_kernels_have_none():
+    model = SVC(kernel=RBF(1.0)).fit([[0.0], [1.0]], [0, 1])
+    assert not hasattr(model, "coef_")
+    with pytest.raises(ValueError, match="dot product of named features"):
+        model.top_features()
