@@ -8,6 +8,7 @@ from mercer.losses import (
     EpsilonInsensitive,
     Hinge,
     Logistic,
+    OneSided,
     Squared,
     SquaredEpsilonInsensitive,
     SquaredHinge,
@@ -23,6 +24,8 @@ LOSSES = [
     (EpsilonInsensitive([[0.1, 0.6]]), (0.4,)),
     (SquaredEpsilonInsensitive(0.25), (-0.8, 0.0, 1.3)),
     (Squared(), (-0.8, 0.0, 1.3)),
+    (OneSided(), (-0.8, 0.0)),
+    (OneSided(-1.0), (0.4,)),
 ]
 CASES = [(loss, y) for loss, targets in LOSSES for y in targets]
 IDS = [f"{type(loss).__name__}-{y}" for loss, y in CASES]
