@@ -181,6 +181,10 @@ class Formulation(ABC):
             found.append(measure._replace(values=measure.values._replace(terms=terms)))
         return found
 
+    def proved(self, outcome: Outcome) -> Outcome:
+        """Return the model in the units in which it is proved, those of the problem."""
+        return outcome
+
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return the variables of the problem for a model: the inverse of `outcome`."""
         sign = task.problem.sign

@@ -58,6 +58,10 @@ class HardMargin(Formulation):
         outcome = read_margin(task, solution)
         return outcome._replace(scale=outcome.rho if outcome.rho > 0.0 else 1.0)
 
+    def proved(self, outcome: Outcome) -> Outcome:
+        """Return the model at margin 1, where its values are comparable."""
+        return Outcome(outcome.coef, outcome.intercept / outcome.scale, rho=outcome.rho)
+
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return the convex combinations."""
         sums = max(float(np.abs(outcome.beta).sum()), 1e-300)
@@ -73,7 +77,7 @@ class HardMargin(Formulation):
     ) -> list[Measure]:
         """Return the proofs in the units of the margin 1, as those of a price that grows."""
         values = [f0 / o.scale for f0, o in zip(values, outcomes, strict=True)]
-        outcomes = [Outcome(o.coef, o.intercept / o.scale, rho=o.rho) for o in outcomes]
+        outcomes = [self.proved(o) for o in outcomes]
         tasks = [self._soft.task(t.y, t.weight, t.rows, t.name) for t in tasks]
         return self._soft.measures(tasks, outcomes, values, errors)
 

@@ -39,7 +39,7 @@ from mercer.solvers.feasibility import Costs
 from mercer.solvers.rounding import UNIT, ValueErrors
 
 from .errors import ParameterError
-from .formulation import Batch, Formulation, LossFormulation, Measure, Outcome, Task, joined
+from .formulation import Formulation, LossFormulation, Measure, Outcome, Task, joined
 
 Array = NDArray[np.float64]
 
@@ -178,20 +178,19 @@ class WithLinearPart(LossFormulation):
         self._X = _numbers(X, kernel, self.columns)
         self._first = _first_of_equal(X, columns_seen(kernel))
 
-    def tasks(self, batch: Batch) -> list[Task]:
-        """Return the problems, each with the linear functions on its rows.
+    def task(self, y: Array, weight: Array, rows: Any = None, name: Any = None) -> Task:
+        """Return the problem, with the linear functions on its rows.
 
         Rows that repeat stand for the same object: the first of them.
         """
-        tasks = super().tasks(batch)
-        for task in tasks:
-            task.linear = LinearPart(self._rows(task.rows))
-            there = np.arange(len(self._X)) if task.rows is None else task.rows
-            _, first, same = np.unique(self._first[there], return_index=True, return_inverse=True)
-            rows = there[first[same]] if len(first) < len(there) else task.rows
-            basis, weight = task.linear.equations, task.weight
-            task.problem = replace(task.problem, rows=rows, basis=basis, weight=weight)
-        return tasks
+        task = super().task(y, weight, rows, name)
+        task.linear = LinearPart(self._rows(rows))
+        there = np.arange(len(self._X)) if rows is None else rows
+        _, first, same = np.unique(self._first[there], return_index=True, return_inverse=True)
+        objects = there[first[same]] if len(first) < len(there) else rows
+        basis = task.linear.equations
+        task.problem = replace(task.problem, rows=objects, basis=basis, weight=weight)
+        return task
 
     def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the coefficients of the expansion and of the linear function."""

@@ -291,7 +291,7 @@ def _limited_by_rounding(fitting: Fitting, t: int, measure: Measure) -> bool:
         return True
     if settings.gap_tol is not None:
         return False
-    task, outcome = fitting.tasks[t], fitting.outcomes[t]
+    task, outcome = fitting.tasks[t], fitting.formulation.proved(fitting.outcomes[t])
     (error,) = rounding_of_values(fitting.gram, [task], [outcome], "float64", settings.n_jobs)
     return error > SEEN * settings.tol
 
@@ -378,12 +378,13 @@ def _estimate(fitting: Fitting) -> float:
     Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
     it is less than the tolerance, that will do.
     """
+    outcomes = [fitting.formulation.proved(outcome) for outcome in fitting.outcomes]
     if fitting.gram.kernel.definiteness.is_psd:
-        norms = [math.sqrt(float(np.square(outcome.beta).sum())) for outcome in fitting.outcomes]
+        norms = [math.sqrt(float(np.square(outcome.beta).sum())) for outcome in outcomes]
         bound = ERROR["float32"] * fitting.largest * max(norms)
         if bound <= fitting.settings.tol:
             return bound
-    models = fitting.tasks, fitting.outcomes
+    models = fitting.tasks, outcomes
     return max(rounding_of_values(fitting.gram, *models, "float32", fitting.settings.n_jobs))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, Prepared
 from mercer.solvers import Job, Settings, Solution, solve_jobs
 from mercer.solvers.interrupt import interrupted
+from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
 from .formulation import Formulation, Outcome, Task
 
@@ -51,7 +53,13 @@ def solve_tasks(
     settings: Settings,
     starts: Sequence[Array | None] | None = None,
 ) -> tuple[list[Solution], list[Outcome]]:
-    """Return the solution and the model of every task, all of them on one Gram matrix."""
+    """Return the solution and the model of every task, all of them on one Gram matrix.
+
+    What float32 values cannot resolve is left to the proof, which goes on in float64.
+    """
+    if gram.dtype == "float32":
+        gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)
+        settings = replace(settings, tol=max(settings.tol, FINE_TOL), gap_tol=gap_tol)
     if starts is None:
         jobs = [Job(task.problem, gram) for task in tasks]
     else:

@@ -214,11 +214,8 @@ def _stopped(solutions: list[Solution]) -> bool:
 
 
 def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
-    """Return the settings to begin with: what float32 cannot resolve is not asked of it."""
+    """Return the settings to begin with, where a margin sets the scale of the tolerance."""
     gram, problem = jobs[0].gram, jobs[0].problem
-    if gram.dtype == "float32":
-        gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)
-        settings = replace(settings, tol=max(settings.tol, FINE_TOL), gap_tol=gap_tol)
     margin = getattr(problem, "margin", None)
     if margin is None:
         return settings
