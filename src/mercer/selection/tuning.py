@@ -67,6 +67,14 @@ class Trial:
         Cross-validated score and its standard error.
     stage : {"coarse", "fine"}
         Which search it belongs to.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> from mercer.data import rings
+    >>> found = mercer.tune(*rings(60, random_state=0))
+    >>> found.chosen in found.trials, found.chosen.stage in ("coarse", "fine")
+    (True, True)
     """
 
     kernel: Kernel
@@ -98,6 +106,14 @@ class Tuning:
         Time spent.
     notes : list of str
         What was noticed.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> from mercer.data import rings
+    >>> found = mercer.tune(*rings(60, random_state=0))
+    >>> found.task, len(found.trials) > 1
+    ('classification', True)
     """
 
     estimator: Any
