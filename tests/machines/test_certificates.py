@@ -207,7 +207,7 @@ def test_combination_takes_the_worst():
     late = Certificate("time_limit", 3.0, 1.0, 2.0, 0.3, 1e-2, 7, 50, 0.5, "float32", "psd")
     both = Certificate.combine([good, late])
     assert both == Certificate(
-        "time_limit", 5.0, 2.0, 3.0, 0.3, 1e-2, 12, 150, 1.0, "float32", "psd"
+        "time_limit", 5.0, 2.0, 3.0, 0.3, 1e-2, 12, 150, 1.0, "float32", "psd", n_problems=2
     )
     unknown = Certificate("stationary", math.nan, math.nan, math.nan, math.nan, 0.0)
     assert math.isnan(Certificate.combine([good, unknown]).relative_gap)

@@ -7,6 +7,8 @@ from mercer.losses import (
     CombinedHinge,
     EpsilonInsensitive,
     Hinge,
+    Logistic,
+    OneSided,
     Squared,
     SquaredEpsilonInsensitive,
     SquaredHinge,
@@ -22,6 +24,8 @@ LOSSES = [
     (EpsilonInsensitive([[0.1, 0.6]]), (0.4,)),
     (SquaredEpsilonInsensitive(0.25), (-0.8, 0.0, 1.3)),
     (Squared(), (-0.8, 0.0, 1.3)),
+    (OneSided(), (-0.8, 0.0)),
+    (OneSided(-1.0), (0.4,)),
 ]
 CASES = [(loss, y) for loss, targets in LOSSES for y in targets]
 IDS = [f"{type(loss).__name__}-{y}" for loss, y in CASES]
@@ -111,3 +115,21 @@ def test_bad_tubes_are_refused(epsilon):
 def test_bad_mixture_is_refused():
     with pytest.raises(ValueError, match="quadratic"):
         CombinedHinge(0.0)
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_the_logistic_loss_and_its_conjugate(y):
+    loss, c = Logistic(), 1.7
+    f = np.linspace(-30.0, 30.0, 120_001)
+    for p in (0.0, 0.01, 0.4, 1.0):
+        beta = c * p * y
+        assert loss.conjugate([y], [beta], c)[0] == pytest.approx(
+            np.max(-beta * f - c * loss.value(y, f)), abs=1e-6
+        )
+    assert loss.conjugate([y, y], [1.1 * c * y, -0.1 * y], c).tolist() == [np.inf, np.inf]
+    assert loss.value([y], [-1e4 * y])[0] == 1e4
+    step = 1e-5
+    ends = loss.value(y, F + step), loss.value(y, F - step)
+    np.testing.assert_allclose(loss.slope(y, F), (ends[0] - ends[1]) / (2 * step), atol=1e-9)
+    ends = loss.slope(y, F + step), loss.slope(y, F - step)
+    np.testing.assert_allclose(loss.curvature(y, F), (ends[0] - ends[1]) / (2 * step), atol=1e-9)

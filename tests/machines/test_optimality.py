@@ -5,6 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.gram import Gram
+from mercer.kernels import Precomputed
 from mercer.losses import CombinedHinge, EpsilonInsensitive, Hinge, SquaredHinge
 from mercer.machines.formulation import LossFormulation
 from mercer.machines.nu_formulation import NuClassification, NuRegression, OneClass
@@ -22,15 +24,16 @@ def exact(formulation, y, s, K):
     """Return the values of the exact model on the training rows."""
     task = formulation.task(np.asarray(y, dtype=float), s)
     Q = K if task.problem.rows is None else K[np.ix_(task.problem.rows, task.problem.rows)]
-    beta, values, multiplier, *_ = solve_dense(task.problem, Q, task.problem.feasible())
+    dual = task.problem.dual
+    beta, values, multiplier, *_ = solve_dense(dual, Q, dual.feasible())
 
     class Solution:
         pass
 
     solution = Solution()
     solution.beta, solution.values, solution.multiplier = beta, values, multiplier
-    outcome = formulation.outcome(task, solution)
-    return K @ outcome.beta + outcome.intercept
+    outcome = formulation.outcome(task, solution, Gram(Precomputed(), K))
+    return (K @ outcome.beta + outcome.intercept) / outcome.scale
 
 
 X2, LABELS = classes(60)

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR
 from mercer.kernels import RBF
 from mercer.losses import EpsilonInsensitive
-from mercer.machines.hard_formulation import HardTube
 from mercer.machines.proving import GAP_LIMIT
+from mercer.solvers import Problem, hard_tube
 
 FAR = np.array([[1003.0, 997.0], [1004.0, 995.0], [998.0, 1005.0], [999.0, 1002.0]])
 SIDES = [1, -1, 1, -1]
@@ -134,10 +134,8 @@ def test_contradictory_targets_in_a_hard_tube_are_not_separable():
     with pytest.raises(NotSeparableError):
         SVR(gamma=0.5, C=np.inf, epsilon=0.1).fit([[0.0], [0.0], [1.0]], [0.0, 1.0, 0.0])
     # Coefficients that have grown out of range, as on some processors.
-    tube = HardTube(EpsilonInsensitive(0.1), np.inf)
-    task = tube.task(np.array([0.0, 1.0]), np.ones(2))
-    scale, bound = tube.scaled(task, np.array([-1e200, 1e200]), np.zeros(2))
-    assert (scale, bound) == (1.0, np.inf)
+    problem = Problem(EpsilonInsensitive(0.1), np.array([0.0, 1.0]), np.full(2, np.inf))
+    assert hard_tube._scaled(problem, np.array([-1e200, 1e200]), np.zeros(2)) == (1.0, np.inf)
 
 
 @pytest.mark.parametrize("nu", [0.2, 0.5, 0.9])

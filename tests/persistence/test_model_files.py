@@ -102,7 +102,7 @@ TRANSFORMERS = [
 
 def questions(model):
     """Yield what a model answers to."""
-    names = ("predict", "decision_function", "predict_proba", "transform")
+    names = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
     yield from (name for name in names if hasattr(model, name))
 
 
@@ -212,10 +212,10 @@ def test_pickles_and_files_keep_what_is_known_of_the_training_rows(tmp_path):
             for name in ("free_support_", "bounded_support_"):
                 for found, expected in zip(getattr(again, name), getattr(model, name), strict=True):
                     np.testing.assert_array_equal(found, expected)
-            for found, expected in zip(again.margin_points_(), model.margin_points_(), strict=True):
+            for found, expected in zip(again.margin_points(), model.margin_points(), strict=True):
                 np.testing.assert_array_equal(found, expected)
             with pytest.raises(ValueError, match=r"tolerance of its fit, 0\.001, alone"):
-                again.margin_points_(0.5)
+                again.margin_points(0.5)
 
 
 def test_a_loaded_model_can_be_proved_again(tmp_path):

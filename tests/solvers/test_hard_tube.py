@@ -166,7 +166,7 @@ def test_what_does_not_fit_into_memory_ends_all_the_same(monkeypatch: pytest.Mon
     gram = Gram(RBF(1.0), X)
     assert pivoted_cholesky(gram, 10) is None
     monkeypatch.setattr(interior_point, "pivoted_cholesky", lambda *_: None)
-    monkeypatch.setattr("mercer.machines.solving._LAST_ROUNDS", 2)
+    monkeypatch.setattr("mercer.solvers.hard_tube._LAST_ROUNDS", 2)
     with pytest.warns(ConvergenceWarning, match="terminated early"):
         model = SVR(C=np.inf, kernel="linear", epsilon=0.25).fit(X, y)
     assert model.certificate_.status == "iteration_limit"

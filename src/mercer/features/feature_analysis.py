@@ -68,8 +68,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     constraint : {"l1", "l2"}, default="l1"
         The admissible set: coefficients with absolute sum 1, or directions of length 1.
     contrast : str or callable, default="variance"
-        What is maximised: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher", or
-        a function of the array of projections that returns a number.
+        What is maximised: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher", or a
+        function of the array of projections that returns a number.
     order : {"sequential", "simultaneous"}, default="sequential"
         Whether each direction is the best one orthogonal to those before, or all are chosen at
         once: the objects with the largest contrasts, or the orthonormal directions with the largest

@@ -102,6 +102,14 @@ class Layout:
             store.aux(self._numbers(scalars, views))
         return store
 
+    def signed(self) -> Layout:
+        """Return the layout of objects with one more number each, which multiplies the values."""
+        program = self.program
+        code = [*program.code, ("aux", len(program.scalars))]
+        none: Any = None  # no kernel is behind a given sign
+        scalars = [*program.scalars, Scalars("sign", none)]
+        return replace(self, program=replace(program, code=code, scalars=scalars))
+
     def _numbers(self, scalars: Scalars, views: Views) -> np.ndarray:
         """Return the numbers u(x) of the program, in the precision of its values.
 

@@ -70,6 +70,8 @@ class Gram:
     _statistics: dict[Leaf, Any] | None
     _whole: Gram  # the matrix of all objects, of which this one may be a view
     _index: np.ndarray | None  # of the objects of a view
+    _sign: np.ndarray | None = None  # of the objects, which the values are multiplied by
+    _diagonal: np.ndarray | None = None  # as soon as someone has asked for it
 
     def __init__(self, kernel: Any, X: Any, dtype: str = "auto", cache_size: float = 0.0) -> None:
         self._all = views_of(X)
@@ -92,7 +94,7 @@ class Gram:
         self._evaluator = self._layout.evaluator(
             self._objects, self._objects, views, views, self._statistics
         )
-        self._whole, self._index = self, None
+        self._whole, self._index, self._diagonal = self, None, None
 
     def take(self, index: Any) -> Gram:
         """Return the kernel matrix of some of the objects.
@@ -129,6 +131,38 @@ class Gram:
             view._objects, view._objects, self._all, self._all, self._statistics
         )
         view._index = index if self._index is None else self._index[index]
+        view._sign = None if self._sign is None else self._sign[index]
+        view._diagonal = None if self._diagonal is None else self._diagonal[index]
+        return view
+
+    def signed(self, sign: np.ndarray) -> Gram:
+        """Return the matrix of the values s_i s_j k(x_i, x_j): of objects with a sign.
+
+        Parameters
+        ----------
+        sign : array of shape (n,)
+            1 or -1 for every object.
+
+        Returns
+        -------
+        Gram
+            The matrix.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.gram import Gram
+        >>> from mercer.kernels import Linear
+        >>> gram = Gram(Linear(), np.array([[1.0], [2.0]]))
+        >>> gram.take([0, 1, 1]).signed(np.array([1.0, 1.0, -1.0])).tile()[0]
+        array([ 1.,  2., -2.])
+        """
+        view = copy.copy(self)
+        view._sign = np.ascontiguousarray(sign, dtype=np.float64)
+        view._layout = self._layout.signed()
+        view._objects = self._objects.take(np.arange(self.n))
+        view._objects.aux(view._sign)
+        view._evaluator = view._layout.evaluator(view._objects, view._objects, self._all, self._all)
         return view
 
     def with_kernel(self, kernel: Any) -> Gram:
@@ -160,7 +194,8 @@ class Gram:
         """
         other = copy.copy(self._whole)
         other._set(kernel, self._whole)
-        return other if self._index is None else other.take(self._index)
+        other = other if self._index is None else other.take(self._index)
+        return other if self._sign is None else other.signed(self._sign)
 
     def in_precision(self, dtype: str) -> Gram:
         """Return the matrix in another precision, itself where it has it.
@@ -178,7 +213,8 @@ class Gram:
         if dtype == self.dtype:
             return self
         objects = self.X if self.kernel.pairwise else self.views
-        return Gram(self.kernel, objects, dtype, self._cache_size)
+        other = Gram(self.kernel, objects, dtype, self._cache_size)
+        return other if self._sign is None else other.signed(self._sign)
 
     @property
     def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
@@ -219,8 +255,11 @@ class Gram:
         return self._evaluator.linear
 
     def diag(self) -> np.ndarray:
-        """Return k(x, x) for all objects, in float64."""
-        return self._evaluator.diag()
+        """Return k(x, x) for all objects, in float64; the array is read-only."""
+        if self._diagonal is None:
+            self._diagonal = self._evaluator.diag()
+            self._diagonal.flags.writeable = False
+        return self._diagonal
 
     def tile(self, rows: Any = None, cols: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """Return the block of the matrix at these rows and columns; no other values are computed.

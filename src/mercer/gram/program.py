@@ -81,7 +81,7 @@ class Leaf:
 class Scalars:
     """A number u(x) for every object."""
 
-    kind: str  # {"scale", "diagonal"}: 1 / sqrt(k(x, x)), or k(x, x)
+    kind: str  # {"scale", "diagonal", "sign"}: 1 / sqrt(k(x, x)), k(x, x), or a given sign
     kernel: Kernel  # the kernel k
     columns: Columns = None  # the columns of the rows it looks at; None: all
     mapping: Mapping | None = None  # a map that is applied to them

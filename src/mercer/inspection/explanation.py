@@ -51,9 +51,9 @@ class Explanation:
     Examples
     --------
     >>> from mercer import SVC, explain
-    >>> found = explain(SVC(kernel="linear").fit([[-1.0], [1.0]], [0, 1]), [2.0])
-    >>> int(found.label), round(found.value, 3), round(float(found.contributions.sum()), 3)
-    (1, 2.0, 2.0)
+    >>> parts = explain(SVC(kernel="linear").fit([[0.0], [1.0]], [0, 1]), [2.0])
+    >>> parts.label, parts.rows.tolist()
+    (1, [1, 0])
     """
 
     value: float

@@ -4,6 +4,7 @@ from .base import DualTerms, Loss, PiecewiseQuadratic
 from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
 from .logistic import Logistic
+from .one_sided import OneSided
 from .squared import Squared
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Hinge",
     "Logistic",
     "Loss",
+    "OneSided",
     "PiecewiseQuadratic",
     "Squared",
     "SquaredEpsilonInsensitive",

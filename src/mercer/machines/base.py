@@ -16,6 +16,7 @@ from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
+from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 from mercer.solvers.rounding import estimated, value_sizes
 
 from . import class_pairs, conclusion
@@ -40,7 +41,7 @@ from .record import TrainingRecord
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .reporting import Reported
 from .rounding import rounding_of_values
-from .solving import FINE_GAP, FINE_TOL, TrainingKernel
+from .solving import TrainingKernel
 from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
@@ -57,6 +58,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
 
     _has_linear_part = False
     """Whether f may have a linear function beside it, as a kernel of order 2 demands."""
+
+    _divided_by_margin = False
+    """Whether the model is the solution divided by ``rho_``."""
 
     @property
     def _sums_to_zero(self) -> bool:
@@ -126,7 +130,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             shared[:, rows] = coef
             parts = fitting.scheme.unstack(sums_of_each(group, shared.T).T)
             pairs = zip(parts, fitting.outcomes, strict=True)
-            change = [math.fsum(part) - math.fsum(outcome.beta) for part, outcome in pairs]
+            change = [math.fsum(part) - math.fsum(outcome.coef) for part, outcome in pairs]
             self.intercept_ = self.intercept_ - np.array(change) * fitting.centring.square
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
@@ -142,7 +146,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         Hard constraints and tolerances near the error of float32 values need float64.
         """
         fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
-        if formulation.hard or formulation.double:
+        if formulation.double:
             return "float64"
         return "float64" if fine and self.dtype == "auto" else self.dtype
 
@@ -154,10 +158,11 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         sample_weight: Array | None,
     ) -> None:
         """Set the fitted attributes, and prove the model."""
-        matrix, measures, precision = prove(fitting, self.n_jobs)
+        measures, precision = prove(fitting, self.n_jobs)[1:]
+        matrix = fitting.coef()
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
         shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
-        self.intercept_ = np.array([outcome.intercept for outcome in fitting.outcomes]) - shifts
+        self.intercept_ = np.array([o.intercept / o.scale for o in fitting.outcomes]) - shifts
         linear = [outcome.linear for outcome in fitting.outcomes]
         self._linear = None if linear[0] is None else np.array(linear)
         self._precision = predicting_precision(fitting)
@@ -270,7 +275,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if outcomes is None or len(outcomes) != len(tasks):
             return None
         return [
-            task.problem.feasible(formulation.variables(task, outcome))
+            task.start(formulation.variables(task, outcome))
             for task, outcome in zip(tasks, outcomes, strict=True)
         ]
 
@@ -317,9 +322,11 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if not len(rho) == len(epsilon) == len(self.intercept_) == n:
             return None
         linear = [None] * n if self._linear is None else list(self._linear)
+        scale = np.where(rho > 0.0, rho, 1.0) if self._divided_by_margin else np.ones(n)
+        parts = zip(betas, self.intercept_, rho, epsilon, linear, scale.tolist(), strict=True)
         return [
-            Outcome(beta, float(b), float(r), float(e), a)
-            for beta, b, r, e, a in zip(betas, self.intercept_, rho, epsilon, linear, strict=True)
+            Outcome(beta if u == 1.0 else beta * u, float(b) * u, float(r), float(e), a, u)
+            for beta, b, r, e, a, u in parts
         ]
 
     # -- proof and refit --------------------------------------------------------------------
@@ -359,7 +366,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if moved is not None:
             shifts = _shifts(moved, tasks, outcomes)
             outcomes = [
-                outcome._replace(intercept=outcome.intercept + shift)
+                outcome._replace(intercept=outcome.intercept + shift * outcome.scale)
                 for outcome, shift in zip(outcomes, shifts.tolist(), strict=True)
             ]
         gram = Gram(kernel, X if moved is None else moved.rows, dtype="float64")
@@ -388,10 +395,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)
         rounding = []
         for error, outcome, measure in zip(errors, outcomes, measures, strict=True):
-            unit = formulation.unit(outcome)
             # Losses and norm change by no more than the coefficients times the values.
-            change = 2.0 * error * unit**2 * float(np.abs(outcome.beta).sum())
-            rounding.append((error * unit, change / max(measure.values.terms, 1e-300)))
+            change = 2.0 * error * float(np.abs(outcome.beta).sum())
+            rounding.append((error, change / max(measure.values.terms, 1e-300)))
         return conclusion.checked_again(self, found, rounding)
 
     # -- scikit-learn -----------------------------------------------------------------------
@@ -427,6 +433,7 @@ def take_over(
     solutions: list[Any],
     outcomes: list[Outcome],
     moved: Centring | None,
+    gram: Gram,
 ) -> list[Outcome]:
     """Return the outcomes with the multipliers of another model where they are optimal as well."""
     n = len(tasks)
@@ -437,15 +444,16 @@ def take_over(
     intercepts = model.intercept_ + _shifts(moved, tasks, outcomes)
     changed = []
     for t, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        scale = float(rho[t]) if model._divided_by_margin and rho[t] > 0.0 else 1.0
         other = outcomes[t]._replace(
-            intercept=float(intercepts[t]), rho=float(rho[t]), epsilon=float(epsilon[t])
+            intercept=float(intercepts[t]) * scale, rho=float(rho[t]), epsilon=float(epsilon[t])
         )
         wanted = formulation.multipliers(other)
         if wanted is not None and len(wanted) == len(solution.multiplier):
             for g, (low, high) in enumerate(solution.multiplier_range):
                 if low <= high:
                     solution.multiplier[g] = min(max(wanted[g], low), high)
-        changed.append(formulation.outcome(task, solution))
+        changed.append(formulation.outcome(task, solution, gram))
     return changed
 
 
@@ -462,7 +470,7 @@ def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) 
     if moved is None:
         return np.zeros(len(tasks))
     pairs = zip(tasks, outcomes, strict=True)
-    return np.array([moved.shift(outcome.beta, task.rows) for task, outcome in pairs])
+    return np.array([moved.shift(outcome.coef, task.rows) for task, outcome in pairs])
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:

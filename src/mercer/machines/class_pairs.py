@@ -329,9 +329,9 @@ class PairFitting(Fitting):
         return (sums[j - 1, i] - sums[i, j]) / (of_class[i] + of_class[j])
 
 
-def suits(scheme: Scheme, formulation: Formulation, kernel: Kernel) -> bool:
+def suits(scheme: Scheme, formulation: Formulation, kernel: Kernel, solver: str) -> bool:
     """Return whether the pairs of a fit are to be solved as arrays."""
-    if not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
+    if solver == "interior_point" or not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
         return False
     if type(formulation) is not LossFormulation or formulation.hard:
         return False
@@ -410,7 +410,7 @@ def _alone(fitting: PairFitting, p: int, start: Array, settings: Settings) -> Fi
     task = fitting.formulation.task(task.y, task.weight, name=task.name)
     X, gram = take(fitting.X, rows), fitting.gram.take(rows)
     solutions, outcomes = solve_tasks(
-        fitting.formulation, [task], gram, X, settings, [task.problem.feasible(start)]
+        fitting.formulation, [task], gram, settings, [task.start(start)]
     )
     return Fitting(
         X,
@@ -511,4 +511,5 @@ class PairCertificates(Sequence[Certificate]):
             seconds=float(self._seconds),
             precision="float64",
             rounding=float(c["rounding"].sum()),
+            n_problems=len(c["status"]),
         )

@@ -211,7 +211,7 @@ def _reached(machine: KernelMachine) -> str:
 
 def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
     """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
-    coef, largest = fitting.matrix(), fitting.largest
+    coef, largest = fitting.coef(), fitting.largest
     gram, models = fitting.gram, (fitting.tasks, fitting.outcomes)
     rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
     cause, advice, C = "", [], getattr(machine, "C", None)

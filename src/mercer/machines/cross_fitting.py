@@ -106,11 +106,11 @@ def _fit_fold(
         parts.append((t, np.flatnonzero(folds == fold), part))
         outcome = fitting.outcomes[t]
         shrunk = outcome._replace(beta=outcome.beta[inside])
-        starts.append(part.problem.feasible(formulation.variables(part, shrunk)))
+        starts.append(part.start(formulation.variables(part, shrunk)))
     if not parts:
         return set()
     solutions, outcomes = solve_tasks(
-        formulation, [part for _, _, part in parts], fitting.gram, fitting.X, settings, starts
+        formulation, [part for _, _, part in parts], fitting.gram, settings, starts
     )
     statuses = {solution.status for solution in solutions}
     _refuse_interrupted("interrupted" in statuses)
@@ -120,7 +120,7 @@ def _fit_fold(
         support = np.flatnonzero(outcome.beta)
         columns = support if part.rows is None else part.rows[support]
         f0 = kernel.product(columns, outcome.beta[support][:, None], rows)[:, 0]
-        values[t][outside] = f0 + formulation.offset(outcome, rows)
+        values[t][outside] = (f0 + formulation.offset(outcome, rows)) / outcome.scale
     return statuses
 
 
@@ -202,11 +202,11 @@ def _of_repeated(fitting: Fitting, settings: Settings, random: Any) -> tuple[Sco
             outcome = fitting.outcomes[t]
             outcome = outcome._replace(beta=outcome.beta[here] * part[here])
             parts.append((t, rows, posed))
-            starts.append(posed.problem.feasible(fitting.formulation.variables(posed, outcome)))
+            starts.append(posed.start(fitting.formulation.variables(posed, outcome)))
         if not parts:
             continue
         solutions, outcomes = solve_tasks(
-            fitting.formulation, [p for *_, p in parts], fitting.gram, fitting.X, left, starts
+            fitting.formulation, [p for *_, p in parts], fitting.gram, left, starts
         )
         statuses |= {solution.status for solution in solutions}
         _refuse_interrupted("interrupted" in statuses)
@@ -215,7 +215,7 @@ def _of_repeated(fitting: Fitting, settings: Settings, random: Any) -> tuple[Sco
             support = np.flatnonzero(outcome.beta)
             columns = support if posed.rows is None else posed.rows[support]
             f0 = kernel.product(columns, outcome.beta[support][:, None], rows[away])[:, 0]
-            values = f0 + fitting.formulation.offset(outcome, rows[away])
+            values = (f0 + fitting.formulation.offset(outcome, rows[away])) / outcome.scale
             found[t].append((values, fitting.tasks[t].y[away] > 0.0, held_out[rows[away]]))
     sizes = [sum(len(values) for values, _, _ in parts) for parts in found]
     value, positive, weight = (

@@ -82,6 +82,12 @@ n_jobs : int, default=None
 dtype : {"auto", "float32", "float64"}, default="auto"
     Precision of kernel values. "auto" takes float32 where they are then accurate to 2e-6, which
     sparse rows far from the origin are not.
+solver : {"auto", "decomposition", "interior_point"}, default="auto"
+    Optimiser to begin with. "decomposition" takes steps on pairs and blocks of coefficients, on any
+    number of samples, and changes the method where they make little progress. "interior_point"
+    takes Newton steps in the features of the kernel matrix, up to a few thousand samples, and is
+    meant for badly conditioned problems. "auto" is "decomposition", and "interior_point" for
+    kernels that are conditionally positive definite of order 2.
 classes_ : array of shape (n_classes,)
     Labels.
 support_, support_vectors_, n_support_ : array

@@ -11,22 +11,21 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.solvers import Settings
 from mercer.solvers.centring import centring
+from mercer.solvers.interrupt import interrupted
 
 from . import class_pairs, conclusion
 from .base import take_over
+from .definiteness import check_definiteness
 from .estimator import TrainingData
 from .frozen import freeze
 from .linear_part import with_linear_part
 from .progress import watched
 from .proving import Fitting
 from .repetition import find_repetition
-from .scale import check_definiteness
 from .solving import settings_for, solve_tasks
 
 
@@ -133,7 +132,7 @@ def _fit(
             return given if precision == "auto" else given.in_precision(precision)
         return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
 
-    if class_pairs.suits(scheme, formulation, kernel):
+    if class_pairs.suits(scheme, formulation, kernel, machine.solver):
         with watched(machine, scheme.n_pairs) as callback:
             limits = _settings(machine, settings, begin, callback)
             pairs = class_pairs.fit_pairs(
@@ -150,11 +149,10 @@ def _fit(
         starts = start._warm_starts(scheme, formulation, tasks, data.n_total, data.kept, s)
     gram = matrix(machine._kernel_dtype(formulation))
     with watched(machine, len(tasks)) as callback:
-        floor = formulation.objective_floor(data.y, gram)
-        limits = _settings(machine, settings, begin, callback, floor)
-        solutions, outcomes = solve_tasks(formulation, tasks, gram, data.X, limits, starts)
+        limits = _settings(machine, settings, begin, callback)
+        solutions, outcomes = solve_tasks(formulation, tasks, gram, limits, starts)
     if like is not None:
-        outcomes = take_over(like, formulation, tasks, solutions, outcomes, moved)
+        outcomes = take_over(like, formulation, tasks, solutions, outcomes, moved, gram)
     fitting = Fitting(
         data.X,
         gram,
@@ -171,9 +169,7 @@ def _fit(
         machine._sums_to_zero,
     )
     conclusion.refuse_infeasible(machine, fitting)
-    try:
-        machine._keep(fitting, kernel, data.y, data.weight)
-    except KeyboardInterrupt:
+    if interrupted(lambda: machine._keep(fitting, kernel, data.y, data.weight)):
         # The model is there, and only its proof was interrupted.
         fitting.interrupt()
         machine._keep(fitting, kernel, data.y, data.weight)
@@ -187,13 +183,12 @@ def _settings(
     given: Settings | None,
     begin: float,
     callback: Any,
-    objective_floor: float = -np.inf,
 ) -> Settings:
     """Return the settings of the solver; time counts from the moment the fit was called."""
     if given is not None:
-        settings = replace(given, callback=callback, objective_floor=objective_floor)
+        settings = replace(given, callback=callback)
     else:
-        settings = settings_for(machine, callback, objective_floor)
+        settings = settings_for(machine, callback)
         settings = replace(settings, time_limit=machine._time_for_fit())
     if settings.time_limit is None:
         return settings

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import EpsilonInsensitive, Hinge, PiecewiseQuadratic, SquaredHinge
-from mercer.solvers import DualProblem
+from mercer.solvers import DualProblem, Problem, Solution
 from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import Costs, repaired, within_bounds
 from mercer.solvers.rounding import ValueErrors
@@ -33,7 +33,7 @@ class Task:
 
     Attributes
     ----------
-    problem : DualProblem
+    problem : Problem
         What the solver is given.
     y : array
         Labels -1 and +1, or real targets, of the rows.
@@ -47,12 +47,21 @@ class Task:
         The linear functions that stand beside the kernel, where there are any.
     """
 
-    problem: DualProblem
+    problem: Problem
     y: Array
     weight: Array
     rows: Rows | None = None
     name: Any = None
     linear: Any = None
+
+    def values(self, solution: Solution) -> Array:
+        """Return f0 = K beta on the rows of the task, as the solver left it."""
+        values, sign = solution.values[: len(self.y)], self.problem.sign
+        return values if sign is None else sign[: len(values)] * values
+
+    def start(self, variables: Array) -> Array:
+        """Return a feasible point near the given variables."""
+        return self.problem.dual.feasible(variables)
 
 
 _CONSPICUOUS = 1e-6
@@ -88,10 +97,11 @@ class Batch(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The model of one task: f = sum_i beta_i k(x_i, .) + intercept.
+    """The model of one task: (sum_i beta_i k(x_i, .) + intercept) / scale.
 
-    ``rho`` is the margin that a nu machine found (its coefficients are divided by it where the
-    margin is scaled to 1), ``epsilon`` the tube. ``linear`` are the coefficients of a linear
+    ``rho`` is the margin that a nu machine or a hard margin found. Everything is in the units of
+    the problem, in which it is proved; the model is divided by ``scale``, which is rho where the
+    margin is scaled to 1. ``epsilon`` is the tube, ``linear`` are the coefficients of a linear
     function that is added to f, where a machine has one.
     """
 
@@ -100,6 +110,12 @@ class Outcome(NamedTuple):
     rho: float = float("nan")
     epsilon: float = float("nan")
     linear: Any = None
+    scale: float = 1.0
+
+    @property
+    def coef(self) -> Array:
+        """The coefficients of the model."""
+        return self.beta if self.scale == 1.0 else self.beta / self.scale
 
 
 class Measure(NamedTuple):
@@ -113,19 +129,7 @@ class Measure(NamedTuple):
 
 
 class Formulation(ABC):
-    """Poses tasks and reads their solutions."""
-
-    attempts = 0
-    """How often the tolerance may be lowered; see `next_tolerance`."""
-
-    hard = False
-    """Whether losses are constraints, which need not be feasible."""
-
-    double = False
-    """Whether kernel values must be float64, whatever the tolerance."""
-
-    signed_gram = False
-    """Whether the variables are all positive and the signs belong into the kernel matrix."""
+    """Poses problems, reads their solutions and proves the models."""
 
     boxed = False
     """Whether coefficients are bounded by `price` times the weight of their row."""
@@ -133,12 +137,15 @@ class Formulation(ABC):
     price = 1.0
     """What a unit of weight costs: coefficients grow with it, and with the weight of their row."""
 
+    double = False
+    """Whether kernel values must be float64, whatever the tolerance."""
+
     @abstractmethod
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem for targets `y` with weights on the given rows."""
 
     @abstractmethod
-    def outcome(self, task: Task, solution: Any) -> Outcome:
+    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the model that a solution stands for."""
 
     @abstractmethod
@@ -169,14 +176,15 @@ class Formulation(ABC):
         largest = float(np.square(errors.size.max(initial=0.0)))
         for task, outcome, f0 in zip(tasks, outcomes, values, strict=True):
             measure = self.measure(task, outcome, f0, errors)
-            floor = proof.rounding_floor(self.variables(task, outcome), largest)
+            floor = proof.rounding_floor(outcome.beta, largest)
             terms = max(measure.values.terms, floor)
             found.append(measure._replace(values=measure.values._replace(terms=terms)))
         return found
 
     def variables(self, task: Task, outcome: Outcome) -> Array:
         """Return the variables of the problem for a model: the inverse of `outcome`."""
-        return outcome.beta
+        sign = task.problem.sign
+        return outcome.beta if sign is None else sign * outcome.beta
 
     def multipliers(self, outcome: Outcome) -> list[float] | None:
         """Return the multipliers of the groups that a model stands for; None where not used."""
@@ -185,26 +193,6 @@ class Formulation(ABC):
     def offset(self, outcome: Outcome, rows: Any) -> Any:
         """Return what a model adds to its expansion on some of the training rows."""
         return outcome.intercept
-
-    def unit(self, outcome: Outcome) -> float:
-        """Return how many units of the proof a unit of the model's values is."""
-        return 1.0
-
-    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
-        """Return f0 = K beta on the rows of the task from the values of the solver's variables."""
-        return values
-
-    def objective_floor(self, y: Array | None, gram: Any) -> float:
-        """Return the value of the dual objective below which the task is infeasible."""
-        return -np.inf
-
-    def first_tolerance(self, tol: float, gram: Any) -> float:
-        """Return the tolerance for the solver, given the one in units of the decision function."""
-        return tol
-
-    def next_tolerance(self, outcome: Outcome, used: float, wanted: float) -> float | None:
-        """Return a smaller tolerance to go on with, None where the one used was small enough."""
-        return None
 
 
 class LossFormulation(Formulation):
@@ -223,27 +211,18 @@ class LossFormulation(Formulation):
     def __init__(self, loss: PiecewiseQuadratic, C: float, fit_intercept: bool = True) -> None:
         self.loss, self.C, self.fit_intercept = loss, C, fit_intercept
         self.hard = np.inf == C
+        self.double = self.hard
         self.price = C
         self.boxed = isinstance(loss, Hinge | EpsilonInsensitive)
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
-        """Return the problem: the dual terms of the loss and, with an intercept, one equality."""
-        return self.tasks(Batch(y, weight, rows, [len(y)], [name]))[0]
+        """Return the problem, with a constant where there is an intercept."""
+        basis = np.zeros(len(y), dtype=np.int64) if self.fit_intercept else None
+        return Task(
+            Problem(self.loss, y, self.C * weight, rows, basis, name=name), y, weight, rows, name
+        )
 
-    def tasks(self, batch: Batch) -> list[Task]:
-        """Return the problems of several tasks; the dual terms are computed for all at once."""
-        group = np.zeros(len(batch.y), dtype=np.int64) if self.fit_intercept else None
-        arrays = self.loss.pieces(batch.y, self.C * batch.weight)._asdict()
-        arrays |= {"group": group, "rows": batch.rows}
-        given = [(key, array) for key, array in arrays.items() if array is not None]
-        tasks = []
-        for part, name in zip(batch.slices, batch.names, strict=True):
-            rows = None if batch.rows is None else batch.rows[part]
-            problem = DualProblem(**{key: array[part] for key, array in given})
-            tasks.append(Task(problem, batch.y[part], batch.weight[part], rows, name=name))
-        return tasks
-
-    def outcome(self, task: Task, solution: Any) -> Outcome:
+    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the coefficients; the intercept is minus the multiplier of the equality."""
         intercept = -float(solution.multiplier[0]) if self.fit_intercept else 0.0
         return Outcome(solution.beta, intercept)
@@ -272,8 +251,8 @@ class LossFormulation(Formulation):
         linear = self._linear_values(tasks, outcomes)
         level = f0 if linear is None else f0 + linear
         f, c = level + b, self.C * weight
-        problem = tasks[0].problem
-        if len(tasks) > 1:
+        problem = tasks[0].problem.dual if len(tasks) == 1 else None
+        if problem is None:
             problem = DualProblem(*self.loss.pieces(y, c))
         checked = proof.conditions(problem, beta, level, starts, self.fit_intercept)
         rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])

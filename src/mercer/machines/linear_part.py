@@ -20,6 +20,7 @@ fewer than d + 1 points, or all lie on a plane, a is the shortest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,14 @@ from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, count
-from mercer.solvers import DualProblem, Settings, Solution
-from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
+from mercer.solvers import DualProblem, Solution
+from mercer.solvers.dense_interior_point import require_memory
 from mercer.solvers.equations import FeasiblePoint, near_equations
 from mercer.solvers.feasibility import Costs
 from mercer.solvers.rounding import UNIT, ValueErrors
 
 from .errors import ParameterError
 from .formulation import Batch, Formulation, LossFormulation, Measure, Outcome, Task, joined
-from .hard_formulation import HardTube
 
 Array = NDArray[np.float64]
 
@@ -173,7 +173,7 @@ class WithLinearPart(LossFormulation):
 
     def __init__(self, inner: LossFormulation, kernel: Kernel, X: Any) -> None:
         super().__init__(inner.loss, inner.C, True)
-        self._inner, self._kernel = inner, kernel
+        self._kernel = kernel
         self.columns = linear_columns(kernel)
         self._X = _numbers(X, kernel, self.columns)
         self._first = _first_of_equal(X, columns_seen(kernel))
@@ -188,28 +188,13 @@ class WithLinearPart(LossFormulation):
             task.linear = LinearPart(self._rows(task.rows))
             there = np.arange(len(self._X)) if task.rows is None else task.rows
             _, first, same = np.unique(self._first[there], return_index=True, return_inverse=True)
-            if len(first) < len(there):
-                task.problem.rows = there[first[same]]
+            rows = there[first[same]] if len(first) < len(there) else task.rows
+            basis, weight = task.linear.equations, task.weight
+            task.problem = replace(task.problem, rows=rows, basis=basis, weight=weight)
         return tasks
 
-    def solve(self, task: Task, gram: Any, settings: Settings) -> Solution:
-        """Return the solution of a task.
-
-        Parameters
-        ----------
-        task : Task
-            The task.
-        gram : Gram
-            The kernel matrix of all training rows, in float64.
-        settings : Settings
-            Limits.
-        """
-        limit = np.inf
-        if isinstance(self._inner, HardTube):
-            limit = self._inner.largest_norm(task.y, gram)
-        solution = solve_with_equations(
-            task.problem, gram, settings, task.linear.equations, task.weight, limit
-        )
+    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
+        """Return the coefficients of the expansion and of the linear function."""
         if solution.negative_curvature:
             kernel = self._kernel
             raise ParameterError(
@@ -217,10 +202,6 @@ class WithLinearPart(LossFormulation):
                 "quadratic form is negative for coefficients that are orthogonal to all linear "
                 "functions. Correct the claim, or use another kernel."
             )
-        return solution
-
-    def outcome(self, task: Task, solution: Any) -> Outcome:
-        """Return the coefficients of the expansion and of the linear function."""
         b, a = task.linear.coefficients(solution.multiplier)
         return Outcome(solution.beta, b, linear=a)
 
@@ -297,7 +278,7 @@ class WithLinearPart(LossFormulation):
         key = beta.tobytes()
         known = task.linear.known
         if known is None or known[0] != key:
-            lower, upper = task.problem.lower, task.problem.upper
+            lower, upper = task.problem.dual.lower, task.problem.dual.upper
             point = near_equations(beta, lower, upper, self._rows(task.rows))
             task.linear.known = key, point
         found: FeasiblePoint | None = task.linear.known[1]

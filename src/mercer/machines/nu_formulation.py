@@ -12,22 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import DualProblem
+from mercer.losses import OneSided
+from mercer.solvers import DualProblem, Problem, Solution
 from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import at_least, at_most
-from mercer.solvers.rounding import ValueErrors
+from mercer.solvers.margin import Margin
+from mercer.solvers.rounding import ValueErrors, largest_square
 
 from .errors import InfeasibleNuError
 from .formulation import Batch, Formulation, Measure, Outcome, Rows, Task
-from .scale import largest_square
 
 Array = NDArray[np.float64]
-
-_RESOLUTION = 1e-13
-"""A violation this small beside the largest value of an expansion is rounding."""
-
-_NO_MARGIN = 1e-11
-"""A margin this small beside the largest value of an expansion is none."""
 
 _ONE = np.zeros(1, dtype=np.intp)
 """All variables are one group."""
@@ -41,37 +36,20 @@ class NuClassification(Formulation):
     b = -(m+ + m-) / 2. The model is divided by rho, so that its margin lies at +-1; it is then
     the C-SVC of C = 1 / rho.
 
-    Without an intercept there is one sum, nu W, over the y_i beta_i. The signs then belong into
-    the matrix y_i y_j K_ij, and its multiplier is rho.
+    Without an intercept there is one sum, nu W, over the y_i beta_i; its multiplier is rho.
     """
-
-    attempts = 3
-    _largest = 0.0  # the largest k(x, x), as soon as there is a matrix
 
     def __init__(self, nu: float, fit_intercept: bool = True) -> None:
         self.nu, self.fit_intercept = nu, fit_intercept
-        self.signed_gram = not fit_intercept
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem, or say which nu would have been feasible."""
-        zero = np.zeros(len(y))
         total = self.nu * float(weight.sum())
-        if not self.fit_intercept:
-            group = np.zeros(len(y), dtype=np.int64)
-            problem = DualProblem(zero, weight, zero, group=group, totals=np.array([total]))
-            return Task(problem, y, weight, rows, name)
-        largest = largest_nu(y, weight)
-        if self.nu > largest * (1.0 + 1e-12):
-            raise InfeasibleNuError(self.nu, largest, name if name is not None else (-1, 1))
-        signed = y * weight
-        problem = DualProblem(
-            np.minimum(signed, 0.0),
-            np.maximum(signed, 0.0),
-            zero,
-            group=np.where(y > 0.0, np.int64(0), np.int64(1)),
-            rows=rows,
-            totals=np.array([0.5 * total, -0.5 * total]),
-        )
+        if self.fit_intercept:
+            largest = largest_nu(y, weight)
+            if self.nu > largest * (1.0 + 1e-12):
+                raise InfeasibleNuError(self.nu, largest, name if name is not None else (-1, 1))
+        problem = two_sided(y, weight, total, rows, name, self.fit_intercept, Margin())
         return Task(problem, y, weight, rows, name)
 
     def tasks(self, batch: Batch) -> list[Task]:
@@ -83,82 +61,48 @@ class NuClassification(Formulation):
                 raise InfeasibleNuError(self.nu, limits[tightest], batch.names[tightest])
         return super().tasks(batch)
 
-    def outcome(self, task: Task, solution: Any) -> Outcome:
+    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the model with its margin at 1; where there is none, it is left unscaled."""
-        if self.fit_intercept:
-            plus, minus = (float(m) for m in solution.multiplier)
-            rho, b, beta = 0.5 * (plus - minus), -0.5 * (plus + minus), solution.beta
-        else:
-            rho, b, beta = float(solution.multiplier[0]), 0.0, task.y * solution.beta
-        if rho <= _NO_MARGIN * float(np.abs(beta).sum()) * self._largest:
-            return Outcome(beta, b, rho=0.0)
-        return Outcome(beta / rho, b / rho, rho=rho)
-
-    def variables(self, task: Task, outcome: Outcome) -> Array:
-        """Return the coefficients in units of the weights."""
-        beta = outcome.beta * _scale(outcome)
-        return beta if self.fit_intercept else task.y * beta
+        outcome = read_margin(task, solution)
+        rho = Margin().known(outcome.rho, outcome.beta, largest_square(gram))
+        return outcome._replace(rho=rho, scale=rho if rho > 0.0 else 1.0)
 
     def multipliers(self, outcome: Outcome) -> list[float] | None:
-        """Return rho - b and -rho - b, in units of the weights."""
-        b = outcome.intercept * _scale(outcome)
-        return [outcome.rho - b, -outcome.rho - b] if self.fit_intercept else [outcome.rho]
-
-    def unit(self, outcome: Outcome) -> float:
-        """Return the margin, by which the model is divided and its proof is not."""
-        return _scale(outcome)
-
-    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
-        """Return the values in the units of the model."""
-        return (values if self.fit_intercept else task.y * values) / _scale(outcome)
+        """Return rho - b and -rho - b."""
+        rho, b = outcome.rho, outcome.intercept
+        return [rho - b, -rho - b] if self.fit_intercept else [rho]
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation in units of the weights, the excess in the model's."""
-        scale, y = _scale(outcome), task.y
-        beta, raw, b = outcome.beta * scale, f0 * scale, outcome.intercept * scale
+        scale, y, beta, b = outcome.scale, task.y, outcome.beta, outcome.intercept
         least = self.nu * math.fsum(task.weight)
         point = at_least(beta, y * task.weight, least, balanced=self.fit_intercept)
         doubt = _doubt(point, beta, task, errors)
-        values = proof.nu_svc_values(y, task.weight, self.nu, beta, raw, b, outcome.rho, doubt)
+        values = proof.nu_svc_values(y, task.weight, self.nu, beta, f0, b, outcome.rho, doubt)
         values = values._replace(norm2=values.norm2 / scale**2)
         if self.fit_intercept:
-            checked = self._conditions(task, beta, raw)
+            checked = self._conditions(task, beta, f0)
             low, high = checked.ranges.sum(axis=0).tolist()
             intercept_range = (-0.5 * high / scale, -0.5 * low / scale)
             if not intercept_range[0] < intercept_range[1]:
-                intercept_range = (outcome.intercept, outcome.intercept)
+                intercept_range = (b / scale, b / scale)
         else:
-            checked = proof.conditions(task.problem, y * beta, y * raw, _ONE)
+            checked = proof.conditions(task.problem.dual, y * beta, y * f0, _ONE)
             intercept_range = (0.0, 0.0)
-        margin = 1.0 if outcome.rho > 0.0 else outcome.rho
-        excess = margin - y * (f0 + outcome.intercept)
+        excess = (outcome.rho - y * (f0 + b)) / scale
         return Measure(values, checked.violation, excess, checked.at_bound, intercept_range)
 
     def _conditions(self, task: Task, beta: Array, f0: Array) -> proof.Conditions:
         """Return the optimality conditions of the two classes, each a group of its own."""
         order = np.argsort(task.y < 0.0, kind="stable")
         zero = np.zeros(len(order))
-        problem = DualProblem(task.problem.lower[order], task.problem.upper[order], zero)
+        dual = task.problem.dual
+        problem = DualProblem(dual.lower[order], dual.upper[order], zero)
         starts = np.array([0, np.count_nonzero(task.y > 0.0)])
         checked = proof.conditions(problem, beta[order], f0[order], starts)
         at_bound = np.empty(len(order), dtype=bool)
         at_bound[order] = checked.at_bound
         return checked._replace(at_bound=at_bound)
-
-    def first_tolerance(self, tol: float, gram: Any) -> float:
-        """Return the tolerance itself, and remember the size of kernel values."""
-        self._largest = abs(largest_square(gram))
-        return tol
-
-    def next_tolerance(self, outcome: Outcome, used: float, wanted: float) -> float | None:
-        """Return a smaller one where it is not small beside rho, by which the model is divided.
-
-        Where there is no margin at all, this ends at what double precision resolves.
-        """
-        size = float(np.abs(outcome.beta).sum()) * _scale(outcome) * self._largest
-        if used <= 0.1 * abs(outcome.rho) or 0.01 * used < _RESOLUTION * size:
-            return None
-        return 0.01 * used
 
 
 class OneClass(Formulation):
@@ -173,13 +117,11 @@ class OneClass(Formulation):
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem; `y` is not used."""
-        zero = np.zeros(len(weight))
-        group = np.zeros(len(weight), dtype=np.int64)
-        totals = np.array([self.nu * float(weight.sum())])
-        problem = DualProblem(zero, weight, zero, group=group, rows=rows, totals=totals)
-        return Task(problem, np.ones(len(weight)), weight, rows, name)
+        total, ones = self.nu * float(weight.sum()), np.ones(len(weight))
+        problem = one_sided(0.0 * ones, ones, weight, total, rows, name)
+        return Task(problem, ones, weight, rows, name)
 
-    def outcome(self, task: Task, solution: Any) -> Outcome:
+    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the model f - rho."""
         rho = float(solution.multiplier[0])
         return Outcome(solution.beta, -rho, rho=rho)
@@ -194,7 +136,7 @@ class OneClass(Formulation):
         point = at_least(beta, task.weight, self.nu * math.fsum(task.weight), balanced=False)
         doubt = _doubt(point, beta, task, errors)
         values = proof.one_class_values(task.weight, self.nu, beta, f0, rho, doubt)
-        checked = proof.conditions(task.problem, outcome.beta, f0, _ONE)
+        checked = proof.conditions(task.problem.dual, outcome.beta, f0, _ONE)
         low, high = checked.ranges[0]
         interval = (-float(high), -float(low)) if low < high else (-rho, -rho)
         return Measure(values, checked.violation, rho - f0, checked.at_bound, interval)
@@ -214,34 +156,23 @@ class NuRegression(Formulation):
     def __init__(self, C: float, nu: float, fit_intercept: bool = True) -> None:
         self.C, self.nu, self.fit_intercept = C, nu, fit_intercept
         self.price = C
-        self.signed_gram = not fit_intercept
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
         """Return the problem in doubled variables."""
-        n = len(y)
-        bound, zero = self.C * weight, np.zeros(n)
-        half = 0.5 * self.C * self.nu * float(weight.sum())
-        if not self.fit_intercept:
-            problem = DualProblem(
-                np.zeros(2 * n),
-                np.concatenate([bound, bound]),
-                np.concatenate([-y, y]),
-                group=np.zeros(2 * n, dtype=np.int64),
-                totals=np.array([2.0 * half]),
-            )
-            return Task(problem, y, weight, rows, name)
+        n, total = len(y), self.C * self.nu * float(weight.sum())
         once = np.arange(n) if rows is None else rows
-        problem = DualProblem(
-            np.concatenate([zero, -bound]),
-            np.concatenate([bound, zero]),
-            np.concatenate([-y, -y]),
-            group=np.repeat(np.array([0, 1], dtype=np.int64), n),
-            rows=np.concatenate([once, once]),
-            totals=np.array([half, -half]),
-        )
+        bound, twice = np.tile(self.C * weight, 2), np.tile(once, 2)
+        side = np.repeat([1.0, -1.0], n)
+        if self.fit_intercept:
+            group = np.repeat(np.array([0, 1], dtype=np.int64), n)
+            totals = np.array([0.5 * total, -0.5 * total])
+            problem = Problem(OneSided(side), np.tile(y, 2), bound, twice, group, totals, name)
+        else:
+            ones = np.ones(2 * n)
+            problem = one_sided(side * np.tile(y, 2), ones, bound, total, twice, name, side)
         return Task(problem, y, weight, rows, name)
 
-    def outcome(self, task: Task, solution: Any) -> Outcome:
+    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the model with its tube, which is not negative."""
         first, second = np.split(solution.beta, 2)
         if np.any((first != 0.0) & (second != 0.0)):
@@ -261,10 +192,6 @@ class NuRegression(Formulation):
         """Return both halves; a sum that a tube of width 0 left open is shared by all rows."""
         positive, negative = np.maximum(outcome.beta, 0.0), np.maximum(-outcome.beta, 0.0)
         return np.concatenate([positive, -negative if self.fit_intercept else negative])
-
-    def solver_values(self, task: Task, outcome: Outcome, values: Array) -> Array:
-        """Return the values of the first half, whose sign is +."""
-        return values[: len(task.y)]
 
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
         """Return primal, dual and violation; see `mercer.solvers.certification`."""
@@ -339,5 +266,45 @@ def largest_nu(y: Array, weight: Array) -> float:
     return 2.0 * min(plus, total - plus) / total
 
 
-def _scale(outcome: Outcome) -> float:
-    return outcome.rho if outcome.rho > 0.0 else 1.0
+def one_sided(
+    y: Array,
+    side: Array,
+    c: Array,
+    total: float,
+    rows: Rows | None,
+    name: Any,
+    sign: Array | None = None,
+    margin: Margin | None = None,
+) -> Problem:
+    """Return the problem of one-sided losses with one sum of all variables."""
+    group, totals = np.zeros(len(y), dtype=np.int64), np.array([total])
+    return Problem(OneSided(side), y, c, rows, group, totals, name, sign, margin=margin)
+
+
+def two_sided(
+    y: Array,
+    c: Array,
+    total: float,
+    rows: Rows | None,
+    name: Any,
+    fit_intercept: bool,
+    margin: Margin,
+) -> Problem:
+    """Return the problem of two classes whose coefficients have a total: nu-SVC, hard margin.
+
+    Without an intercept the variables are y_i beta_i, and the signs belong to the objects.
+    """
+    zero = np.zeros(len(y))
+    if not fit_intercept:
+        return one_sided(zero, np.ones(len(y)), c, total, rows, name, y, margin)
+    group = np.where(y > 0.0, np.int64(0), np.int64(1))
+    totals = np.array([0.5 * total, -0.5 * total])
+    return Problem(OneSided(y), zero, c, rows, group, totals, name, margin=margin)
+
+
+def read_margin(task: Task, solution: Solution) -> Outcome:
+    """Return coefficients, intercept and margin of two classes, divided by nothing."""
+    if len(solution.multiplier) == 2:
+        plus, minus = (float(m) for m in solution.multiplier)
+        return Outcome(solution.beta, -0.5 * (plus + minus), rho=0.5 * (plus - minus))
+    return Outcome(task.y * solution.beta, 0.0, rho=float(solution.multiplier[0]))

@@ -40,6 +40,7 @@ class NuSVC(KernelClassifier):
         by which the model is divided, is not large beside it.
     {cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties, random_state}
     {multiclass, calibration, fit_intercept, no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {solver}
 
     Attributes
     ----------
@@ -62,6 +63,8 @@ class NuSVC(KernelClassifier):
     >>> NuSVC(nu=0.5, kernel="linear").fit(X, y).predict([[-0.5, -1.0]]).tolist()
     [0]
     """
+
+    _divided_by_margin = True
 
     def __init__(
         self,
@@ -90,6 +93,7 @@ class NuSVC(KernelClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         dtype: str = "auto",
+        solver: str = "auto",
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -115,6 +119,7 @@ class NuSVC(KernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.dtype = dtype
+        self.solver = solver
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

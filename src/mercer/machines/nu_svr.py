@@ -36,6 +36,7 @@ class NuSVR(KernelRegressor):
         Price of a unit of deviation beyond the tube.
     {kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter}
     {fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {solver}
 
     Attributes
     ----------
@@ -83,6 +84,7 @@ class NuSVR(KernelRegressor):
         warm_start: bool = False,
         n_jobs: int | None = None,
         dtype: str = "auto",
+        solver: str = "auto",
     ) -> None:
         self.nu = nu
         self.C = C
@@ -102,6 +104,7 @@ class NuSVR(KernelRegressor):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.dtype = dtype
+        self.solver = solver
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.

@@ -46,6 +46,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     fit_intercept : bool, default=True
         Accepted as True only: without the threshold rho, f = 0 would be the solution.
     {no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {solver}
 
     Attributes
     ----------
@@ -94,6 +95,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         warm_start: bool = False,
         n_jobs: int | None = None,
         dtype: str = "auto",
+        solver: str = "auto",
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -112,6 +114,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.dtype = dtype
+        self.solver = solver
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the machine.

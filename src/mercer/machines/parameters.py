@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.solvers.ladder import NAMES
+
 from .errors import ParameterError
 
 
@@ -75,6 +77,7 @@ def check_common(machine: Any) -> None:
     check_flag("warm_start", machine.warm_start)
     check_n_jobs(machine.n_jobs)
     check_choice("dtype", machine.dtype, ("auto", "float32", "float64"))
+    check_choice("solver", machine.solver, NAMES)
     if machine.gap_tol is not None:
         check_positive("gap_tol", machine.gap_tol)
     if machine.time_limit is not None:

@@ -31,12 +31,11 @@ from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
-from mercer.solvers.rounding import ValueErrors, estimated, value_sizes
+from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
 from .formulation import Formulation, Measure, Outcome, Task
 from .multiclass import Scheme
 from .rounding import ERROR, GAP_LIMIT, REACHED, SEEN, rounding_of_values
-from .scale import largest_square
 from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
@@ -120,8 +119,12 @@ class Fitting:
             solution.status = "interrupted"
 
     def matrix(self) -> Array:
-        """Return the coefficients of all tasks in the layout of ``dual_coef_``, over all rows."""
+        """Return the coefficients of all problems, laid out as ``dual_coef_``, over all rows."""
         return self.scheme.stack([outcome.beta for outcome in self.outcomes])
+
+    def coef(self) -> Array:
+        """Return the coefficients of the models, laid out as ``dual_coef_``, over all rows."""
+        return self.scheme.stack([outcome.coef for outcome in self.outcomes])
 
     def drop_negligible(self) -> None:
         """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
@@ -162,7 +165,7 @@ class Fitting:
     def alpha_shares(self) -> Array:
         """Return sum_i |beta_i| / sum_i s_i of every task."""
         models = zip(self.tasks, self.outcomes, strict=True)
-        return np.array([float(np.abs(o.beta).sum()) / float(t.weight.sum()) for t, o in models])
+        return np.array([float(np.abs(o.coef).sum()) / float(t.weight.sum()) for t, o in models])
 
     @cached_property
     def largest(self) -> float:
@@ -290,7 +293,7 @@ def _limited_by_rounding(fitting: Fitting, t: int, measure: Measure) -> bool:
         return False
     task, outcome = fitting.tasks[t], fitting.outcomes[t]
     (error,) = rounding_of_values(fitting.gram, [task], [outcome], "float64", settings.n_jobs)
-    return error * fitting.formulation.unit(outcome) > SEEN * settings.tol
+    return error > SEEN * settings.tol
 
 
 def _unsure(settings: Settings, measures: list[Measure]) -> bool:
@@ -304,13 +307,13 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
     gram = fitting.gram.in_precision(precision)
     tasks = [fitting.tasks[t] for t in chosen]
     starts: list[Array | None] = [
-        task.problem.feasible(fitting.formulation.variables(task, fitting.outcomes[t]))
+        task.start(fitting.formulation.variables(task, fitting.outcomes[t]))
         for task, t in zip(tasks, chosen, strict=True)
     ]
     spent = sum(solution.seconds for solution in fitting.solutions)
     steps = max(fitting.solutions[t].n_iter for t in chosen)
     settings = settings.after(steps, spent)
-    refined, outcomes = solve_tasks(fitting.formulation, tasks, gram, fitting.X, settings, starts)
+    refined, outcomes = solve_tasks(fitting.formulation, tasks, gram, settings, starts)
     for t, solution, outcome in zip(chosen, refined, outcomes, strict=True):
         fitting.solutions[t] = solution.after(fitting.solutions[t])
         fitting.outcomes[t] = outcome
@@ -331,10 +334,8 @@ def _checked(
 def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
     """Return what `prove` returns from the values that the solver left, NaN where it has none."""
     formulation, tasks, outcomes = fitting.formulation, fitting.tasks, fitting.outcomes
-    values = [
-        formulation.solver_values(task, outcome, solution.values)
-        for task, outcome, solution in zip(tasks, outcomes, fitting.solutions, strict=True)
-    ]
+    pairs = zip(tasks, fitting.solutions, strict=True)
+    values = [task.values(solution) for task, solution in pairs]
     lowest = min(solution.precision for solution in fitting.solutions)
     measures = formulation.measures(tasks, outcomes, values, fitting.errors(lowest))
     return fitting.matrix(), measures, f"{lowest}, {SOLVER_VALUES}"
@@ -377,17 +378,13 @@ def _estimate(fitting: Fitting) -> float:
     Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
     it is less than the tolerance, that will do.
     """
-    units = [fitting.formulation.unit(outcome) for outcome in fitting.outcomes]
     if fitting.gram.kernel.definiteness.is_psd:
         norms = [math.sqrt(float(np.square(outcome.beta).sum())) for outcome in fitting.outcomes]
-        largest = ERROR["float32"] * fitting.largest
-        bound = max(largest * norm * unit for norm, unit in zip(norms, units, strict=True))
+        bound = ERROR["float32"] * fitting.largest * max(norms)
         if bound <= fitting.settings.tol:
             return bound
-    errors = rounding_of_values(
-        fitting.gram, fitting.tasks, fitting.outcomes, "float32", fitting.settings.n_jobs
-    )
-    return max(error * unit for error, unit in zip(errors, units, strict=True))
+    models = fitting.tasks, fitting.outcomes
+    return max(rounding_of_values(fitting.gram, *models, "float32", fitting.settings.n_jobs))
 
 
 def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
@@ -411,11 +408,8 @@ def _fresh_values(fitting: Fitting) -> list[Array] | None:
     """
     if fitting.gram.in_python or not all(solution.fresh for solution in fitting.solutions):
         return None
-    parts = (fitting.tasks, fitting.outcomes, fitting.solutions)
-    return [
-        fitting.formulation.solver_values(task, outcome, solution.values)
-        for task, outcome, solution in zip(*parts, strict=True)
-    ]
+    pairs = zip(fitting.tasks, fitting.solutions, strict=True)
+    return [task.values(solution) for task, solution in pairs]
 
 
 def _refinable(fitting: Fitting, measures: list[Measure]) -> bool:

@@ -44,6 +44,7 @@ class SVC(KernelClassifier):
         Price of a squared unit of slack in addition to that of ``C``:
         sum_i s_i (C xi_i + C2 xi_i^2).
     {multiclass, calibration, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {solver}
 
     Attributes
     ----------
@@ -98,6 +99,7 @@ class SVC(KernelClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         dtype: str = "auto",
+        solver: str = "auto",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -125,6 +127,7 @@ class SVC(KernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.dtype = dtype
+        self.solver = solver
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -13,7 +13,6 @@ from mercer.solvers import Certificate
 from .documentation import documented
 from .fitting import fit
 from .formulation import LossFormulation
-from .hard_formulation import HardTube
 from .parameters import check_choice, check_non_negative, check_positive, cost_constant
 from .proving import Fitting
 from .regressor import KernelRegressor
@@ -49,6 +48,7 @@ class SVR(KernelRegressor):
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         Whether the deviation beyond the tube counts linearly or squared.
     {fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
+    {solver}
 
     Attributes
     ----------
@@ -101,6 +101,7 @@ class SVR(KernelRegressor):
         warm_start: bool = False,
         n_jobs: int | None = None,
         dtype: str = "auto",
+        solver: str = "auto",
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -121,6 +122,7 @@ class SVR(KernelRegressor):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.dtype = dtype
+        self.solver = solver
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None) -> Self:
         """Train the machine.
@@ -180,8 +182,7 @@ class SVR(KernelRegressor):
         epsilon: Any = float(self.epsilon)
         if extra is not None:
             epsilon = np.asarray(extra, dtype=np.float64)
-        kind = HardTube if np.inf == self.C_ else LossFormulation
-        return kind(_LOSSES[self.loss](epsilon), self.C_, bool(self.fit_intercept))
+        return LossFormulation(_LOSSES[self.loss](epsilon), self.C_, bool(self.fit_intercept))
 
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None

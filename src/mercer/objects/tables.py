@@ -95,19 +95,6 @@ def columns_of(X: Any) -> list[list[Any]]:
     return [list(X)]
 
 
-def with_column(X: Any, values: np.ndarray) -> np.ndarray:
-    """Return objects, or the rows of a table, with one more column, as an array of objects.
-
-    `X`: the objects; they become the first column, or the columns of the table the first ones.
-    """
-    columns = [_column(X, [j]) for j in range(X.shape[1])] if is_table(X) else [X]
-    table = np.empty((len(values), len(columns) + 1), dtype=object)
-    for j, column in enumerate([*columns, values]):
-        for i, value in enumerate(column):
-            table[i, j] = value
-    return table
-
-
 def _column(X: Any, columns: list[int]) -> list:
     """Return the objects of one column."""
     if len(columns) != 1:

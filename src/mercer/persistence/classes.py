@@ -16,21 +16,27 @@ from sklearn.base import BaseEstimator
 from mercer import features, machines
 
 _PARTS = {
+    "BinaryProcess": "mercer.machines.gaussian_process.latent",
     "BriefParts": "mercer.machines.record",
     "Certificate": "mercer.solvers",
     "Convergence": "mercer.kernels.models.baum_welch",
     "Expansion": "mercer.expansion",
     "HiddenMarkov": "mercer.kernels",
+    "Hyperparameter": "mercer.kernels.hyperparameters",
     "MercerCovariance": "mercer.machines.gaussian_process.covariance",
+    "Mode": "mercer.machines.gaussian_process.laplace",
     "NegativeCurvature": "mercer.solvers.curvature",
     "PairCertificates": "mercer.machines.class_pairs",
     "PairTable": "mercer.machines.class_pairs",
     "Posterior": "mercer.machines.gaussian_process.posterior",
     "Sigmoids": "mercer.machines.calibration",
     "SklearnCovariance": "mercer.machines.gaussian_process.covariance",
+    "SoftmaxMode": "mercer.machines.gaussian_process.softmax_laplace",
+    "SoftmaxProcess": "mercer.machines.gaussian_process.latent",
     "Steps": "mercer.machines.calibration",
     "TrainingRecord": "mercer.machines.record",
     "TwoSlopes": "mercer.machines.calibration",
+    "Values": "mercer.machines.gaussian_process.covariance",
     "Vocabulary": "mercer.objects.vocabulary",
 }
 

@@ -41,12 +41,12 @@ from mercer.machines.formulation import Batch, LossFormulation
 from mercer.machines.proving import assumption
 from mercer.machines.regressor import KernelRegressor
 from mercer.machines.rounding import GAP_LIMIT
-from mercer.machines.solving import FINE_TOL
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.decomposition import native_settings
+from mercer.solvers.ladder import FINE_TOL
 
 from . import known_values
 
@@ -116,6 +116,8 @@ def refusal(machine: Any) -> str | None:
         return "max_iter or time_limit ends each fit by itself"
     if machine.gap_tol is not None:
         return "gap_tol ends each fit by itself"
+    if machine.solver == "interior_point":
+        return "interior points solve one problem at a time"
     if machine.verbose or machine.__dict__.get("_listeners") or "_skl_callbacks" in vars(machine):
         return "someone watches each fit"
     machine._check_parameters()

@@ -70,11 +70,10 @@ class Trial:
 
     Examples
     --------
-    >>> import mercer
-    >>> from mercer.data import rings
-    >>> found = mercer.tune(*rings(60, random_state=0))
-    >>> found.chosen in found.trials, found.chosen.stage in ("coarse", "fine")
-    (True, True)
+    >>> from mercer.kernels import RBF
+    >>> from mercer.selection import Trial
+    >>> Trial(RBF(0.5), C=1.0, epsilon=None, score=0.9, error=0.01, stage="coarse").score
+    0.9
     """
 
     kernel: Kernel
@@ -109,10 +108,11 @@ class Tuning:
 
     Examples
     --------
-    >>> import mercer
-    >>> from mercer.data import rings
-    >>> found = mercer.tune(*rings(60, random_state=0))
-    >>> found.task, len(found.trials) > 1
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import tune
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = tune(X[::3], y[::3], nested=False, time_limit=20)
+    >>> found.task, bool(found.chosen.score > 0.9)
     ('classification', True)
     """
 

@@ -21,6 +21,7 @@ from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import advice
 
+from .interrupt import in_turn, interrupted
 from .problem import DualProblem, Job, Problem, Settings, Solution
 
 
@@ -39,19 +40,24 @@ class Decomposition:
                 f"decomposition needs a loss whose conjugate is piecewise quadratic; "
                 f"{type(problem.loss).__name__} has no method pieces."
             )
+        if problem.unbounded:
+            return "decomposition takes hard constraints in rounds: a basis of groups."
         if not problem.grouped:
             return "decomposition takes a constant for each of at most two groups, no other basis."
         return None
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions; jobs of one Gram go to the core together."""
-        solutions: list[Solution] = []
-        for gram, batch in groupby(jobs, key=lambda job: job.gram):
-            part = list(batch)
-            solutions += _run(
-                [job.problem.dual for job in part], gram, settings, [job.start for job in part]
-            )
-        return solutions
+        if len(jobs) == 1:
+            return _run([jobs[0].problem.dual], jobs[0].gram, settings, [jobs[0].start])
+        batches = [list(batch) for _, batch in groupby(jobs, key=lambda job: job.gram)]
+        return in_turn(_run_batch, batches, settings)
+
+
+def _run_batch(jobs: list[Job], settings: Settings) -> list[Solution]:
+    """Call the native solver on jobs of one Gram."""
+    problems, starts = [job.problem.dual for job in jobs], [job.start for job in jobs]
+    return _run(problems, jobs[0].gram, settings, starts)
 
 
 def _run(
@@ -70,12 +76,15 @@ def _run(
         _blame_overflow(gram, error)
         raise
     seconds = (perf_counter() - begin) / max(len(problems), 1)
-    try:
-        return [_solution(d, seconds, gram.dtype) for d in found]
-    except KeyboardInterrupt:  # just after the run, which hears it by itself
-        solutions = [_solution(d, seconds, gram.dtype) for d in found]
+    solutions: list[Solution] = []
+
+    def read() -> None:
+        solutions[:] = [_solution(d, seconds, gram.dtype) for d in found]
+
+    if interrupted(read):
+        read()
         solutions[-1].status = "interrupted"
-        return solutions
+    return solutions
 
 
 def _blame_overflow(gram: Gram, error: ValueError) -> None:

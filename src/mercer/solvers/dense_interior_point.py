@@ -35,6 +35,7 @@ from mercer.gram import Gram
 from .crossover import Crossover
 from .dense_system import DenseSystem, projected_matrix
 from .interior_point import ITERATIONS, LARGE, Iterate
+from .interrupt import interrupted
 from .multipliers import choose_multipliers
 from .problem import DualProblem, Settings, Solution
 from .repeated import Together, without_idle_kinks
@@ -114,16 +115,17 @@ def solve_with_equations(
         found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
         if found is None:
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
-            try:
-                found = method.finished(it, status)
-            except KeyboardInterrupt:
+            ends: list[_Point] = []
+            if interrupted(lambda: ends.append(method.finished(it, status))):
                 status = "interrupted"
-                found = method.finished(it, status)
+                ends.append(method.finished(it, status))
+            found = ends[-1]
         values = method.values(found.beta)
-        try:
-            negative = status != "interrupted" and method.negative_curvature
-        except KeyboardInterrupt:
-            status, negative = "interrupted", False
+        curved: list[bool] = []
+        if status != "interrupted" and interrupted(
+            lambda: curved.append(method.negative_curvature)
+        ):
+            status = "interrupted"
     reached = settings.gap_tol is not None or 2.0 * found.violation <= settings.tol
     if status == "iteration_limit" and reached:
         status = "optimal"  # the last steps are not those of the iterations
@@ -141,7 +143,7 @@ def solve_with_equations(
         seconds=perf_counter() - begin,
         precision="float64",
         n_outer=n_iter,
-        negative_curvature=negative,
+        negative_curvature=any(curved),
         fresh=True,
     )
 

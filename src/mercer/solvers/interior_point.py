@@ -32,6 +32,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from .costs import Costs
+from .interrupt import interrupted
 from .problem import DualProblem, Settings
 
 Array = NDArray[np.float64]
@@ -186,42 +187,55 @@ class InteriorPoint(Costs):
         iterations : int, optional
             Limit on the iterations.
         """
+        self._best, self._done = self._start(), 0
+        status = "interrupted"
+
+        def iterate() -> None:
+            nonlocal status
+            status = self._iterate(settings, begin, largest_norm, iterations)
+
+        interrupted(iterate)
+        return status, self._best, self._done
+
+    def _iterate(
+        self, settings: Settings, begin: float, largest_norm: float, iterations: int
+    ) -> str:
+        """Return how the iterations ended; the best iterate and their number are kept."""
         limit = largest_norm * self.size / self.value
-        it = best = self._start()
-        least, smallest, stuck, k = np.inf, np.inf, 0, 0
-        try:
-            for k in range(iterations + 1):
-                self._trail.append(it)
-                beta = it.beta
-                quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
-                linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
-                norm = np.sqrt(2.0 * quadratic)
-                if limit < np.inf and -linear > limit * norm and self._balances(beta):
-                    return "infeasible", it, k
-                terms = quadratic + float(np.abs(self.slope) @ np.abs(it.t - self._zero))
-                gap = self._complementarity(it) / max(terms, 1e-300)
-                off = float(np.abs(self._off(it)).max())
-                error = max(off, gap, self._missing(it, beta))
-                patient = self.patient and gap > _SMALLEST
-                shrinking = _SMALLEST < error < 0.5 * least or (patient and gap < 0.5 * smallest)
-                stuck, smallest = 0 if shrinking else stuck + 1, min(gap, smallest)
-                if error < least:
-                    best, least = it, error
-                # Rounding of a large beta may spoil its equations, but not what w is.
-                if max(off, gap) <= _ACCURACY and stuck >= _STUCK:
-                    return "optimal", best, k
-                if settings.time_limit and perf_counter() - begin > settings.time_limit:
-                    return "time_limit", best, k
-                report = settings.callback
-                if report and report(k, off * self.value, linear + quadratic, gap, len(beta), 0, 0):
-                    return "interrupted", best, k
-                following = self._step(it) if k < iterations else None
-                if following is None or not following.finite:
-                    break
-                it = following
-        except KeyboardInterrupt:
-            return "interrupted", best, k
-        return "optimal" if least <= _ACCURACY else "iteration_limit", best, k
+        it = self._best
+        least, smallest, stuck = np.inf, np.inf, 0
+        for k in range(iterations + 1):
+            self._done = k
+            self._trail.append(it)
+            beta = it.beta
+            quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
+            linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
+            norm = np.sqrt(2.0 * quadratic)
+            if limit < np.inf and -linear > limit * norm and self._balances(beta):
+                self._best = it
+                return "infeasible"
+            terms = quadratic + float(np.abs(self.slope) @ np.abs(it.t - self._zero))
+            gap = self._complementarity(it) / max(terms, 1e-300)
+            off = float(np.abs(self._off(it)).max())
+            error = max(off, gap, self._missing(it, beta))
+            patient = self.patient and gap > _SMALLEST
+            shrinking = _SMALLEST < error < 0.5 * least or (patient and gap < 0.5 * smallest)
+            stuck, smallest = 0 if shrinking else stuck + 1, min(gap, smallest)
+            if error < least:
+                self._best, least = it, error
+            # Rounding of a large beta may spoil its equations, but not what w is.
+            if max(off, gap) <= _ACCURACY and stuck >= _STUCK:
+                return "optimal"
+            if settings.time_limit and perf_counter() - begin > settings.time_limit:
+                return "time_limit"
+            report = settings.callback
+            if report and report(k, off * self.value, linear + quadratic, gap, len(beta), 0, 0):
+                return "interrupted"
+            following = self._step(it) if k < iterations else None
+            if following is None or not following.finite:
+                break
+            it = following
+        return "optimal" if least <= _ACCURACY else "iteration_limit"
 
     def _start(self) -> Iterate:
         # Next to 0, where the equations hold, or at it where it lies inside of a piece.

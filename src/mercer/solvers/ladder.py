@@ -8,6 +8,9 @@ that make little progress are followed, rung by rung, by
    as that would, where the rank is small enough; pair steps see to the last digits;
 3. twice as many pair steps as before.
 
+Then variables next to a bound are put onto it, and problems whose solution is divided by its margin
+go on with smaller tolerances until these are small beside it (`mercer.solvers.margin`).
+
 All rungs share the limits of the settings. A Ctrl-C between two runs ends the ladder with the best
 point so far and the status "interrupted"; solvers hear one that falls into a run by themselves.
 """
@@ -26,7 +29,16 @@ from mercer.gram import Gram
 
 from .decomposition import Decomposition
 from .feature_interior_point import solve_in_features
+from .hard_tube import HardTube
+from .interior_point_solver import InteriorPointSolver
+from .interrupt import interrupted
+from .margin import margin_of
 from .problem import DualProblem, Job, Problem, Settings, Solution
+from .rounding import largest_square
+from .snapping import snap_to_bounds
+
+FINE_TOL, FINE_GAP = 1e-5, 1e-6
+"""Tolerances on violation and relative gap below which float32 kernel values are too coarse."""
 
 _PATIENCE, _PATIENCE_PER_ROW = 20_000, 20
 """Pair steps after which a problem is suspected to be badly conditioned."""
@@ -62,10 +74,6 @@ class Solver(Protocol):
         """Return the solutions of a batch, in its order, each with an honest status."""
 
 
-SOLVERS: tuple[Solver, ...] = (Decomposition(),)
-"""The solvers among which "auto" chooses, in this order."""
-
-
 def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Solver:
     """Return the solver for a problem, or refuse it with the sentences of those that could be.
 
@@ -93,17 +101,17 @@ def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Sol
     >>> choose(problem).name
     'decomposition'
     """
-    named = [s for s in SOLVERS if solver in ("auto", s.name)]
-    candidates = named if isinstance(solver, str) else [solver]
-    if not candidates:
-        names = ", ".join(repr(s.name) for s in SOLVERS)
-        raise ValueError(f"solver must be 'auto' or one of {names}; got {solver!r}.")
+    candidates = SOLVERS if isinstance(solver, str) else (solver,)
     refusals = []
     for candidate in candidates:
-        refusal = candidate.takes(problem)
-        if refusal is None:
-            return candidate
-        refusals.append(refusal)
+        if solver in ("auto", candidate.name, candidate):
+            refusal = candidate.takes(problem)
+            if refusal is None:
+                return candidate
+            refusals.append(refusal)
+    if not refusals:
+        names = ", ".join(repr(name) for name in NAMES[1:])
+        raise ValueError(f"solver must be 'auto' or one of {names}; got {solver!r}.")
     raise ValueError(" ".join(refusals))
 
 
@@ -127,7 +135,7 @@ def solve(
     start : array of shape (m,), optional
         A feasible point; default: one next to 0.
     solver : str or Solver, default="auto"
-        Which solver to begin with.
+        Which solver to begin with; "auto": that of the settings.
 
     Returns
     -------
@@ -161,7 +169,7 @@ def solve_jobs(
     settings : Settings
         For each of them.
     solver : str or Solver, default="auto"
-        Which solver to begin with.
+        Which solver to begin with; "auto": that of the settings.
 
     Returns
     -------
@@ -181,41 +189,120 @@ def solve_jobs(
     ['optimal']
     """
     begin = perf_counter()
-    jobs = [_started(job) for job in jobs]
-    chosen = [choose(job.problem, solver) for job in jobs]
-    solutions: list[Solution] = []
-    for first, batch in _in_batches(chosen, jobs):
-        steps = settings
-        if isinstance(first, Decomposition):
-            rows = max(len(job.problem.dual.lower) for job in batch)
-            steps = settings.at_most(_PATIENCE + _PATIENCE_PER_ROW * rows)
-        solutions += first.solve(batch, steps)
-    interrupted = any(s.status == "interrupted" for s in solutions)
-    k = 0
-    try:
-        while k < len(jobs) and not interrupted:
-            if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
-                for better in _climb(jobs[k], settings, begin, solutions[k]):
-                    solutions[k] = better
-            interrupted = solutions[k].status == "interrupted"
-            k += 1
-    except KeyboardInterrupt:  # between two runs of a solver, which hears it by itself
-        solutions[k].status = "interrupted"
+    asked = settings.solver if solver == "auto" else solver
+    jobs = [_ready(job) for job in jobs]
+    chosen = [choose(job.problem, asked) for job in jobs]
+    settings, wanted = _for_first_rung(jobs, settings), settings.tol
+    solutions = _first_rung(chosen, jobs, settings)
+
+    def go_on() -> None:
+        _finish(jobs, chosen, solutions, settings, begin)
+        for k, job in enumerate(jobs):
+            margin = getattr(job.problem, "margin", None)
+            if margin is not None and not _stopped(solutions):
+                left = settings.after(0, perf_counter() - begin)
+                solutions[k] = _tightened(job, chosen[k], left, wanted, solutions[k])
+
+    if interrupted(go_on):
+        solutions[-1].status = "interrupted"
     return solutions
 
 
-def _in_batches(chosen: list[Solver], jobs: list[Job]) -> Iterator[tuple[Solver, list[Job]]]:
-    """Yield the consecutive jobs of one solver."""
+def _stopped(solutions: list[Solution]) -> bool:
+    """Return whether an interrupt was heard."""
+    return any(solution.status == "interrupted" for solution in solutions)
+
+
+def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
+    """Return the settings to begin with: what float32 cannot resolve is not asked of it."""
+    gram, problem = jobs[0].gram, jobs[0].problem
+    if gram.dtype == "float32":
+        gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)
+        settings = replace(settings, tol=max(settings.tol, FINE_TOL), gap_tol=gap_tol)
+    margin = getattr(problem, "margin", None)
+    if margin is None:
+        return settings
+    largest = largest_square(gram)
+    floor = margin.floor(problem.dual.n_groups, largest)
+    return replace(settings, tol=margin.first(settings.tol, largest), objective_floor=floor)
+
+
+def _first_rung(chosen: list[Solver], jobs: list[Job], settings: Settings) -> list[Solution]:
+    """Return the solutions of the solvers that were chosen, each given consecutive jobs at once."""
+    solutions: list[Solution] = []
     for _, pairs in groupby(zip(chosen, jobs, strict=True), key=lambda pair: id(pair[0])):
-        batch = list(pairs)
-        yield batch[0][0], [job for _, job in batch]
+        solvers, batch = zip(*pairs, strict=True)
+        steps = settings
+        if isinstance(solvers[0], Decomposition):
+            rows = max([len(job.problem.dual.lower) for job in batch])
+            steps = settings.at_most(_PATIENCE + _PATIENCE_PER_ROW * rows)
+        solutions += solvers[0].solve(batch, steps)
+    return solutions
 
 
-def _started(job: Job) -> Job:
-    """Return the job with a feasible start, where 0 is none."""
-    if job.start is not None or job.problem.totals is None or not np.any(job.problem.totals):
+def _finish(
+    jobs: list[Job],
+    chosen: list[Solver],
+    solutions: list[Solution],
+    settings: Settings,
+    begin: float,
+) -> None:
+    """Improve solutions in place: climb where pair steps made little progress, snap to bounds."""
+    snapped = []
+    for k, job in enumerate(jobs):
+        if solutions[k].status == "interrupted":
+            return
+        if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
+            for better in _climb(job, settings, begin, solutions[k]):
+                solutions[k] = better
+        if isinstance(job.problem, Problem) and chosen[k] in SOLVERS and job.problem.grouped:
+            snapped.append(job.problem.dual)
+    if len(snapped) == len(jobs):
+        snap_to_bounds(snapped, solutions, jobs[0].gram, settings.tol)
+
+
+def _tightened(
+    job: Job, solver: Solver, settings: Settings, wanted: float, solution: Solution
+) -> Solution:
+    """Go on with smaller tolerances until they are small beside the margin."""
+    problem: Any = job.problem
+    largest = largest_square(job.gram)
+    for _ in range(problem.margin.attempts):
+        if solution.status != "optimal":
+            break
+        rho = margin_of(problem.totals, solution.multiplier)
+        tol = problem.margin.following(rho, solution.beta, largest, settings.tol, wanted)
+        if tol is None:
+            break
+        settings, begin = replace(settings, tol=tol), perf_counter()
+        again, chosen = [job._replace(start=solution.beta)], [solver]
+        found = _first_rung(chosen, again, settings)
+        _finish(again, chosen, found, settings, begin)
+        more = found[0].after(solution)
+        settings = settings.after(0, perf_counter() - begin)
+        if more.status == "iteration_limit" and settings.max_iter < 0:
+            # Rounding ends what no limit does; the tolerance that was asked for is met.
+            more.status = solution.status
+            if more.kkt_violation >= solution.kkt_violation:
+                solution.n_iter, solution.seconds = more.n_iter, more.seconds
+                break
+        solution = more
+    return solution
+
+
+def _ready(job: Job) -> Job:
+    """Return the job with its signs in the Gram matrix and a feasible start, where 0 is none."""
+    problem, gram = job.problem, job.gram
+    if isinstance(problem, Problem) and problem.sign is not None:
+        gram = gram if problem.rows is None else gram.take(problem.rows)
+        gram = gram.in_precision("float64").signed(problem.sign)
+        problem = replace(problem, rows=None, sign=None)
+    start = job.start
+    if start is None and problem.totals is not None and np.any(problem.totals):
+        start = problem.dual.feasible()
+    if problem is job.problem and start is job.start:
         return job
-    return job._replace(start=job.problem.dual.feasible())
+    return Job(problem, gram, start)
 
 
 def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> Iterator[Solution]:
@@ -227,7 +314,7 @@ def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> It
         left = settings.after(solution.n_iter, perf_counter() - begin)
         if solution.status == "stalled" and view.dtype == "float32":
             double = view.in_precision("float64")
-            yield solve(problem, double, left, solution.beta).after(solution)
+            yield _with_fallbacks(Job(problem, double, solution.beta), left).after(solution)
             return
         found = _in_features(problem, view, left, solution)
         if found is not None:
@@ -240,6 +327,16 @@ def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> It
         following = _run(problem, view, left.at_most(2 * solution.n_iter), solution.beta)
         solution = _whole(following, solution).after(solution)
         yield solution
+
+
+def _with_fallbacks(job: Job, settings: Settings) -> Solution:
+    """Take pair steps on one job, and climb where they make little progress."""
+    begin, steps = perf_counter(), _PATIENCE + _PATIENCE_PER_ROW * len(job.problem.dual.lower)
+    solution = Decomposition().solve([job], settings.at_most(steps))[0]
+    if _unfinished(solution, settings):
+        for better in _climb(job, settings, begin, solution):
+            solution = better
+    return solution
 
 
 def _run(problem: DualProblem, gram: Any, settings: Settings, start: np.ndarray) -> Solution:
@@ -293,3 +390,14 @@ def _unfinished(solution: Solution, settings: Settings) -> bool:
     """Return whether a solver ended before the tolerance and before the limit of the user."""
     limited = 0 <= settings.max_iter <= solution.n_iter
     return solution.status == "stalled" or (solution.status == "iteration_limit" and not limited)
+
+
+SOLVERS: tuple[Solver, ...] = (
+    Decomposition(),
+    HardTube(_with_fallbacks),
+    InteriorPointSolver(),
+)
+"""The solvers among which "auto" chooses, in this order."""
+
+NAMES = ("auto", "decomposition", "interior_point")
+"""What may be asked for."""

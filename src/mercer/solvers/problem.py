@@ -5,9 +5,9 @@ A problem is stated in its primal form: minimise over w and m
     Omega(w) + sum_j c_j l(y_j, z_j) + d'm,        z = A w + B m,
 
 with Omega(w) = 1/2 |w|^2 the norm of the function f = sum_i beta_i k(x_i, .) and A w its values at
-the objects ``rows``. B is the basis of functions that the norm does not see (a bias, one constant
-for each of two groups, linear functions), d its right-hand side ``totals``. nu machines and tubes
-have d: the reward for a margin, the price of a tube.
+the objects ``rows``, times their ``sign``. B is the basis of functions that the norm does not see
+(a bias, one constant for each of two groups, linear functions), d its right-hand side ``totals``.
+nu machines and tubes have d: the reward for a margin, the price of a tube.
 
 Its dual in signed variables beta (y_i alpha_i for classes, alpha_i - alpha_i* for regression) is
 
@@ -35,6 +35,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.losses import DualTerms, Loss
+
+from .margin import Margin
 
 
 @dataclass
@@ -163,6 +165,13 @@ class Problem:
         d; default 0.
     name : object, optional
         What the problem is about, for messages: a pair of classes.
+    sign : array of shape (m,), optional
+        1 or -1: variable j stands for sign_j times its object in feature space; default 1. Then
+        one total can be the sum of the sizes of coefficients of either sign.
+    weight : array of shape (m,), optional
+        How much rows count where B does not determine m; default c.
+    margin : Margin, optional
+        Says that the solution will be divided by its margin; see `mercer.solvers.margin`.
 
     Examples
     --------
@@ -184,6 +193,14 @@ class Problem:
     basis: np.ndarray | None = None
     totals: np.ndarray | None = None
     name: Any = None
+    sign: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    margin: Margin | None = None
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether losses are constraints, so that the dual problem has no bounds and no totals."""
+        return self.totals is None and bool(np.isinf(self.c).all())
 
     @property
     def grouped(self) -> bool:
@@ -265,6 +282,8 @@ class Settings:
         Variables optimised together; 0: chosen from the size of the problem.
     objective_floor : float, default=-inf
         A problem whose objective falls below this is declared infeasible.
+    solver : str, default="auto"
+        Which solver to begin with; see `mercer.solvers.ladder`.
     callback : callable, optional
         Called as ``callback(iteration, violation, objective, gap, active, hits, misses)``; a true
         result stops the solver.
@@ -291,6 +310,7 @@ class Settings:
     n_jobs: int | None = None
     working_set: int = 0
     objective_floor: float = -inf
+    solver: str = "auto"
     callback: Callable[..., Any] | None = None
 
     def after(self, n_iter: int, seconds: float) -> Settings:

@@ -143,6 +143,19 @@ def of_sum(terms: Array, starts: Starts) -> Array:
     return (sizes.astype(np.float64) + _FEW) * UNIT * totals
 
 
+def largest_square(gram: Any) -> float:
+    """Return the largest squared norm of an object in feature space: the largest k(x, x).
+
+    A conditionally positive definite kernel has no norms but distances; for it the largest squared
+    distance from the first object, of which one of order 2 has the size only.
+    """
+    squares = gram.diag()
+    if gram.kernel.definiteness.order and gram.n:
+        first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
+        squares = np.abs(squares - 2.0 * first + squares[0])
+    return float(squares.max(initial=0.0))
+
+
 def value_sizes(gram: Any) -> Array:
     """Return numbers r_i with |k(x_i, x_j)| <= r_i r_j, one for each training object.
 

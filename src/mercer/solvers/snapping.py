@@ -1,4 +1,4 @@
-"""Variables that rounding left next to a bound are put onto it.
+"""Snapping to bounds: variables that rounding left next to a bound are put onto it.
 
 A variable within rounding of its bound is at the bound, but a solver takes it for free; and a free
 variable fixes the multiplier of its group, which is an interval where no variable is free. So a
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .formulation import Task
+from .problem import DualProblem, Solution
 
 Array = NDArray[np.float64]
 
@@ -24,36 +24,28 @@ _UNSEEN = 1e-3
 """What the move of a variable may do to a value, relative to the tolerance."""
 
 
-def settle(tasks: Sequence[Task], solutions: Sequence[Any], gram: Any, tol: float) -> None:
-    """Put variables onto bounds they are next to, and recompute the multipliers of their groups.
+def snap_to_bounds(
+    problems: Sequence[DualProblem], solutions: Sequence[Solution], gram: Any, tol: float
+) -> None:
+    """Move variables onto bounds they are next to, and compute their groups' multipliers anew.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        The tasks.
-    solutions : sequence of Solution
-        Their solutions, changed in place.
-    gram : Gram
-        Their kernel matrix: large values of it make small variables count.
-    tol : float
-        The tolerance on values.
+    `solutions` are changed in place. Large kernel values make small variables count.
     """
-    if len(tasks) == 1:
-        problem = tasks[0].problem
-        lower, upper, beta = problem.lower, problem.upper, solutions[0].beta
+    if len(problems) == 1:
+        lower, upper, beta = problems[0].lower, problems[0].upper, solutions[0].beta
     else:
-        lower = np.concatenate([task.problem.lower for task in tasks])
-        upper = np.concatenate([task.problem.upper for task in tasks])
+        lower = np.concatenate([problem.lower for problem in problems])
+        upper = np.concatenate([problem.upper for problem in problems])
         beta = np.concatenate([solution.beta for solution in solutions])
     near = _near(lower, upper, beta)
     if not near.any():
         return
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
     start = 0
-    for task, solution in zip(tasks, solutions, strict=True):
+    for problem, solution in zip(problems, solutions, strict=True):
         end = start + len(solution.beta)
         if near[start:end].any() and solution.status in ("optimal", "stationary"):
-            _settle_one(task.problem, solution, unseen)
+            _snap(problem, solution, unseen)
         start = end
 
 
@@ -65,7 +57,7 @@ def _near(lower: Array, upper: Array, beta: Array, unseen: float = np.inf) -> ND
     return ((upper - beta <= room) & (beta < upper)) | ((beta - lower <= room) & (beta > lower))
 
 
-def _settle_one(problem: Any, solution: Any, unseen: float) -> None:
+def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
     near = _near(lower, upper, beta, unseen)
     closest = np.where(upper - beta < beta - lower, upper, lower)

@@ -1,4 +1,4 @@
-"""What a machine may ask of a kernel: its definiteness, and the size of its feature vectors.
+"""Definiteness: whether a machine may use a kernel.
 
 A kernel that is conditionally positive definite has c'Kc >= 0 for coefficients of sum zero. The
 intercept of a machine makes its coefficients sum to zero, so such a kernel serves there as a
@@ -10,8 +10,6 @@ beside it as well; see `mercer.machines.linear_part`.
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import mapped_order_two
@@ -63,25 +61,3 @@ def check_definiteness(machine: Any, kernel: Kernel) -> None:
         f"that are not regularised, and {missing}. {advice}, or Projected(kernel) + s * Linear() "
         "with a large factor s."
     )
-
-
-def largest_square(gram: Any) -> float:
-    """Return the largest squared norm of a training object in feature space.
-
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix.
-
-    Returns
-    -------
-    float
-        The largest k(x, x). A conditionally positive definite kernel has no norms but distances;
-        for it the largest squared distance from the first object, of which one of order 2 has
-        the size only.
-    """
-    squares = gram.diag()
-    if gram.kernel.definiteness.order and gram.n:
-        first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
-        squares = np.abs(squares - 2.0 * first + squares[0])
-    return float(squares.max(initial=0.0))

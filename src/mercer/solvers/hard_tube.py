@@ -1,0 +1,124 @@
+"""Hard constraints without bounds: rounds of pair steps, and a bound on every feasible function.
+
+Problem: minimise 1/2 |f|^2 subject to f(x_i) in its tube, whose dual has no upper bounds and is
+unbounded where no function fits. Any beta bounds the norm of every feasible function,
+
+    |f| >= -sum_i phi_i(beta_i) / sqrt(beta' K beta)
+         = (y'beta - sum_i epsilon_i |beta_i|) / sqrt(beta' K beta),
+
+whatever its scale, so the solver works in rounds; after each beta is scaled to where the dual is
+largest along its ray, and the constraints are declared infeasible when the bound exceeds the span
+of the targets over `SMALLEST_MARGIN` times the largest norm in feature space. What pair steps do
+not solve soon is handed to `mercer.solvers.feature_interior_point`; more rounds see to the last
+digits, or to what is too large for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .feature_interior_point import solve_in_features
+from .margin import SMALLEST_MARGIN
+from .problem import DualProblem, Job, Problem, Settings, Solution
+from .rounding import largest_square
+
+Array = NDArray[np.float64]
+
+_NO_NORM = 1e-15
+"""A norm this small beside the gain of its coefficients is rounding."""
+
+_FIRST_ROUNDS, _LAST_ROUNDS = 2, 10
+"""Rounds of pair steps, each twice as long as the one before."""
+
+
+def largest_norm(problem: Problem, gram: Any) -> float:
+    """Return the norm beyond which no function is taken to exist; infinite where losses are."""
+    if not problem.unbounded:
+        return np.inf
+    radius = np.sqrt(max(largest_square(gram), 1e-300))
+    return max(float(np.ptp(problem.y)), 1e-300) / (SMALLEST_MARGIN * radius)
+
+
+class HardTube:
+    """Pair steps in rounds; `run` takes pair steps on one job and falls back where they stall."""
+
+    name = "decomposition"
+    access = "rows"
+
+    def __init__(self, run: Callable[[Job, Settings], Solution]) -> None:
+        self._run = run
+
+    def takes(self, problem: Problem | DualProblem) -> str | None:
+        """Return None, or a sentence that says what the problem lacks."""
+        if isinstance(problem, DualProblem) or not problem.unbounded:
+            return "rounds of pair steps are for hard constraints, an infinite c, without totals."
+        if not hasattr(problem.loss, "pieces") or not problem.grouped:
+            return "pair steps need a loss with pieces and a basis of at most two groups."
+        return None
+
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+        """Return the solutions, one after the other."""
+        return [self._one(job, settings) for job in jobs]
+
+    def _one(self, job: Job, settings: Settings) -> Solution:
+        begin = perf_counter()
+        solution = self._rounds(job, settings, _FIRST_ROUNDS)
+        if solution.status != "iteration_limit" or 0 <= settings.max_iter <= solution.n_iter:
+            return solution
+        left = settings.after(solution.n_iter, perf_counter() - begin)
+        problem: Any = job.problem
+        totals = np.zeros(problem.dual.n_groups)
+        limit = largest_norm(problem, job.gram)
+        found = solve_in_features(problem.dual, job.gram, left, totals, largest_norm=limit)
+        if found is None:
+            return self._rounds(job._replace(start=solution.beta), left, _LAST_ROUNDS).after(
+                solution
+            )
+        solution.n_iter += found.n_iter
+        left, job = (
+            settings.after(solution.n_iter, perf_counter() - begin),
+            job._replace(start=found.beta),
+        )
+        if found.status in ("infeasible", "time_limit", "interrupted"):
+            more = self._rounds(job, replace(left, max_iter=0), 1)
+            more.status = found.status
+        else:
+            more = self._rounds(job, left, _LAST_ROUNDS)
+        return more.after(solution)
+
+    def _rounds(self, job: Job, settings: Settings, rounds: int) -> Solution:
+        """Take pair steps, looking after every round whether the problem is unbounded."""
+        problem: Any = job.problem
+        limit = largest_norm(problem, job.gram)
+        chunk, solution = 1000 + 10 * len(problem.y), None
+        for _ in range(rounds):
+            found = self._run(job, settings.at_most(chunk))
+            scale, bound = _scaled(problem, found.beta, found.values)
+            if bound > limit:
+                found.status = "infeasible"
+            settings = settings.after(found.n_iter, found.seconds)
+            solution = found if solution is None else found.after(solution)
+            if found.status != "iteration_limit" or settings.max_iter == 0:
+                break
+            job = job._replace(start=scale * found.beta)
+            chunk *= 2
+        assert solution is not None
+        return solution
+
+
+def _scaled(problem: Problem, beta: Array, values: Array) -> tuple[float, float]:
+    """Return the best scale of beta along its ray and the bound on the norm of f."""
+    gain = -float(problem.loss.conjugate(problem.y, beta, np.full(len(beta), np.inf)).sum())
+    norm2 = max(float((beta * values).sum()), 0.0)
+    if not gain > 0.0:
+        return 1.0, 0.0
+    if not math.sqrt(norm2) > _NO_NORM * gain:  # also where the coefficients overflow
+        return 1.0, np.inf
+    return gain / norm2, gain / np.sqrt(norm2)

@@ -1,0 +1,82 @@
+"""Interior point methods behind the protocol of solvers: ``solver="interior_point"``.
+
+A basis of real functions (kernels of order 2) makes several equations, which the method on the
+whole kernel matrix takes (`mercer.solvers.dense_interior_point`). Constants of groups, with totals
+or without, are solved in the features of the matrix (`mercer.solvers.feature_interior_point`); pair
+steps see to the last digits and the multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .decomposition import Decomposition
+from .dense_interior_point import solve_with_equations
+from .feature_interior_point import solve_in_features
+from .hard_tube import largest_norm
+from .interrupt import in_turn
+from .problem import DualProblem, Job, Problem, Settings, Solution
+
+_LAST, _LAST_PER_ROW = 20_000, 20
+"""Pair steps that may follow."""
+
+
+class InteriorPointSolver:
+    """Newton steps on a barrier, for losses with pieces, on up to a few thousand rows."""
+
+    name = "interior_point"
+    access = "whole"
+
+    def takes(self, problem: Problem | DualProblem) -> str | None:
+        """Return None, or a sentence that says what the problem lacks."""
+        if isinstance(problem, DualProblem):
+            return None
+        if not hasattr(problem.loss, "pieces"):
+            return (
+                f"interior_point needs a loss whose conjugate is piecewise quadratic; "
+                f"{type(problem.loss).__name__} has no method pieces."
+            )
+        if not problem.grouped and problem.totals is not None and np.any(problem.totals):
+            return "interior_point takes totals of groups only, not those of other functions."
+        return None
+
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+        """Return the solutions, one after the other."""
+        return in_turn(lambda job, left: [_solve(job, left)], jobs, settings)
+
+
+def _solve(job: Job, settings: Settings) -> Solution:
+    problem: Any = job.problem
+    limit = largest_norm(problem, job.gram) if isinstance(problem, Problem) else np.inf
+    if isinstance(problem, Problem) and not problem.grouped:
+        gram = job.gram.in_precision("float64")
+        weight = problem.c if problem.weight is None else problem.weight
+        return solve_with_equations(problem.dual, gram, settings, problem.columns, weight, limit)
+    begin, dual, gram = perf_counter(), problem.dual, job.gram
+    if dual.rows is not None:
+        gram, dual = gram.take(dual.rows), replace(dual, rows=None)
+    gram = gram.in_precision("float64")
+    totals = np.zeros(dual.n_groups) if dual.totals is None else dual.totals
+    found = solve_in_features(dual, gram, settings, totals, largest_norm=limit)
+    if found is None:
+        raise ValueError(
+            f"interior_point does not take a kernel matrix of {gram.n} rows whose rank is this "
+            'large within cache_size; raise it, or use solver="decomposition".'
+        )
+    left = settings.after(found.n_iter, perf_counter() - begin)
+    ended = found.status in ("infeasible", "time_limit", "interrupted")
+    steps = 0 if ended else _LAST + _LAST_PER_ROW * gram.n
+    last = Decomposition().solve([Job(dual, gram, found.beta)], left.at_most(steps))[0]
+    if ended:
+        last.status = found.status
+    elif last.status == "stalled":
+        last.status = "iteration_limit"
+    last.n_iter += found.n_iter
+    last.n_kernel_values += gram.n * found.rank
+    last.seconds = perf_counter() - begin
+    return last
