@@ -4,6 +4,8 @@ MathML is shown by every current browser without scripts, fonts or network, whic
 MathJax needs.
 """
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml, pick_math_environment
 from sphinx.application import Sphinx
@@ -18,13 +20,16 @@ SYNONYMS = {
     r"\dots": r"\ldots",
     r"\tfrac": r"\frac",
     r"\dfrac": r"\frac",
+    r"\textstyle": "",
 }
+SIZES = re.compile(r"\\([bB]igg?)(?![a-zA-Z])")  # \Big without l or r: MathML stretches by itself
 
 
 def convert(formula: str, node: nodes.Node, *, block: bool) -> str:
     """Return the MathML of a formula; one that cannot be converted is a warning of the build."""
     for command, known in SYNONYMS.items():
         formula = formula.replace(command, known)
+    formula = SIZES.sub("", formula)
     try:
         tree = latex2mathml.tex2mathml(formula, as_block=block)
     except (MathError, Exception) as error:  # the converter also raises IndexError

@@ -132,6 +132,8 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
             accept_large_sparse=True,
         )
     except ValueError as error:
+        if not reset and "features as input" in str(error) and _needed_columns(machine):
+            raise ValueError(f"{error}{_needed_columns(machine)}") from None
         raise not_finite(error, X) from None
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
@@ -165,18 +167,22 @@ def forget_columns(machine: Any) -> None:
             delattr(machine, name)
 
 
+def _needed_columns(machine: Any) -> str:
+    """Return the sentence on the columns of a precomputed kernel, nothing for other kernels."""
+    if not isinstance(getattr(machine, "kernel", None), str) or machine.kernel != "precomputed":
+        return ""
+    return (
+        " A precomputed kernel needs one column for each training object: the matrix of kernel "
+        "values between the new objects (rows) and all training objects (columns)."
+    )
+
+
 def _check_columns(machine: Any, X: Any) -> None:
     expected = getattr(machine, "n_features_in_", None)
     if expected is not None and getattr(X, "ndim", 0) == 2 and X.shape[1] != expected:
-        hint = (
-            " A precomputed kernel needs one column for each training object: the matrix of kernel "
-            "values between the new objects (rows) and all training objects (columns)."
-            if getattr(machine, "kernel", None) == "precomputed"
-            else ""
-        )
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(machine).__name__} is expecting {expected} "
-            f"features as input.{hint}"
+            f"features as input.{_needed_columns(machine)}"
         )
 
 

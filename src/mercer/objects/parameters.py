@@ -26,7 +26,7 @@ def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[
     @functools.wraps(init)
     def explained(self: Any, *args: Any, **kwargs: Any) -> None:
         for name in kwargs.keys() & instead.keys():
-            raise TypeError(f"{type(self).__name__} takes no {name}: {instead[name]}")
+            raise TypeError(instead[name])
         init(self, *args, **kwargs)
 
     return explained
