@@ -299,9 +299,9 @@ class BlockSolver {
     const auto a = n < full_.size() ? full_kernel_.b().take(rows.data(), n) : full_kernel_.a();
     const auto kernel = full_kernel_.on(a, full_kernel_.b().take(support.data(), m));
     const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
-    const auto weights = kernel->weights(all, threads_);
+    const auto multiplier = kernel->multiplier(all, threads_, true);
     if (!full_kernel_.linear()) kernel_values_ += n * m;
-    return kernel->product(all, out, 1, threads_, [&] { return limits_.leave(0); }, weights.get());
+    return kernel->product(*multiplier, out, threads_, [&] { return limits_.leave(0); });
   }
 
   /// out = K[:, support] coef, a sum of the rows of the support. There may be more of them than the

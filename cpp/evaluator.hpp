@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "coordinate_leaf.hpp"
+#include "multiplier.hpp"
 #include "objects.hpp"
 #include "program.hpp"
 #include "sequences/pair_kernel.hpp"
 #include "statistic_cache.hpp"
-#include "weights.hpp"
 
 namespace mercer {
 
@@ -52,12 +52,6 @@ struct Query {
   Buffer<T> sparse_out;
   PairScratch pair;
   Buffer<T> some_rows, some_values;  ///< the rows of a tile that the cache does not know
-};
-
-/// One block of columns of a product: out[:, offset + c] = K[:, begin:end] v[:, c].
-struct Segment {
-  Index begin, end, cols, offset;
-  const double* v;  ///< (end - begin) x cols, row-major
 };
 
 template <class T>
@@ -104,15 +98,15 @@ class Evaluator {
   /// k(b_j, b_j) for all columns; false when the work was left.
   bool diag(T* out, int threads, Leaving& leaving) const;
 
-  /// Products with vectors, nothing stored; out is rows() x out_cols, overwritten. Leaves off as
-  /// soon as `interrupted` (asked now and then from the calling thread) is true; rows that were
-  /// not reached are NaN then, and the answer is false. `weights`, if not null, are those of the
-  /// segments.
-  bool product(const std::vector<Segment>& segments, double* out, Index out_cols, int threads,
-               const std::function<bool()>& interrupted, const Weights<T>* weights = nullptr) const;
-  /// The weight vectors that stand for b in products with these segments; null where values one by
-  /// one are the better way.
-  std::unique_ptr<Weights<T>> weights(const std::vector<Segment>& segments, int threads) const;
+  /// What products with these segments multiply by. In single precision weight vectors, which are
+  /// more accurate than the rounded values, are used only if `exact` asks for it.
+  std::unique_ptr<Multiplier<T>> multiplier(const std::vector<Segment>& segments, int threads,
+                                            bool exact) const;
+  /// Products with vectors, nothing stored; out is rows() x multiplier.cols, overwritten. Leaves
+  /// off as soon as `interrupted` (asked now and then from the calling thread) is true; rows that
+  /// were not reached are NaN then, and the answer is false.
+  bool product(const Multiplier<T>& multiplier, double* out, int threads,
+               const std::function<bool()>& interrupted) const;
   /// Weights of one column for objects like b, of a linear kernel.
   Weights<T> empty_weights() const { return Weights<T>(terms_, *b_, 1); }
 
@@ -124,8 +118,11 @@ class Evaluator {
   static_assert(chunk % largest_panel == 0 && long_chunk % largest_panel == 0);
 
   std::vector<LinearTerm> find_terms() const;
-  bool product_by_values(const std::vector<Segment>& segments, double* out, Index out_cols,
-                         int threads, const std::function<bool()>& interrupted) const;
+  /// The weight vectors that stand for b in products with these segments; null where values one by
+  /// one are the better way.
+  std::unique_ptr<Weights<T>> weights(const std::vector<Segment>& segments, int threads) const;
+  bool product_by_values(const Multiplier<T>& multiplier, double* out, int threads,
+                         const std::function<bool()>& interrupted) const;
   bool by_postings(std::size_t leaf) const;
   /// The part of diag for the columns [begin, end).
   void diag_part(Index begin, Index end, T* out, PairScratch& scratch) const;

@@ -28,23 +28,11 @@ struct ProductScratch {
   Buffer<double> acc;
 };
 
-/// Coefficients of a segment in the layout of the loops. A single column is laid out over whole
-/// panels and summed lane by lane; several columns are padded to a multiple of
-/// column_block.
-struct Coefficients {
-  Index begin, end;  ///< columns of b
-  Index first;       ///< single column: where its panels begin
-  Index width;       ///< accumulators of one row
-  Index offset;      ///< where these stand among all accumulators
-  bool single;
-  Buffer<double> v;
-};
-
 std::vector<Coefficients> lay_out(const std::vector<Segment>& segments, Index panel) {
   std::vector<Coefficients> out;
   Index offset = 0;
   for (const Segment& g : segments) {
-    Coefficients c{g.begin, g.end, 0, 0, offset, g.cols == 1, {}};
+    Coefficients c{g.begin, g.end, 0, 0, offset, g.cols, g.offset, g.cols == 1, {}};
     const Index count = g.end - g.begin;
     if (c.single) {
       c.first = g.begin / panel * panel;
@@ -78,10 +66,10 @@ void accumulate_tile(const Ops<T>& o, const std::vector<Coefficients>& all, cons
       const Index from = lo / o.panel * o.panel, length = round_up(hi, o.panel) - from;
       for (int r = 0; r < rows; ++r)
         o.dot_lanes(tile + r * stride + (from - begin), c.v.data() + (from - c.first), length,
-                    acc + r * acc_stride + c.offset);
+                    acc + r * acc_stride + c.at);
     } else {
       o.gemm_cols(tile + (lo - begin), stride, rows, c.v.data() + (lo - c.begin) * c.width, hi - lo,
-                  c.width, acc + c.offset, acc_stride);
+                  c.width, acc + c.at, acc_stride);
     }
   }
 }
@@ -116,20 +104,26 @@ std::unique_ptr<Weights<T>> Evaluator<T>::weights(const std::vector<Segment>& se
 }
 
 template <class T>
-bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, Index out_cols,
-                           int threads, const std::function<bool()>& interrupted,
-                           const Weights<T>* given) const {
-  const Index n = rows();
+std::unique_ptr<Multiplier<T>> Evaluator<T>::multiplier(const std::vector<Segment>& segments,
+                                                        int threads, bool exact) const {
+  auto made = std::make_unique<Multiplier<T>>();
+  made->objects = cols();
+  for (const Segment& g : segments) made->cols += g.cols;
+  if (exact || sizeof(T) == sizeof(double)) made->weights = weights(segments, threads);
+  if (!made->weights) made->coefficients = lay_out(segments, panel_);
+  return made;
+}
+
+template <class T>
+bool Evaluator<T>::product(const Multiplier<T>& multiplier, double* out, int threads,
+                           const std::function<bool()>& interrupted) const {
+  const Index n = rows(), out_cols = multiplier.cols;
   if (n == 0 || cols() == 0) {
     std::fill_n(out, n * out_cols, 0.0);
     return true;
   }
-  // In single precision values are rounded one by one, and this is the product of those unless the
-  // caller asks for better.
-  const bool rounded = sizeof(T) < sizeof(double);
-  const std::unique_ptr<Weights<T>> made = given || rounded ? nullptr : weights(segments, threads);
-  const Weights<T>* w = given ? given : made.get();
-  if (!w) return product_by_values(segments, out, out_cols, threads, interrupted);
+  const Weights<T>* w = multiplier.weights.get();
+  if (!w) return product_by_values(multiplier, out, threads, interrupted);
   std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
   Leaving leaving(interrupted);
   return parallel_for(
@@ -141,14 +135,13 @@ bool Evaluator<T>::product(const std::vector<Segment>& segments, double* out, In
 }
 
 template <class T>
-bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, double* out,
-                                     Index out_cols, int threads,
+bool Evaluator<T>::product_by_values(const Multiplier<T>& multiplier, double* out, int threads,
                                      const std::function<bool()>& interrupted) const {
   const Ops<T>& o = ops<T>();
-  const Index n = rows(), m = cols();
+  const Index n = rows(), m = cols(), out_cols = multiplier.cols;
   std::fill_n(out, n * out_cols, std::numeric_limits<double>::quiet_NaN());
   if (!native_) threads = 1;
-  const std::vector<Coefficients> coefficients = lay_out(segments, panel_);
+  const std::vector<Coefficients>& coefficients = multiplier.coefficients;
   Index acc_cols = 0;
   for (const Coefficients& c : coefficients) acc_cols += c.width;
   double bytes = 1;
@@ -192,14 +185,14 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
     }
     if (leave.left()) return;
     for (Index r = first; r < last; ++r)
-      for (std::size_t s = 0; s < segments.size(); ++s) {
-        const double* acc = w.acc.data() + (r - first) * acc_cols + coefficients[s].offset;
-        double* to = out + r * out_cols + segments[s].offset;
-        std::fill_n(to, segments[s].cols, 0.0);
-        if (coefficients[s].single) {
+      for (const Coefficients& c : coefficients) {
+        const double* acc = w.acc.data() + (r - first) * acc_cols + c.at;
+        double* to = out + r * out_cols + c.offset;
+        std::fill_n(to, c.cols, 0.0);
+        if (c.single) {
           for (int k = 0; k < panel_; ++k) to[0] += acc[k];
         } else {
-          for (Index k = 0; k < segments[s].cols; ++k) to[k] += acc[k];
+          for (Index k = 0; k < c.cols; ++k) to[k] += acc[k];
         }
       }
   });
@@ -207,14 +200,13 @@ bool Evaluator<T>::product_by_values(const std::vector<Segment>& segments, doubl
 
 template std::vector<LinearTerm> Evaluator<float>::find_terms() const;
 template std::vector<LinearTerm> Evaluator<double>::find_terms() const;
-template std::unique_ptr<Weights<float>> Evaluator<float>::weights(const std::vector<Segment>&,
-                                                                   int) const;
-template std::unique_ptr<Weights<double>> Evaluator<double>::weights(const std::vector<Segment>&,
-                                                                     int) const;
-template bool Evaluator<float>::product(const std::vector<Segment>&, double*, Index, int,
-                                        const std::function<bool()>&, const Weights<float>*) const;
-template bool Evaluator<double>::product(const std::vector<Segment>&, double*, Index, int,
-                                         const std::function<bool()>&,
-                                         const Weights<double>*) const;
+template std::unique_ptr<Multiplier<float>> Evaluator<float>::multiplier(
+    const std::vector<Segment>&, int, bool) const;
+template std::unique_ptr<Multiplier<double>> Evaluator<double>::multiplier(
+    const std::vector<Segment>&, int, bool) const;
+template bool Evaluator<float>::product(const Multiplier<float>&, double*, int,
+                                        const std::function<bool()>&) const;
+template bool Evaluator<double>::product(const Multiplier<double>&, double*, int,
+                                         const std::function<bool()>&) const;
 
 }  // namespace mercer

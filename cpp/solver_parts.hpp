@@ -116,8 +116,8 @@ class Limits {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// The slots of an inner problem and their arrays.
-template <class T>
+/// The slots of an inner problem and their arrays; R is the type of the kernel rows.
+template <class T, class R = T>
 class Slots {
  public:
   /// Room for `count[g]` variables of each group, which starts at a multiple of `align`.
@@ -180,7 +180,7 @@ class Slots {
   }
 
   /// The variable in slot `from` of another problem.
-  void copy(Index k, const InnerTask<T>& other, Index from) {
+  void copy(Index k, const InnerTask<T, R>& other, Index from) {
     values_[k] = other.values[from];
     beta_[k] = other.beta[from];
     lower_[k] = other.lower[from];
@@ -193,13 +193,13 @@ class Slots {
     diag_[k] = other.diag[from];
   }
 
-  InnerTask<T> task;
+  InnerTask<T, R> task;
 
  private:
   Buffer<T> values_, up_, down_, curve_up_, curve_down_;
   Buffer<double> beta_, lower_, upper_, slope_left_, slope_right_, curv_left_, curv_right_, kink_,
       diag_;
-  std::vector<const T*> rows_;
+  std::vector<const R*> rows_;
 };
 
 }  // namespace mercer

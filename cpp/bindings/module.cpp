@@ -37,4 +37,5 @@ NB_MODULE(_native, m) {
   bind_single(m);
   bind_double(m);
   bind_sequences(m);
+  bind_cost_paths(m);
 }

@@ -9,5 +9,7 @@ void bind_single(nanobind::module_& m);
 void bind_double(nanobind::module_& m);
 /// What is done with sequences apart from kernel values.
 void bind_sequences(nanobind::module_& m);
+/// Problems along growing costs on stored kernel matrices.
+void bind_cost_paths(nanobind::module_& m);
 
 }  // namespace mercer

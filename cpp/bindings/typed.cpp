@@ -11,9 +11,10 @@ namespace {
 
 template <class T>
 void bind_type(nb::module_& m, const char* objects_name, const char* statistics_name,
-               const char* evaluator_name, const char* weights_name, const char* rows_name) {
+               const char* evaluator_name, const char* multiplier_name, const char* rows_name) {
   using Builder = ObjectsBuilder<T>;
-  nb::class_<Weights<T>>(m, weights_name);
+  nb::class_<Multiplier<T>>(m, multiplier_name)
+      .def_prop_ro("linear", [](const Multiplier<T>& self) { return self.weights != nullptr; });
   nb::class_<StatisticCache<T>>(m, statistics_name)
       .def(nb::new_([](Index n, double bytes) {
              if (n < 0 || !(bytes >= 0)) throw nb::value_error("a negative size");
@@ -88,9 +89,10 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
           },
           "code"_a, "sources"_a, "n_aux"_a, "a"_a, "b"_a)
       .def("tile", &tile_of<T>, "rows"_a = nb::none(), "n_jobs"_a = 0)
-      .def("product", &product_of<T>, "segments"_a, "n_jobs"_a = 0, "weights"_a = nb::none())
+      .def("product", &product_of<T>, "segments"_a, "n_jobs"_a = 0)
       .def_prop_ro("linear", &Evaluator<T>::linear)
-      .def("weights", &weights_of<T>, "segments"_a, "n_jobs"_a = 0)
+      .def("multiplier", &multiplier_of<T>, "segments"_a, "n_jobs"_a = 0, "exact"_a = false)
+      .def("multiply", &multiply<T>, "multiplier"_a, "n_jobs"_a = 0)
       .def("diag", &diagonal_of<T>, "n_jobs"_a = 0)
       .def(
           "solve",
@@ -123,10 +125,10 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
 }  // namespace
 
 void bind_single(nb::module_& m) {
-  bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32", "Weights32", "Rows32");
+  bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32", "Multiplier32", "Rows32");
 }
 void bind_double(nb::module_& m) {
-  bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64", "Weights64", "Rows64");
+  bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64", "Multiplier64", "Rows64");
 }
 
 }  // namespace mercer

@@ -109,21 +109,19 @@ struct Segments {
 };
 
 template <class T>
-nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const Weights<T>* weights) {
-  const Segments segments(list, e.cols());
-  if (weights && weights->cols() != segments.cols)
-    throw nb::value_error("the weights belong to other segments");
+nb::object multiply(const Evaluator<T>& e, const Multiplier<T>& multiplier, int n_jobs) {
+  if (multiplier.objects != e.cols())
+    throw nb::value_error("the multiplier belongs to another number of objects");
   double* out;
   auto result =
-      fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(segments.cols)}, &out);
+      fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(multiplier.cols)}, &out);
   Signals signals;
   bool complete = false;
   {
     const ReleaseLock release;
     int threads = resolve_jobs(n_jobs);
     if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
-    complete =
-        e.product(segments.all, out, segments.cols, threads, [&] { return signals(); }, weights);
+    complete = e.product(multiplier, out, threads, [&] { return signals(); });
   }
   signals.rethrow();
   if (!complete) raise_interrupt();
@@ -131,10 +129,17 @@ nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs, const We
 }
 
 template <class T>
-std::unique_ptr<Weights<T>> weights_of(const Evaluator<T>& e, nb::list list, int n_jobs) {
+std::unique_ptr<Multiplier<T>> multiplier_of(const Evaluator<T>& e, nb::list list, int n_jobs,
+                                             bool exact) {
   const Segments segments(list, e.cols());
   const ReleaseLock release;
-  return e.weights(segments.all, resolve_jobs(n_jobs));
+  return e.multiplier(segments.all, resolve_jobs(n_jobs), exact);
+}
+
+/// A product with vectors that are used once.
+template <class T>
+nb::object product_of(const Evaluator<T>& e, nb::list list, int n_jobs) {
+  return multiply(e, *multiplier_of(e, list, n_jobs, false), n_jobs);
 }
 
 }  // namespace mercer

@@ -389,6 +389,10 @@ template <class T, int R>
 inline void gemm_rows(const T* tile, Index stride, const double* v, Index n, Index cols,
                       double* acc, Index acc_stride) {
   Index c = 0;
+  // One row alone has registers for more chains, which hide the latency of a multiply-add.
+  if constexpr (R == 1)
+    for (; c + 4 * VecD::width <= cols; c += 4 * VecD::width)
+      gemm_some<T, R, 4>(tile, stride, v + c, n, cols, acc + c, acc_stride);
   for (; c + 3 * VecD::width <= cols; c += 3 * VecD::width)
     gemm_some<T, R, 3>(tile, stride, v + c, n, cols, acc + c, acc_stride);
   for (; c + VecD::width <= cols; c += VecD::width)

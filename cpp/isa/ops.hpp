@@ -92,16 +92,16 @@ struct TableView {
 ///
 /// Variables sit in slots; group g owns slots [group_begin[g], group_end[g]), both multiples of
 /// slot_align, and slots that belong to nobody are inert (up = +inf, down = -inf). `size` covers
-/// all slots.
-template <class T>
+/// all slots. R is the type of the kernel rows.
+template <class T, class R = T>
 struct InnerTask {
   Index size = 0;
   int groups = 1;  ///< 0: no equality constraint, single-variable steps.
   Index group_begin[2] = {0, 0};
   Index group_end[2] = {0, 0};
-  const T** rows = nullptr;      ///< kernel rows over the slots; null: ask `fetch`.
+  const R** rows = nullptr;      ///< kernel rows over the slots; null: ask `fetch`.
   const double* diag = nullptr;  ///< K_kk
-  const T* (*fetch)(void* owner, Index slot) = nullptr;
+  const R* (*fetch)(void* owner, Index slot) = nullptr;
   void* owner = nullptr;
   T* values = nullptr;      ///< (K beta) of the slots, updated in place.
   T* up = nullptr;          ///< right derivative of phi, +inf at the upper bound.
@@ -216,6 +216,8 @@ struct Ops {
                    T* max_down) = nullptr;
 
   void (*inner)(InnerTask<T>& task) = nullptr;
+  /// The same on kernel rows in single precision.
+  void (*inner_on_single)(InnerTask<T, float>& task) = nullptr;
 };
 
 struct Isa {

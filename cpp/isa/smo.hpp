@@ -34,9 +34,9 @@ static_assert(mercer::slot_align % (chains * VecF::width) == 0 &&
               "a group of slots is a whole number of steps of the loops");
 
 /// values += t * (row_i - row_j) over one group, and the extremes afterwards.
-template <class T>
-inline Extremes<T> update_group(const InnerTask<T>& s, Index begin, Index end, T t, const T* ki,
-                                const T* kj) {
+template <class T, class R, class K>
+inline Extremes<T> update_group(const InnerTask<T, R>& s, Index begin, Index end, T t, const K* ki,
+                                const K* kj) {
   using V = Vec<T>;
   constexpr T inf = std::numeric_limits<T>::infinity();
   constexpr int w = V::width;
@@ -80,9 +80,9 @@ inline Extremes<T> update_group(const InnerTask<T>& s, Index begin, Index end, T
 }
 
 /// The partner j that maximises (down_j - up_i)^2 / (k_ii + k_jj - 2 k_ij), or -1.
-template <class T>
-inline Index partner(const InnerTask<T>& s, Index begin, Index end, T up_i, T curve_i,
-                     const T* ki) {
+template <class T, class R>
+inline Index partner(const InnerTask<T, R>& s, Index begin, Index end, T up_i, T curve_i,
+                     const R* ki) {
   using V = Vec<T>;
   constexpr int w = V::width;
   const T *const values = s.values, *const down = s.down, *const curve = s.curve_down;
@@ -122,13 +122,13 @@ inline Index partner(const InnerTask<T>& s, Index begin, Index end, T up_i, T cu
   return static_cast<Index>(which[best]);
 }
 
-template <class T>
-inline const T* row_of(const InnerTask<T>& s, Index k) {
+template <class T, class R>
+inline const R* row_of(const InnerTask<T, R>& s, Index k) {
   return s.rows[k] ? s.rows[k] : s.fetch(s.owner, k);
 }
 
-template <class T>
-inline void refresh_slot(const InnerTask<T>& s, Index k) {
+template <class T, class R>
+inline void refresh_slot(const InnerTask<T, R>& s, Index k) {
   constexpr T inf = std::numeric_limits<T>::infinity();
   const double b = s.beta[k], kink = s.kink[k];
   const double kk = s.diag[k];
@@ -148,16 +148,16 @@ inline void refresh_slot(const InnerTask<T>& s, Index k) {
 struct Piece {
   double length, jump, curve_after;
 };
-template <class T>
-inline Piece piece_up(const InnerTask<T>& s, Index k) {
+template <class T, class R>
+inline Piece piece_up(const InnerTask<T, R>& s, Index k) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (s.beta[k] < s.kink[k])
     return {s.kink[k] - s.beta[k], s.slope_right[k] - s.slope_left[k],
             s.curv_right[k] - s.curv_left[k]};
   return {inf, 0, 0};
 }
-template <class T>
-inline Piece piece_down(const InnerTask<T>& s, Index k) {
+template <class T, class R>
+inline Piece piece_down(const InnerTask<T, R>& s, Index k) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (s.beta[k] > s.kink[k])
     return {s.beta[k] - s.kink[k], s.slope_right[k] - s.slope_left[k],
@@ -196,8 +196,8 @@ inline double line_minimum(double descent, double curve, double limit, Piece a, 
 }
 
 /// beta_k + t, landing exactly on the bound or kink that ended the step.
-template <class T>
-inline void move(const InnerTask<T>& s, Index k, double t) {
+template <class T, class R>
+inline void move(const InnerTask<T, R>& s, Index k, double t) {
   const double b = s.beta[k];
   double x = b + t;
   if (t > 0) {
@@ -214,11 +214,11 @@ inline void move(const InnerTask<T>& s, Index k, double t) {
   s.beta[k] = x;
 }
 
-template <class T>
-void inner_pairs(InnerTask<T>& s) {
+template <class T, class R>
+void inner_pairs(InnerTask<T, R>& s) {
   Extremes<T> extreme[2];
   for (int g = 0; g < s.groups; ++g)
-    extreme[g] = update_group<T>(s, s.group_begin[g], s.group_end[g], T(0), s.values, s.values);
+    extreme[g] = update_group(s, s.group_begin[g], s.group_end[g], T(0), s.values, s.values);
   Index steps = 0;
   for (;;) {
     int g = 0;
@@ -229,11 +229,11 @@ void inner_pairs(InnerTask<T>& s) {
     if (!(s.violation > s.tol) || steps >= s.max_steps) break;
     if (s.stop->load(std::memory_order_relaxed)) break;
     const Index i = extreme[g].arg_up;
-    const T* ki = row_of(s, i);
+    const R* ki = row_of(s, i);
     const Index j =
-        partner<T>(s, s.group_begin[g], s.group_end[g], extreme[g].min_up, s.curve_up[i], ki);
+        partner(s, s.group_begin[g], s.group_end[g], extreme[g].min_up, s.curve_up[i], ki);
     if (j < 0) break;
-    const T* kj = row_of(s, j);
+    const R* kj = row_of(s, j);
     const double descent = (static_cast<double>(s.values[j]) + s.down[j]) -
                            (static_cast<double>(s.values[i]) + s.up[i]);
     const double scale = static_cast<double>(s.curve_up[i]) + s.curve_down[j];
@@ -256,16 +256,16 @@ void inner_pairs(InnerTask<T>& s) {
     s.steps = ++steps;
     const T moved = static_cast<T>(s.beta[i] - before_i);
     for (int h = 0; h < s.groups; ++h)
-      extreme[h] = update_group<T>(s, s.group_begin[h], s.group_end[h], moved, ki, kj);
+      extreme[h] = update_group(s, s.group_begin[h], s.group_end[h], moved, ki, kj);
   }
 }
 
 /// Without an equality every variable moves alone (Gauss-Southwell by the decrease it promises).
-template <class T>
-void inner_singles(InnerTask<T>& s) {
+template <class T, class R>
+void inner_singles(InnerTask<T, R>& s) {
   using V = Vec<T>;
   Index steps = 0;
-  const T* previous = nullptr;
+  const R* previous = nullptr;
   T moved = T(0);
   for (;;) {
     V num = V::zero(), den = V::set(T(1)), arg = V::set(T(-1)), worst = V::zero();
@@ -328,8 +328,8 @@ void inner_singles(InnerTask<T>& s) {
   }
 }
 
-template <class T>
-void inner(InnerTask<T>& s) {
+template <class T, class R>
+void inner(InnerTask<T, R>& s) {
   s.steps = 0;
   for (Index k = 0; k < s.size; ++k) {
     if (s.lower[k] <= s.upper[k]) refresh_slot(s, k);

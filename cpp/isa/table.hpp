@@ -52,7 +52,8 @@ mercer::Ops<T> make_ops() {
   o.dot_lanes = dot_lanes<T>;
   o.gemm_cols = gemm_cols<T>;
   o.extremes = extremes<T>;
-  o.inner = inner<T>;
+  o.inner = inner<T, T>;
+  o.inner_on_single = inner<T, float>;
   return o;
 }
 

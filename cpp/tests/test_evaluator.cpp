@@ -86,8 +86,9 @@ void check_program(Stat stat, bool sparse, double tolerance) {
   // Products agree with tiles and do not depend on the number of threads.
   std::vector<double> v, one(37), two(37);
   for (Index j = 0; j < b.n; ++j) v.push_back(std::sin(static_cast<double>(j)));
-  e.product({{0, b.n, 1, 0, v.data()}}, one.data(), 1, 1, nullptr);
-  e.product({{0, b.n, 1, 0, v.data()}}, two.data(), 1, 2, nullptr);
+  const auto multiplier = e.multiplier({{0, b.n, 1, 0, v.data()}}, 1, false);
+  e.product(*multiplier, one.data(), 1, nullptr);
+  e.product(*multiplier, two.data(), 2, nullptr);
   for (std::size_t r = 0; r < ids.size(); ++r) {
     double sum = 0;
     for (Index j = 0; j < b.n; ++j)
@@ -234,9 +235,11 @@ void check_weights(bool first_sparse, double tolerance) {
   // Objects 0..9 with one column, 7..299 with two.
   const std::vector<Segment> segments{{0, 10, 1, 0, v.data()}, {7, m, 2, 1, v.data() + 10}};
   std::vector<double> one(n * 3), two(n * 3);
-  const auto alone = kernel->weights(segments, 1), both = kernel->weights(segments, 2);
-  CHECK(kernel->product(segments, one.data(), 3, 1, nullptr, alone.get()));
-  CHECK(kernel->product(segments, two.data(), 3, 2, nullptr, both.get()));
+  const auto alone = kernel->multiplier(segments, 1, true);
+  const auto both = kernel->multiplier(segments, 2, true);
+  CHECK(alone->weights);
+  CHECK(kernel->product(*alone, one.data(), 1, nullptr));
+  CHECK(kernel->product(*both, two.data(), 2, nullptr));
   CHECK(one == two);
   Query<T> q;
   for (Index first = 0; first < n; first += kernel->block()) {
@@ -294,7 +297,7 @@ TEST(only_sums_of_dot_products_have_weights) {
   p.code = {{Op::leaf, 0}};
   const Evaluator<double> few(p, std::vector<LeafSource<double>>(1), objects, objects);
   const std::vector<double> v(20 * 6, 1.0);
-  CHECK(few.weights({{0, 20, 6, 0, v.data()}}, 1) == nullptr);
+  CHECK(!few.multiplier({{0, 20, 6, 0, v.data()}}, 1, true)->weights);
 }
 TEST(statistics_are_kept) {
   for (bool sparse : {false, true}) {

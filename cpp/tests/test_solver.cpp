@@ -125,7 +125,8 @@ void check_optimal(Index n, int kind, double C, unsigned seed, double tol, doubl
       CHECK_NEAR(sum[g], begin[g], 1e-8 * C * std::sqrt(n));
   // The values really are K beta.
   std::vector<double> f(static_cast<std::size_t>(n));
-  in.kernel->product({{0, n, 1, 0, sol.beta.data()}}, f.data(), 1, 1, nullptr);
+  const auto beta = in.kernel->multiplier({{0, n, 1, 0, sol.beta.data()}}, 1, false);
+  in.kernel->product(*beta, f.data(), 1, nullptr);
   for (Index i = 0; i < n; ++i) CHECK_NEAR(f[i], sol.values[i], 1e-7 * C * static_cast<double>(n));
 }
 

@@ -31,6 +31,31 @@ def grammar_probabilities(
     kernel: tuple[Any, ...], token: NDArray[np.int32], start: NDArray[np.int64]
 ) -> NDArray[np.float64]: ...
 
+class CostPath:
+    def __init__(
+        self,
+        rows: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        valid: NDArray[np.int64],
+        equality: bool,
+        steps: list[dict[str, NDArray[np.float64]]],
+    ) -> None: ...
+
+def solve_cost_paths32(
+    matrices: list[NDArray[np.float32]],
+    jobs: list[tuple[int, CostPath]],
+    settings: dict[str, Any],
+    gap_limit: float,
+) -> list[dict[str, NDArray[Any]]]: ...
+def solve_cost_paths64(
+    matrices: list[NDArray[np.float64]],
+    jobs: list[tuple[int, CostPath]],
+    settings: dict[str, Any],
+    gap_limit: float,
+) -> list[dict[str, NDArray[Any]]]: ...
+
+cost_path_statuses: list[str]
+
 class GramTable:
     def __init__(self, patterns: Sequence[Sequence[int]], min_depth: int, span: int) -> None: ...
     def count(
@@ -98,21 +123,29 @@ class _Rows:
 
 class Rows32(_Rows): ...
 class Rows64(_Rows): ...
-class Weights32: ...
-class Weights64: ...
+
+class _Multiplier:
+    @property
+    def linear(self) -> bool: ...
+
+class Multiplier32(_Multiplier): ...
+class Multiplier64(_Multiplier): ...
 
 class _Evaluator:
     def product(
         self,
         segments: Sequence[tuple[int, NDArray[np.float64]]],
         n_jobs: int = 0,
-        weights: Any = None,
     ) -> NDArray[np.float64]: ...
     @property
     def linear(self) -> bool: ...
-    def weights(
-        self, segments: Sequence[tuple[int, NDArray[np.float64]]], n_jobs: int = 0
+    def multiplier(
+        self,
+        segments: Sequence[tuple[int, NDArray[np.float64]]],
+        n_jobs: int = 0,
+        exact: bool = False,
     ) -> Any: ...
+    def multiply(self, multiplier: Any, n_jobs: int = 0) -> NDArray[np.float64]: ...
     def diag(self, n_jobs: int = 0) -> NDArray[np.float64]: ...
     def solve(
         self,

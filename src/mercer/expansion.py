@@ -252,6 +252,19 @@ class Expansion:
         state.pop("_products", None)
         return state
 
+    def _restored(self) -> None:
+        """Refuse attributes that were read from a file and do not fit together."""
+        Expansion(
+            self.kernel,
+            self.vectors,
+            self.coef,
+            self.intercept,
+            self.dtype,
+            self.poly_coef,
+            self.poly_columns,
+            self.feature_names,
+        )
+
     @cached_property
     def _products(self) -> Any:
         """The products of the vectors in packed form with the coefficients.

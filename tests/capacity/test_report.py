@@ -6,9 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from mercer import SVC, SVR, NuSVC, OneClassSVM
+from mercer import LSSVC, LSSVR, SVC, SVR, KernelRidge, NuSVC, OneClassSVM
 from mercer.capacity import generalization_report, leave_one_out
+from mercer.kernels import RBF
 
 TOY = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
 LABELS = np.array([-1, -1, 1, 1])
@@ -152,3 +154,72 @@ def test_bad_input_is_refused():
         SVC().generalization_report(X, y)
     with pytest.raises(TypeError, match="machines of mercer"):
         generalization_report(object(), X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", [KernelRidge(0.3, kernel="rbf"), LSSVR(C=2.0)], ids=repr)
+def test_leave_one_out_of_ridge_regression_equals_its_refits(model, weighted):
+    X = np.random.default_rng(1).normal(size=(25, 2))
+    y = np.sin(X[:, 0])
+    model = clone(model).set_params(gamma=0.5)
+    weight = np.linspace(0.0, 2.0, 25) if weighted else np.ones(25)
+    found = leave_one_out(clone(model).fit(X, y, weight), X, y, weight)
+    for i, residual in zip(found.rows[::6], found.residuals[::6], strict=True):
+        without = np.where(np.arange(25) == i, 0.0, weight)
+        expected = y[i] - clone(model).fit(X, y, without).predict(X[i : i + 1])[0]
+        assert residual == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_leave_one_out_of_a_least_squares_classifier_equals_its_refits(k):
+    X, y = clouds(n=30, spread=1.0, k=k)
+    model = LSSVC(C=3.0, kernel=RBF(0.5)).fit(X, y)
+    found = leave_one_out(model, X, y)
+    rest = np.arange(30)
+    refits = [clone(model).fit(X[rest != i], y[rest != i]).predict(X[i : i + 1]) for i in rest]
+    assert 0 < found.error < 1
+    np.testing.assert_array_equal(found.losses, np.ravel(refits) != y)
+
+
+@pytest.mark.spec("CS-4.37")
+def test_the_report_of_ridge_regression_takes_the_offset_as_a_coordinate():
+    X = np.linspace(-2, 2, 30)[:, None]
+    y = 3.0 + np.sin(2 * X[:, 0])
+    model = LSSVR(kernel=RBF(1.0), C=5.0).fit(X, y)
+    report = model.generalization_report(X, y, theta=0.5)
+    made = report["sum of squares"]
+    K = np.exp(-((X - X.T) ** 2))
+    norm2 = model.dual_coef_ @ K @ model.dual_coef_  # k(x, x) = 1, so that R = 1
+    assert made.inputs["w_norm"] == pytest.approx(np.sqrt(norm2 + model.intercept_**2))
+    assert made.inputs["radius"] == pytest.approx(np.sqrt(2))
+    assert made.inputs["sse"] == pytest.approx(np.sum((y - model.predict(X)) ** 2))
+    assert not any("offset" in what for what in made.assumes)
+    assert "all rows are support vectors" in report.not_applicable["compression"]
+    residuals = y - model.leave_one_out_values(X, y)
+    assert report["leave-one-out"].value == pytest.approx(np.mean(residuals**2))
+
+
+def test_margins_of_a_least_squares_classifier_are_those_of_its_function():
+    X, y = clouds(spread=0.25)
+    plain = LSSVC(kernel="linear", C=10.0, fit_intercept=False).fit(X, y)
+    w = X.T @ plain.dual_coef_
+    report = plain.generalization_report(X, y)
+    margin = (np.where(y == 1, 1, -1) * (X @ w)).min() / np.linalg.norm(w)
+    assert report["hard margin"].inputs["margin"] == pytest.approx(margin)
+    matrix = X @ X.T
+    same = LSSVC(kernel="precomputed", C=10.0, fit_intercept=False).fit(matrix, y)
+    other = same.generalization_report(matrix, y)
+    assert other["hard margin"].inputs["margin"] == pytest.approx(margin)
+    assert other["leave-one-out"].value == report["leave-one-out"].value
+
+
+def test_several_targets_have_values_but_no_single_leave_one_out_error():
+    X = np.linspace(0, 1, 6)[:, None]
+    Y = np.column_stack([X[:, 0], X[:, 0] ** 2])
+    model = KernelRidge([0.1, 0.2]).fit(X, Y)
+    one = KernelRidge(0.2).fit(X, Y[:, 1]).leave_one_out_values(X, Y[:, 1])
+    np.testing.assert_allclose(model.leave_one_out_values(X, Y)[:, 1], one)
+    with pytest.raises(ValueError, match="one target"):
+        leave_one_out(model, X, Y)
+    with pytest.raises(ValueError, match="interpolates"):
+        KernelRidge(0.0).fit(X, Y).leave_one_out_values(X, Y)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn.svm
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
+from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -40,6 +44,7 @@ from mercer.kernels import (
     normalize,
 )
 from mercer.persistence import DamagedFileError
+from mercer.persistence.classes import estimator_classes
 from tests.persistence.mutations import survives
 
 OLD = Path(__file__).parent / "files"
@@ -130,6 +135,89 @@ def test_transformers_are_saved(transformer, tmp_path):
     np.testing.assert_array_equal(sp.csr_matrix(found).toarray(), sp.csr_matrix(expected).toarray())
 
 
+@pytest.mark.parametrize("name", sorted(estimator_classes()))
+def test_every_estimator_can_be_saved(name, tmp_path):
+    """Also one that is added later: the classes are enumerated, not listed."""
+    Z = np.abs(X) + 0.1
+    model = estimator_classes()[name]()
+    Z = Z @ Z.T if model.get_params().get("kernel") == "precomputed" else Z
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(Z, (T > 0).astype(int) if is_classifier(model) else T)
+    mercer.save(model, tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model")
+    asked = list(questions(model))
+    assert asked
+    for question in asked:
+        found, expected = (getattr(m, question)(Z) for m in (loaded, model))
+        np.testing.assert_array_equal(
+            sp.csr_matrix(found).toarray(), sp.csr_matrix(expected).toarray()
+        )
+    fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
+    assert fitted <= set(vars(loaded))
+
+
+def test_every_estimator_of_the_door_is_enumerated():
+    door = {name for name in mercer.__all__ if isinstance(getattr(mercer, name), type)}
+    estimators = {name for name in door if issubclass(getattr(mercer, name), BaseEstimator)}
+    assert estimators <= set(estimator_classes())
+
+
+def test_processes_with_kernels_of_both_libraries_are_saved(tmp_path):
+    for kernel in (RBF(0.3) + Linear(), ConstantKernel(2.0) * RationalQuadratic() + WhiteKernel()):
+        model = mercer.GaussianProcessRegressor(kernel, optimizer=None).fit(X, T)
+        mercer.save(model, tmp_path / "model")
+        loaded = mercer.load(tmp_path / "model")
+        for found, expected in zip(
+            loaded.predict(X, return_std=True), model.predict(X, return_std=True), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_equal_arrays_are_stored_once(tmp_path):
+    Z = rng.normal(size=(100, 50))
+    mercer.save(mercer.KernelRidge(kernel="rbf").fit(Z, Z[:, 0]), tmp_path / "model")
+    dual = Z.nbytes + 100 * 8
+    assert (tmp_path / "model").stat().st_size < dual + 2000
+
+
+Z = rng.normal(size=(900, 12))
+CLASS = Z[:, 0] + Z[:, 1] ** 2 > 1.0
+PEERS = {
+    "two classes": lambda library: library.SVC().fit(Z, CLASS),
+    "twenty classes": lambda library: library.SVC().fit(Z, np.arange(900) % 20),
+    "regression": lambda library: library.SVR().fit(Z, Z[:, 0] + rng.normal(size=900)),
+    "one class": lambda library: library.OneClassSVM(nu=0.3).fit(Z),
+    "sparse": lambda library: library.SVC().fit(sp.csr_matrix(np.maximum(Z, 0.0)), CLASS),
+}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_files_and_pickles_are_no_larger_than_those_of_scikit_learn(name, tmp_path):
+    model, peer = PEERS[name](mercer), PEERS[name](sklearn.svm)
+    mercer.save(model, tmp_path / "model")
+    limit = len(pickle.dumps(peer))
+    assert (tmp_path / "model").stat().st_size <= limit
+    assert len(pickle.dumps(model)) <= limit
+
+
+def test_pickles_and_files_keep_what_is_known_of_the_training_rows(tmp_path):
+    model = SVC(C=10.0).fit(X, Y)
+    mercer.save(model, tmp_path / "model")
+    for copy in (mercer.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        for again in (copy, pickle.loads(pickle.dumps(copy))):
+            np.testing.assert_array_equal(again.point_status_, model.point_status_)
+            large = model.slack_ > model.tol
+            np.testing.assert_allclose(again.slack_, np.where(large, model.slack_, 0.0), rtol=1e-7)
+            for name in ("free_support_", "bounded_support_"):
+                for found, expected in zip(getattr(again, name), getattr(model, name), strict=True):
+                    np.testing.assert_array_equal(found, expected)
+            for found, expected in zip(again.margin_points_(), model.margin_points_(), strict=True):
+                np.testing.assert_array_equal(found, expected)
+            with pytest.raises(ValueError, match=r"tolerance of its fit, 0\.001, alone"):
+                again.margin_points_(0.5)
+
+
 def test_a_loaded_model_can_be_proved_again(tmp_path):
     model = SVC().fit(X, Y)
     mercer.save(model, tmp_path / "model")
@@ -171,8 +259,8 @@ def test_what_a_file_cannot_hold_is_refused_by_name(model, message, tmp_path):
         (lambda content: content[:60], "damaged or truncated"),
         (lambda content: content[:-9] + b"x" + content[-8:], "damaged or truncated"),
         (
-            lambda content: content.replace(b"model 1\n", b"model 2\n", 1),
-            r"newer version .*\(format 2",
+            lambda content: content.replace(b"model 2\n", b"model 3\n", 1),
+            r"newer version .*\(format 3",
         ),
     ],
 )

@@ -156,10 +156,9 @@ def test_small_coefficients_of_large_kernel_values_count() -> None:
 
 @pytest.mark.parametrize("scale", [1e8, 1e20, 1e100])
 def test_what_rounding_forbids_ends_soon_and_says_so(scale: float) -> None:
-    begin = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="[Ss]cale the columns"):
         model = SVC(kernel="linear").fit(scale * MANY, LABELS)
-    assert time.perf_counter() - begin < 10
+    assert model.n_iter_[0] < 1_000_000
     assert model.certificate_.status in ("precision_limit", "iteration_limit")
 
 

@@ -3,10 +3,12 @@
 Problem: for every training row i, the error e_i on row i of the machine trained without it;
 E_cv = (1/m) sum_i e_i (Learning From Data, e-Chapter 8, section 8.1.3). A row whose multiplier is 0
 does not shape the solution: the solution without it is the same, and e_i is the training error of
-the row. Only support vectors are refitted, each from the solution on all rows.
+the row. Only support vectors are refitted, each from the solution on all rows. Least-squares
+machines have the errors in closed form, without a refit.
 
-The refits go through the object that is given: a copy of it is fitted again with weight 0 for the
-row. The kernel that was bound to the data, the constant C and the class weights are held fixed.
+The refits go through the object that is given: a copy of it is fitted again, on the same Gram
+matrix and from the same solution, with weight 0 for the row. The kernel that was bound to the data,
+the constant C and the class weights are held fixed.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.gram import Gram
 from mercer.objects.validation import count, take
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
@@ -122,8 +125,8 @@ def leave_one_out(
     Parameters
     ----------
     model : estimator
-        A fitted machine of mercer, for two or more classes, for regression or for one class. It is
-        not changed.
+        A fitted machine of mercer, for two or more classes, for regression or for one class, ridge
+        machines among them. It is not changed.
     X, y, sample_weight
         What it was fitted on. A row is left out with its whole weight.
     time_limit : float, optional
@@ -159,8 +162,11 @@ def leave_one_out(
     n = count(X)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float).copy()
     rows = np.flatnonzero(weight > 0)
+    if hasattr(model, "leave_one_out_values"):
+        return _in_closed_form(model, X, y, sample_weight, rows, begin)
     losses, residuals = _losses(model, X, y, np.arange(n))
-    values, template = _values(model, X), _held(model)
+    X = model._objects(X)
+    values, template, gram = _values(model, X), _held(model), Gram(model.kernel_, X)
     scale = UNCHANGED * max(1.0, float(np.abs(values).max()))
     refitted, pending, essential = [], [], []
     lone = _only_members(model, y, rows)
@@ -177,7 +183,7 @@ def leave_one_out(
         machine = copy.copy(template)
         without = weight.copy()
         without[i] = 0.0
-        machine.fit(X, y, sample_weight=without, **fit_params)
+        machine.fit(gram, y, sample_weight=without, **fit_params)
         loss, residual = _losses(machine, X, y, np.array([i]))
         losses[i] = loss[0]
         if residuals is not None and residual is not None:
@@ -186,16 +192,49 @@ def leave_one_out(
             essential.append(i)
     if residuals is not None:
         residuals[pending] = np.nan
+    counted = refitted, pending, essential
+    return _collected(rows, losses, residuals, counted, perf_counter() - begin)
+
+
+def _collected(
+    rows: NDArray[np.intp],
+    losses: NDArray[np.float64],
+    residuals: NDArray[np.float64] | None,
+    counted: tuple[list[int], list[int], list[int]],
+    seconds: float,
+) -> LeaveOneOut:
+    """Return the result from losses and residuals of all rows."""
     return LeaveOneOut(
         rows,
         losses[rows],
         None if residuals is None else residuals[rows],
-        np.array(refitted, dtype=np.intp),
-        np.array(pending, dtype=np.intp),
-        np.array(essential, dtype=np.intp),
-        perf_counter() - begin,
+        np.array(counted[0], dtype=np.intp),
+        np.array(counted[1], dtype=np.intp),
+        np.array(counted[2], dtype=np.intp),
+        seconds,
         "leave-one-out error" if residuals is None else "leave-one-out squared error",
     )
+
+
+def _in_closed_form(
+    model: Any, X: Any, y: Any, sample_weight: Any, rows: NDArray[np.intp], begin: float
+) -> LeaveOneOut:
+    """Return the errors of a least-squares machine, all of whose rows are essential."""
+    values = model.leave_one_out_values(X, y, sample_weight)
+    if hasattr(model, "classes_"):
+        codes = values > 0.0 if values.ndim == 1 else values.argmax(axis=1)
+        losses = (model.classes_[codes.astype(np.intp)] != np.asarray(y)).astype(np.float64)
+        losses[list(_only_members(model, y, rows))] = 1.0
+        residuals = None
+    else:
+        if values.ndim > 1:
+            raise ValueError(
+                f"leave-one-out errors are counted for one target; the model has {values.shape[1]}."
+                " Fit one model for each, or call model.leave_one_out_values."
+            )
+        residuals = np.asarray(y, dtype=np.float64) - values
+        losses = residuals**2
+    return _collected(rows, losses, residuals, ([], [], rows.tolist()), perf_counter() - begin)
 
 
 def intercept_is_determined(model: Any) -> bool:
@@ -237,8 +276,8 @@ def _held(model: Any) -> Any:
     held = copy.copy(model)
     names = held.get_params(deep=False)
     fixed: dict[str, Any] = {"warm_start": True, "probability": False, "verbose": False}
-    if not model.kernel_.pairwise:
-        fixed |= {"kernel": model.kernel_, "gamma": "scale", "degree": 3, "coef0": 0.0}
+    # The kernel is that of the Gram matrix, beside which these have no effect.
+    fixed |= {"kernel": "rbf", "gamma": "scale", "degree": 3, "coef0": 0.0}
     if hasattr(model, "C_"):
         fixed |= {"C": model.C_, "lam": None}
     if hasattr(model, "class_weight_"):

@@ -39,6 +39,7 @@ JITTER = 1e-10  # of the largest k(x, x), added to a matrix that may be singular
 UNCHANGED_SETS = Condition(
     "the sets of free and bounded support vectors stay the same without the row"
 )
+LEAST_SQUARES = "all rows are support vectors, and the leave-one-out error has a closed form"
 FIRST_ORDER = Condition("the change of f(x_i) is linear in the change of its target")
 
 
@@ -131,7 +132,6 @@ def loo_estimates(
 def estimates_of(m: Measured) -> tuple[dict[str, Bound], dict[str, str]]:
     """Return the estimates that apply to a machine, and for each of the others the reason."""
     found: dict[str, Bound] = {}
-    refused: dict[str, str] = {}
     makers = {
         "support_vectors": _support_vectors,
         "xi_alpha": _xi_alpha,
@@ -140,6 +140,9 @@ def estimates_of(m: Measured) -> tuple[dict[str, Bound], dict[str, str]]:
         "gacv": _gacv,
         "radius_margin": _radius_margin,
     }
+    if m.least_squares:
+        return {}, dict.fromkeys(makers, LEAST_SQUARES)
+    refused: dict[str, str] = {}
     for name, make in makers.items():
         try:
             found[name] = make(m)

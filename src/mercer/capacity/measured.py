@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.geometry import smallest_enclosing_ball
+from mercer.kernels import Definiteness
 from mercer.objects.validation import count, take
 
 from .condition import Condition
@@ -64,6 +65,11 @@ class Measured:
         return len(self.model.support_)
 
     @property
+    def least_squares(self) -> bool:
+        """Whether the machine minimises squared errors: all rows are support vectors."""
+        return hasattr(self.model, "leave_one_out_values")
+
+    @property
     def kernel(self) -> Any:
         """The kernel with its parameters."""
         return self.model.kernel_
@@ -75,8 +81,10 @@ class Measured:
 
     @property
     def loss(self) -> str:
-        """The loss: "hard", "linear", "squared" or "other"."""
+        """The loss: "hard", "linear", "squared", "least squares" or "other"."""
         given = self.model.get_params(deep=False)
+        if self.least_squares:
+            return "least squares"
         if getattr(self.model, "C_", 1.0) == math.inf:
             return "hard"
         if given.get("C2") is not None:
@@ -115,8 +123,7 @@ class Measured:
         claim = self.kernel.definiteness
         if claim.is_psd:
             return Condition.that("the kernel is positive semidefinite", True, str(claim))
-        known = str(claim).startswith(("conditionally", "indefinite"))
-        state = "violated" if known else "unknown"
+        state = "unknown" if claim is Definiteness.UNKNOWN else "violated"
         return Condition("the kernel is positive semidefinite", state, str(claim))
 
     @cached_property
@@ -138,6 +145,8 @@ class Measured:
     @cached_property
     def beta(self) -> Array:
         """The signed coefficients of `rows` in the expansion."""
+        if self.least_squares:
+            return np.asarray(self.model.dual_coef_, dtype=np.float64)[self.rows]
         beta = np.zeros(count(self.X))
         coef = self.model.dual_coef_
         beta[self.model.support_] = np.ravel(coef.toarray() if hasattr(coef, "toarray") else coef)
@@ -161,12 +170,14 @@ class Measured:
     @property
     def w_norm(self) -> float:
         """The norm of the weight vector in feature space."""
+        if self.least_squares:  # |w|^2 = beta'K beta, and K beta = f - b
+            return math.sqrt(max(0.0, float(self.beta @ (self.values - self.offset))))
         return 1.0 / float(self.model.margin_)
 
     @property
     def offset(self) -> float:
         """The intercept b of f = <w, x> + b."""
-        return float(self.model.intercept_[0]) if self.with_intercept else 0.0
+        return float(np.ravel(self.model.intercept_)[0]) if self.with_intercept else 0.0
 
     @cached_property
     def radius(self) -> float:

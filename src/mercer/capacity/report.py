@@ -320,9 +320,11 @@ def generalization_report(
     Notes
     -----
     Two classes: everything. Several classes: exact leave-one-out, support vectors, essential
-    support vectors, compression, hold-out. Regression: exact leave-one-out, span (exact for ridge
-    regression) and, with `theta`, the bounds on the probability of a large residual. One class:
-    exact leave-one-out rate of outliers, and hold-out.
+    support vectors, compression, hold-out. Regression: exact leave-one-out, span and, with `theta`,
+    the bounds on the probability of a large residual. One class: exact leave-one-out rate of
+    outliers, and hold-out. Ridge machines: the exact leave-one-out error in closed form, the bounds
+    on margins (two classes) or residuals, and hold-out; what counts support vectors is listed as
+    not applicable, because all rows are.
 
     Examples
     --------
@@ -344,7 +346,9 @@ def generalization_report(
     page = _Page(m, delta, _chosen(m, tuned))
     _refits(page, exact)
     _formulas(page)
-    if m.kind in ("binary", "multiclass"):
+    if m.least_squares:
+        page.refuse("compression", "all rows are support vectors")
+    elif m.kind in ("binary", "multiclass"):
         page.add("compression", GUARANTEE, _compression)
     else:
         page.refuse("compression", "it counts wrong labels, and needs a classifier")
@@ -407,6 +411,9 @@ def _refits(page: _Page, exact: LeaveOneOut) -> None:
     page.add(name, EXACT, lambda m, _: exact_leave_one_out(counted, n))
     if m.kind == "one-class":
         page.refuse("essential support vectors", "a change of f may make any row an outlier")
+        return
+    if m.least_squares:
+        page.refuse("essential support vectors", "all rows are")
         return
     page.add(
         "essential support vectors",
@@ -492,15 +499,20 @@ def _width(m: Measured) -> float:
     return float((m.y * m.values).min()) / m.w_norm
 
 
-def _margins_of(m: Measured) -> tuple[float, Any]:
-    """Return radius and margins with the offset as a coordinate of its own, of the length R.
+def _lengths(m: Measured) -> tuple[float, float]:
+    """Return radius and norm of the weights with the offset as a coordinate of the length R.
 
     f = <w, x> + b is linear in (x, R) with the weights (w, b / R).
     """
     if not m.with_intercept:
-        return m.radius, m.y * m.values / m.w_norm
-    norm = math.hypot(m.w_norm, m.offset / m.radius)
-    return math.sqrt(2) * m.radius, m.y * m.values / norm
+        return m.radius, m.w_norm
+    return math.sqrt(2) * m.radius, math.hypot(m.w_norm, m.offset / m.radius)
+
+
+def _margins_of(m: Measured) -> tuple[float, Any]:
+    """Return radius and margins with the offset as a coordinate of its own."""
+    radius, w_norm = _lengths(m)
+    return radius, m.y * m.values / w_norm
 
 
 def _linear(made: Bound, m: Measured) -> Bound:
@@ -558,7 +570,7 @@ def _entropy(m: Measured, delta: float) -> Bound:
     if m.kernel.pairwise or not hasattr(m.X, "shape") or m.X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"it needs vectors of at most {MOST_COLUMNS} columns and their kernel")
     steps = expansion_entropy(m.model.expansion_, m.X)
-    cover = _tabulated(steps.function_class.log_covering)
+    cover = _tabulated(steps.function_class.log_covering_above)
     agreement = m.y * m.values
     if agreement.min() > 0:
         made = covering_margin_bound(m.n_samples, cover, delta, margin=float(agreement.min()))
@@ -569,7 +581,7 @@ def _entropy(m: Measured, delta: float) -> Bound:
     return with_conditions(made, *steps.log_covering(1.0).conditions)
 
 
-def _tabulated(log_covering: Callable[[float, int], Bound]) -> Callable[[float, int], float]:
+def _tabulated(log_covering: Callable[[float, int], float]) -> Callable[[float, int], float]:
     """Return covering numbers on a grid, from above: at a finer scale and on more points.
 
     Searches over the scale and the number of samples ask for many values close together.
@@ -577,7 +589,7 @@ def _tabulated(log_covering: Callable[[float, int], Bound]) -> Callable[[float, 
 
     @cache
     def on_grid(step: int, n_points: int) -> float:
-        return float(log_covering(2.0 ** (step / 4), n_points))
+        return log_covering(2.0 ** (step / 4), n_points)
 
     def cover(eps: float, n_points: int) -> float:
         return on_grid(math.floor(4 * math.log2(eps)), 1 << (n_points - 1).bit_length())
@@ -599,13 +611,15 @@ def _residuals(page: _Page, theta: float | None) -> None:
         if not tube < theta:
             raise ValueError(f"theta = {theta:g} must exceed the tube, {tube:g}")
         norm = float(np.linalg.norm(regression_slacks(m.values, m.y, theta, theta - tube)))
-        return regression_bound(
-            m.n_samples, m.radius, theta - tube, delta, 2, w_norm=m.w_norm, slack=norm
+        radius, w_norm = _lengths(m)
+        made = regression_bound(
+            m.n_samples, radius, theta - tube, delta, 2, w_norm=w_norm, slack=norm
         )
+        return _linear(made, m)
 
     def squares(m: Measured, delta: float) -> Bound:
         sse = float(np.sum((m.y - m.values) ** 2))
-        return sse_bound(m.n_samples, m.radius, m.w_norm, sse, theta, delta)
+        return _linear(sse_bound(m.n_samples, *_lengths(m), sse, theta, delta), m)
 
     for name, make in zip(names, (slacks, squares), strict=True):
         page.add(name, RELATIVE, make)

@@ -2,9 +2,13 @@
 
 A running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section
 3.3): every instruction is applied to the computed number v and to the bound e of its distance from
-the exact one. What the instruction makes of an interval [v - e, v + e] is bounded by its values at
-the ends where it is monotone and by its Lipschitz constant otherwise; its own rounding is a small
-multiple of the unit roundoff u, as its implementation in cpp/isa states it.
+the exact one. Its own rounding is a small multiple of the unit roundoff u, as its implementation in
+cpp/isa states it.
+
+Three numbers take part: the exact one t, the one n that the native core computed, and the v that is
+computed here, perhaps with other roundings. Throughout |n - t| <= e and |v - t| <= e, so that t is
+within e and n within 2 e of v: monotone functions, whose slope grows or falls, are followed to the
+ends of [v - 2 e, v + 2 e], others by their Lipschitz constants.
 """
 
 from __future__ import annotations
@@ -51,7 +55,8 @@ def exact(value: Any) -> Bounded:
 
 def rounded(value: np.ndarray, error: np.ndarray, roundings: float = 1.0) -> Bounded:
     """Return a result whose arguments contribute `error` and which is rounded itself."""
-    return Bounded(value, error + gamma(roundings) * np.abs(value) + TINY * UNIT)
+    size = np.abs(value) + 2.0 * error
+    return Bounded(value, error + gamma(roundings) * size + TINY * UNIT)
 
 
 def add(x: Bounded, y: Bounded) -> Bounded:
@@ -61,7 +66,7 @@ def add(x: Bounded, y: Bounded) -> Bounded:
 
 def multiply(x: Bounded, y: Bounded) -> Bounded:
     """Return the product."""
-    error = np.abs(x.value) * y.error + np.abs(y.value) * x.error + x.error * y.error
+    error = np.abs(x.value) * y.error + np.abs(y.value) * x.error + 3.0 * x.error * y.error
     return rounded(x.value * y.value, error)
 
 
@@ -83,15 +88,22 @@ def transform(x: Bounded, name: str, arguments: tuple[Any, ...]) -> Bounded:
 
 
 def _between(x: Bounded, f: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and by how much it changes within the errors, for a monotone function f."""
+    """Return f and by how much it changes within the errors.
+
+    `f` is monotone, and convex or concave: it changes most where its slope is largest.
+    """
     value = f(x.value)
-    moved = [np.abs(f(x.value + sign * x.error) - value) for sign in (-1.0, 1.0)]
+    moved = [np.abs(f(x.value + sign * x.error) - value) for sign in (-2.0, 2.0)]
     # The difference of two rounded values is a rounding of each off.
     return value, np.where(x.error > 0, np.maximum(*moved) + gamma(4) * np.abs(value), 0.0)
 
 
 def _affine(x: Bounded, a: float, b: float) -> Bounded:
-    return rounded(a * x.value + b, abs(a) * x.error)
+    product, error = a * x.value, abs(a) * x.error
+    if b != 0.0 and abs(np.frexp(a)[0]) != 0.5:
+        # Without a fused instruction the product is rounded too, unless by a power of two.
+        error = error + gamma(1) * (np.abs(product) + 2.0 * error)
+    return rounded(product + b, error)
 
 
 def _exp(x: Bounded, a: float, b: float) -> Bounded:
@@ -99,7 +111,7 @@ def _exp(x: Bounded, a: float, b: float) -> Bounded:
     value = np.exp(t)
     # The exponent is a x log2(e) + b log2(e) with rounded factors.
     spread = abs(a) * x.error + gamma(4) * (np.abs(a * x.value) + abs(b))
-    return rounded(value, value * np.expm1(spread) + TINY, _ROUNDINGS)
+    return rounded(value, value * np.expm1(2.0 * spread) + TINY, _ROUNDINGS)
 
 
 def _log(x: Bounded) -> Bounded:
@@ -116,12 +128,8 @@ def _sqrt(x: Bounded) -> Bounded:
 
 def _at_least(x: Bounded, bound: float) -> Bounded:
     # Both the computed and the exact number are moved up to the bound, which brings them together.
-    value = np.maximum(x.value, bound)
-    return Bounded(
-        value,
-        np.maximum(x.value + x.error, bound)
-        - np.minimum(value, np.maximum(x.value - x.error, bound)),
-    )
+    spread = np.maximum(x.value + 2.0 * x.error, bound) - np.maximum(x.value - x.error, bound)
+    return Bounded(np.maximum(x.value, bound), np.minimum(x.error, spread))
 
 
 def _cos(x: Bounded) -> Bounded:
@@ -130,20 +138,20 @@ def _cos(x: Bounded) -> Bounded:
 
 
 def _tanh(x: Bounded) -> Bounded:
-    return rounded(*_between(x, np.tanh), 2 * _ROUNDINGS)
+    return rounded(np.tanh(x.value), np.minimum(x.error, 2.0), 2 * _ROUNDINGS)
 
 
 def _reciprocal(x: Bounded) -> Bounded:
     value = 1.0 / x.value
-    room = np.abs(x.value) - x.error  # of the denominator from 0
-    error = np.where(room > 0, np.abs(value) * x.error / np.where(room > 0, room, 1.0), np.inf)
+    room = np.abs(x.value) - 2.0 * x.error  # of the denominator from 0
+    error = np.where(room > 0, x.error / np.square(np.where(room > 0, room, 1.0)), np.inf)
     return rounded(value, error)
 
 
 def _powi(x: Bounded, power: int) -> Bounded:
     size = np.abs(x.value)
-    spread = (size + x.error) ** power - size**power
-    spread = np.where(x.error > 0, spread + gamma(4) * size**power, 0.0)
+    widened = (size + 2.0 * x.error) ** power
+    spread = np.where(x.error > 0, widened - size**power + gamma(power + 4) * widened, 0.0)
     return rounded(x.value**power, spread, max(power, 1))
 
 
@@ -158,10 +166,11 @@ def _polynomial(x: Bounded, falling: list[float]) -> Bounded:
     for c in falling:
         value = value * x.value + c
         sizes = sizes * np.abs(x.value) + abs(c)
-        widened = widened * x.size + abs(c)
+        widened = widened * (np.abs(x.value) + 2.0 * x.error) + abs(c)
     # The monomials change by no more than those of the absolute values do.
-    spread = np.where(x.error > 0, widened - sizes + gamma(4) * widened, 0.0)
-    return Bounded(value, spread + gamma(2 * len(falling) + 2) * sizes + TINY)
+    steps = gamma(2 * len(falling) + 2)
+    spread = np.where(x.error > 0, widened - sizes + 2.0 * steps * widened, 0.0)
+    return Bounded(value, spread + steps * widened + TINY)
 
 
 def _table(x: Bounded, table: Any) -> Bounded:

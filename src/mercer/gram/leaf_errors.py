@@ -188,7 +188,7 @@ def _cosines(f: Coordinates, t: np.ndarray) -> np.ndarray:
     error = np.zeros_like(t)
     for k in range(len(f.coefficients) - 1, -1, -1):
         c = f.coefficients[k]
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             rate = np.minimum(float(k * k), k / np.maximum(sine, TINY))
         error = error + abs(c) * (k * argument + 4.0 * UNIT * rate)
         now = (2.0 if k else 1.0) * u * latest + (c - later)

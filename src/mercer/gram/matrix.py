@@ -432,17 +432,17 @@ class Products:
 
     def __init__(self, prepared: Prepared, groups: list[tuple[int, np.ndarray]]) -> None:
         self.prepared = prepared
-        self._segments = _segments(groups)
-        self._weights: Any = None
-        self._asked = False
+        self._groups = groups
+        self._multiplier: Any = None  # made from the groups when it is first used
 
     def __call__(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the products with the values of validated objects, side by side."""
         evaluator, jobs = self.prepared._against(X), native_jobs(n_jobs)
-        if not self._asked:
-            self._weights = evaluator.weights(self._segments, jobs)
-            self._asked = True
-        return evaluator.product(self._segments, jobs, self._weights)
+        multiplier = self._multiplier
+        if multiplier is None:
+            multiplier = evaluator.multiplier(_segments(self._groups), jobs, True)
+            self._multiplier = multiplier
+        return evaluator.multiply(multiplier, jobs)
 
 
 def evaluate(

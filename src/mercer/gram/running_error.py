@@ -3,12 +3,17 @@
 The programs of the library are followed instruction by instruction (`mercer.gram.bounded`), from
 the errors of their leaves (`mercer.gram.leaf_errors`) to that of the value. The images of objects
 under maps count as exact, since a kernel on inexact images is a kernel still, unless the map itself
-states an error. Of values that come from Python or from a matrix nothing is known: they are
-assumed to be right to 16 units in the last place of the largest one, and `known` says so.
+states an error; so do the constants of a program. Of values that come from Python or from a matrix
+nothing is known: they are assumed to be right to 16 units in the last place of the largest one, and
+`known` says so. Who takes the numbers that the user gives for the kernel asks for them to be exact.
+
+Not all that is followed is a theorem: the error of a table between its nodes was measured, and
+that of a projection rests on an estimated condition number. `doubts` lists these in words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -40,11 +45,16 @@ class ErrorBounds:
         A bound kernel.
     X, Z : objects or Views
         Validated objects, stored alike; `Z` defaults to `X`.
+    given : bool, default=False
+        Whether the numbers of the user's matrices and functions are the kernel: without error.
 
     Attributes
     ----------
     known : bool
-        Whether all errors are bounded; False where some values come from Python or from a matrix.
+        Whether all errors are followed; False where some values come from Python or from a matrix.
+    doubts : tuple of str
+        What the bounds rest on that is estimated or assumed; where there is nothing, they are
+        guaranteed.
 
     Examples
     --------
@@ -56,18 +66,25 @@ class ErrorBounds:
     (True, True)
     """
 
-    def __init__(self, kernel: Any, X: Any, Z: Any = None) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Any, X: Any, Z: Any = None, *, given: bool = False) -> None:
+        self.kernel, self._given = kernel, given
         self._columns = views_of(X if Z is None else Z)
         self._rows = self._columns if Z is None else views_of(X)
         self._layout, self._b = choose_layout(kernel, self._columns, "float64")
         self._a = self._b if Z is None else self._layout.prepare(self._rows)
         self._program = self._layout.program
         self.known = _is_known(self._program)
+        self.doubts = tuple(dict.fromkeys(_doubts(self._program, given)))
         images = self._layout.images
         self._images_b = images.of(self._columns)
         self._images_a = self._images_b if Z is None else images.of(self._rows)
         self._numbers: dict[int, tuple[Bounded, Bounded]] = {}
+
+    @property
+    def width(self) -> int:
+        """The number of terms of the sums behind a value that is a sum of dot products."""
+        stored = (self._stored(k, self._images_b, self._columns) for k in range(len(self._leaves)))
+        return sum(int(rows.shape[1]) + 1 for rows in stored)
 
     def rows(self, index: Any = None) -> np.ndarray:
         """Return the bounds of some rows of the matrix, by default of all.
@@ -77,18 +94,33 @@ class ErrorBounds:
         index : array of int, optional
             Positions among the rows.
         """
+        return self.values(index).error
+
+    def values(self, index: Any = None) -> Bounded:
+        """Return values of some rows of the matrix, by default of all, with their bounds.
+
+        Parameters
+        ----------
+        index : array of int, optional
+            Positions among the rows.
+        """
         if index is None:
             index = np.arange(int(self._a.n))
         index = np.ascontiguousarray(index, dtype=np.int64)
+        shape = (len(index), int(self._b.n))
         if not len(index):
-            return np.zeros((0, int(self._b.n)))
+            return Bounded(np.zeros(shape), np.zeros(shape))
         with np.errstate(all="ignore"):  # what overflows has an infinite error
             found = _run(
                 self._program,
                 lambda k: self._leaf(k, index),
                 lambda k: self._pair_numbers(k, index),
             )
-        return np.broadcast_to(found.error, (len(index), int(self._b.n)))
+        return Bounded(*(np.broadcast_to(part, shape) for part in found))
+
+    @property
+    def _leaves(self) -> list[Leaf]:
+        return self._program.leaves
 
     def _leaf(self, k: int, index: np.ndarray) -> Bounded:
         leaf = self._program.leaves[k]
@@ -97,6 +129,8 @@ class ErrorBounds:
         evaluator = single.evaluator(self._a.take(index), self._b, self._rows, self._columns)
         value = np.asarray(evaluator.tile(None, 0), dtype=np.float64)
         if leaf.kind in ("python", "matrix"):
+            if self._given and _is_given(leaf):
+                return exact(value)
             return _assumed(value, self._rows.X if leaf.kind == "matrix" else None)
         if leaf.kind == "sequence":
             return self._sequences(k, leaf, index, value)
@@ -135,8 +169,9 @@ class ErrorBounds:
     def _pair_numbers(self, k: int, index: np.ndarray) -> tuple[Bounded, Bounded]:
         if k not in self._numbers:
             scalars = self._program.scalars[k]
-            other = _numbers(scalars, self._columns)
-            own = other if self._rows is self._columns else _numbers(scalars, self._rows)
+            other = _numbers(scalars, self._columns, self._given)
+            alike = self._rows is self._columns
+            own = other if alike else _numbers(scalars, self._rows, self._given)
             self._numbers[k] = own, other
         own, other = self._numbers[k]
         chosen = Bounded(own.value[index][:, None], own.error[index][:, None])
@@ -144,7 +179,11 @@ class ErrorBounds:
 
 
 def diagonal_bounds(
-    kernel: Any, views: Views, columns: Columns = None, mapping: Mapping | None = None
+    kernel: Any,
+    views: Views,
+    columns: Columns = None,
+    mapping: Mapping | None = None,
+    given: bool = False,
 ) -> Bounded:
     """Return k(x, x) of a bound kernel with bounds of the errors.
 
@@ -158,6 +197,8 @@ def diagonal_bounds(
         The columns of the objects that the kernel looks at.
     mapping : Mapping, optional
         The map whose images it looks at.
+    given : bool, default=False
+        See :class:`ErrorBounds`.
     """
     if hasattr(kernel, "diag_error"):
         objects = views.seen(columns, mapping, kernel.takes)
@@ -169,10 +210,10 @@ def diagonal_bounds(
     n = kernel_objects.count(views.X)
 
     def numbers_of(k: int) -> tuple[Bounded, Bounded]:
-        own = _numbers(program.scalars[k], views)
+        own = _numbers(program.scalars[k], views, given)
         return own, own
 
-    found = _run(program, lambda k: _own_leaf(program.leaves[k], views), numbers_of)
+    found = _run(program, lambda k: _own_leaf(program.leaves[k], views, given), numbers_of)
     value = diagonal(kernel, views, columns, mapping)
     return Bounded(value, np.broadcast_to(found.error, (n,)))
 
@@ -183,6 +224,26 @@ def _is_known(program: Program) -> bool:
         return False
     parts = [s.kernel for s in program.scalars if not hasattr(s.kernel, "diag_error")]
     return all(_is_known(compile_kernel(kernel)) for kernel in parts)
+
+
+def _doubts(program: Program, given: bool) -> Iterator[str]:
+    """Yield what bounds of the errors of a program rest on that is not proved."""
+    if any(name == "table" for name, *_ in program.code):
+        yield "profiles are read from a table whose error was measured"
+    for leaf in program.leaves:
+        if leaf.kind in ("python", "matrix") and not (given and _is_given(leaf)):
+            what = "a matrix" if leaf.kernel is None else type(leaf.kernel).__name__
+            yield f"the values of {what} come from Python code of unknown rounding"
+        if hasattr(leaf.mapping, "image_error"):
+            yield "the error of a projection is estimated from a condition number"
+    for scalars in program.scalars:
+        if not hasattr(scalars.kernel, "diag_error"):  # of a kernel that has a leaf as well
+            yield from _doubts(compile_kernel(scalars.kernel), given)
+
+
+def _is_given(leaf: Leaf) -> bool:
+    """Return whether the user's own numbers are the kernel."""
+    return leaf.kind == "matrix" or bool(getattr(leaf.kernel, "_given", False))
 
 
 def _run(program: Program, leaf: Any, pair_numbers: Any) -> Bounded:
@@ -211,28 +272,30 @@ def _run(program: Program, leaf: Any, pair_numbers: Any) -> Bounded:
     return found
 
 
-def _numbers(scalars: Scalars, views: Views) -> Bounded:
+def _numbers(scalars: Scalars, views: Views, given: bool) -> Bounded:
     """Return the numbers u(x) of a program with bounds of their errors."""
     value = numbers(scalars, views)
-    own = diagonal_bounds(scalars.kernel, views, scalars.columns, scalars.mapping)
+    own = diagonal_bounds(scalars.kernel, views, scalars.columns, scalars.mapping, given)
     if scalars.kind == "diagonal":
         return Bounded(value, own.error)
     with np.errstate(all="ignore"):
-        share = own.error / np.maximum(own.value, TINY)
+        share = 2.0 * own.error / np.maximum(own.value, TINY)
         relative = np.where(share < 1.0, 1.0 / np.sqrt(1.0 - np.minimum(share, 1.0)) - 1.0, np.inf)
         error = np.where(value > 0, value * (relative + gamma(4)), 0.0)
     return Bounded(value, error)
 
 
-def _own_leaf(leaf: Leaf, views: Views) -> Bounded:
+def _own_leaf(leaf: Leaf, views: Views, given: bool) -> Bounded:
     """Return a leaf of pairs (x, x)."""
     kernel: Any = leaf.kernel
     n = kernel_objects.count(views.X)
     if leaf.kind == "matrix":
-        return _assumed(np.diagonal(views.X).astype(np.float64), views.X)
+        values = np.diagonal(views.X).astype(np.float64)
+        return exact(values) if given else _assumed(values, views.X)
     if leaf.kind == "python":
         values = kernel.tile_diagonal(views.of(leaf, kernel.takes))
-        return _assumed(np.asarray(values, dtype=np.float64), None)
+        values = np.asarray(values, dtype=np.float64)
+        return exact(values) if given and _is_given(leaf) else _assumed(values, None)
     if leaf.kind == "sequence":
         sequences = kernel.encode(views.of(leaf, kernel.takes), Vocabulary())
         if leaf.normalized:

@@ -59,6 +59,9 @@ class FromFunction(Kernel):
            [1., 3.]])
     """
 
+    _given: ClassVar[bool] = True
+    """Its values are the kernel, whatever they should be: a proof takes them for exact."""
+
     _objects: ClassVar[Objects] = Objects("any objects its function accepts", accepts_sparse=True)
 
     def __init__(

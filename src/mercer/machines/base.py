@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,21 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
-from mercer.solvers import Certificate, Settings
+from mercer.solvers import Certificate
 from mercer.solvers.centring import Centring, centring
 from mercer.solvers.curvature import NegativeCurvature
-from mercer.solvers.rounding import estimated, guaranteed, value_sizes
+from mercer.solvers.rounding import estimated, value_sizes
 
 from . import class_pairs, conclusion
-from .accuracy import kernel_error
+from .accuracy import guaranteed_errors, rounding_basis
 from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
-from .formulation import Formulation, LossFormulation, Measure, Outcome, Task
+from .formulation import Formulation, Measure, Outcome, Task
 from .frozen import freeze
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
-from .progress import watched
 from .proving import (
     Fitting,
     certificates,
@@ -40,15 +38,15 @@ from .proving import (
 )
 from .record import TrainingRecord
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
+from .reporting import Reported
 from .rounding import rounding_of_values
-from .scale import check_definiteness
-from .solving import FINE_GAP, FINE_TOL, TrainingKernel, settings_for, solve_tasks
+from .solving import FINE_GAP, FINE_TOL, TrainingKernel
 from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
 
 
-class KernelMachine(FittedAttributes, KernelEstimator):
+class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
@@ -75,86 +73,12 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         raise NotImplementedError
 
     def _formulation(
-        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
     ) -> Formulation:
+        """Return the problem of every task; `extra` belongs to the rows that take part."""
         raise NotImplementedError
 
-    # -- fitting ----------------------------------------------------------------------------
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> Fitting:
-        """Solve the problem, keep the model and return what the fit worked on.
-
-        Where the attribute ``_like`` is set to a fitted machine, its intercepts and tubes are taken
-        over where they are optimal. A fit that fails leaves the estimator as it was, with the model
-        of an earlier fit.
-        """
-        try:
-            with self._all_or_nothing():
-                return self._train(X, y, sample_weight, extra)
-        except MemoryError as error:
-            if type(error) is not MemoryError:
-                raise
-            raise conclusion.out_of_memory(self, X) from error
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, extra: Any) -> Fitting:
-        like = self.__dict__.pop("_like", None)
-        begin = perf_counter()
-        self._check_parameters()
-        data, kernel = self._enter(X, y, sample_weight, extra)
-        whole, n_total = data, data.n_total
-        repetition = find_repetition(kernel, data.X, data.y, data.extra)
-        if repetition is not None:
-            data = _merged(data, repetition)
-        X, y, weight, kept = data.X, data.y, data.weight, data.kept
-        scheme, s = self._pose(y, weight, data.n, fitting=True)
-        formulation = self._formulation(float(s.sum()), kept, extra, fitting=True)
-        check_definiteness(self, kernel)
-        formulation = with_linear_part(formulation, kernel, X)
-        moved = centring(kernel, X, self._sums_to_zero)
-        objects = None if moved is None else moved.rows
-        if class_pairs.suits(scheme, formulation, kernel):
-            gram = self._gram(data, kernel, objects=objects)
-            pairs = self._train_pairs(X, gram, scheme, formulation, s, kept, n_total, moved, begin)
-            if pairs is not None:
-                self._keep_pairs(pairs, kernel, y, weight)
-                self._share_out(repetition, whole, pairs)
-                freeze(self)
-                return pairs
-        tasks = scheme.tasks(formulation, s)
-        starts = None
-        if repetition is None:
-            starts = self._warm_starts(scheme, formulation, tasks, n_total, kept, s)
-        gram = self._gram(data, kernel, self._kernel_dtype(formulation), objects)
-        with watched(self, len(tasks)) as callback:
-            settings = self._settings(begin, callback, formulation.objective_floor(y, gram))
-            solutions, outcomes = solve_tasks(formulation, tasks, gram, X, settings, starts)
-        if like is not None:
-            outcomes = _like(like, formulation, tasks, solutions, outcomes, moved)
-        fitting = Fitting(
-            X,
-            gram,
-            scheme,
-            formulation,
-            settings,
-            s,
-            kept,
-            n_total,
-            tasks,
-            solutions,
-            outcomes,
-            moved,
-            self._sums_to_zero,
-        )
-        conclusion.refuse_infeasible(self, fitting)
-        try:
-            self._keep(fitting, kernel, y, weight)
-        except KeyboardInterrupt:
-            # The model is there, and only its proof was interrupted.
-            fitting.interrupt()
-            self._keep(fitting, kernel, y, weight)
-        self._share_out(repetition, whole, fitting)
-        freeze(self)
-        return fitting
+    # -- keeping ----------------------------------------------------------------------------
 
     def _share_out(
         self, repetition: Repetition | None, whole: TrainingData, fitting: Fitting
@@ -168,10 +92,10 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         codes = getattr(fitting.scheme, "codes", None)
         # Support vectors of the distinct rows, in the order of `dual_coef_`.
         place = np.full(len(repetition.first), -1, dtype=np.intp)
-        position = (
-            self.support_ if whole.kept is None else np.searchsorted(whole.kept, self.support_)
-        )
-        place[group[position]] = np.arange(len(self.support_))
+        position = np.arange(whole.n_total)
+        if whole.kept is not None:
+            position[whole.kept] = np.arange(whole.n)
+        place[group[position[self.support_]]] = np.arange(len(self.support_))
         rows = np.flatnonzero(place[group] >= 0)
         if codes is not None:
             rows = rows[np.argsort(codes[group[rows]], kind="stable")]
@@ -205,40 +129,12 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             change = [math.fsum(part) - math.fsum(outcome.beta) for part, outcome in pairs]
             self.intercept_ = self.intercept_ - np.array(change) * fitting.centring.square
 
-    def _train_pairs(
-        self,
-        X: Any,
-        gram: Gram,
-        scheme: Scheme,
-        formulation: Formulation,
-        s: Array,
-        kept: NDArray[np.intp] | None,
-        n_total: int,
-        moved: Centring | None,
-        begin: float,
-    ) -> class_pairs.PairFitting | None:
-        """Solve the problems of many pairs of classes as arrays; None where they are too large."""
-        assert isinstance(scheme, OneVsOne)
-        assert isinstance(formulation, LossFormulation)
-        with watched(self, len(scheme.classes) * (len(scheme.classes) - 1) // 2) as callback:
-            settings = self._settings(begin, callback)
-            return class_pairs.fit_pairs(
-                X, gram, scheme, formulation, settings, s, kept, n_total, moved
-            )
+    def _finish(self, fitting: Fitting, begin: float) -> None:
+        """Do what follows on a fit that began at a time: probabilities."""
 
     def _time_for_fit(self) -> float | None:
         """Return the seconds that the fit of the machine may take, None without a limit."""
         return None if self.time_limit is None else float(self.time_limit)
-
-    def _settings(self, begin: float, callback: Any, objective_floor: float = -np.inf) -> Settings:
-        """Return the settings of the solver; time counts from the moment `fit` was called."""
-        settings = replace(
-            settings_for(self, callback, objective_floor), time_limit=self._time_for_fit()
-        )
-        if settings.time_limit is None:
-            return settings
-        # What comes after the solver reads the rows about as often as what came before it.
-        return settings.after(0, 2.0 * (perf_counter() - begin))
 
     def _kernel_dtype(self, formulation: Formulation) -> str:
         """Return the precision to ask for.
@@ -366,8 +262,6 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         and by the change of the weight of their row: bounded ones stay at their bounds. A nu
         that changed only changes the sums, which `feasible` sees to.
         """
-        if not self.warm_start or not hasattr(self, "dual_coef_"):
-            return None
         if self._record.n_total != n_total:
             return None
         price = np.zeros(n_total)
@@ -453,12 +347,14 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             weight = repetition.total(weight)
             kept = repetition.first if kept is None else kept[repetition.first]
         scheme, s = self._pose(y, weight, count(X), fitting=False)
-        formulation = self._formulation(float(s.sum()), kept, extra, fitting=False)
+        formulation = self._formulation(float(s.sum()), _lines(extra, kept), fitting=False)
         formulation = with_linear_part(formulation, kernel, X)
         tasks = scheme.tasks(formulation, s)
         outcomes = self._outcomes(scheme, n_total, every, repetition=repetition)
         if outcomes is None or len(outcomes) != len(tasks):
             raise ValueError("these are not the samples, labels and weights of the fit.")
+        if rigorous and getattr(X, "dtype", None) == np.float32:
+            X = X.astype(np.float64)  # so that differences are rounded in double precision
         moved = centring(kernel, X, self._sums_to_zero)
         if moved is not None:
             shifts = _shifts(moved, tasks, outcomes)
@@ -470,14 +366,23 @@ class KernelMachine(FittedAttributes, KernelEstimator):
         exact = TrainingKernel(gram, n_jobs=self.n_jobs)
         matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
-        sizes = value_sizes(gram)
-        bounds = guaranteed(sizes, *kernel_error(gram)) if rigorous else estimated(sizes)
-        bounds = replace(bounds, product=values_of(scheme, exact))
+        doubts: tuple[str, ...] = ()
+        if rigorous:
+            bounds, doubts = guaranteed_errors(gram)
+        else:
+            bounds = estimated(value_sizes(gram))
+        conditional = bool(kernel.definiteness.order)
+        bounds = replace(bounds, product=values_of(scheme, exact), conditional=conditional)
         measures = formulation.measures(tasks, outcomes, values, bounds)
         before = self.certificate_
         found = certificates(
             kernel, measures, self.certificates_, "float64", before.convexity, before.eigenvalue
         )
+        if rigorous:
+            found = [
+                replace(certificate, rounding_basis=rounding_basis(doubts, measure.values.doubt))
+                for certificate, measure in zip(found, measures, strict=True)
+            ]
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
         errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)
@@ -515,7 +420,7 @@ def _refuse_misfits(model: Any) -> None:
         raise ValueError("support vectors and coefficients do not fit together")
 
 
-def _like(
+def take_over(
     model: Any,
     formulation: Formulation,
     tasks: list[Task],
@@ -558,20 +463,6 @@ def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) 
         return np.zeros(len(tasks))
     pairs = zip(tasks, outcomes, strict=True)
     return np.array([moved.shift(outcome.beta, task.rows) for task, outcome in pairs])
-
-
-def _merged(data: TrainingData, repetition: Repetition) -> TrainingData:
-    """Return the distinct rows with the weight of their repetitions: the same problem."""
-    first, kept = repetition.first, data.kept
-    return replace(
-        data,
-        views=data.views.take(first),
-        y=None if data.y is None else data.y[first],
-        weight=repetition.total(data.weight),
-        kept=first if kept is None else kept[first],
-        extra=None if data.extra is None else data.extra[first],
-        gram=None if data.gram is None else data.gram.take(first),
-    )
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:

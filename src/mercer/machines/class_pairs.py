@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
+from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
 from mercer.solvers.decomposition import native_settings
 
+from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
 from .multiclass import OneVsOne, Scheme, Single, pair_position
 from .proving import Fitting, assumption, prove
@@ -338,47 +340,32 @@ def suits(scheme: Scheme, formulation: Formulation, kernel: Kernel) -> bool:
 
 
 def fit_pairs(
-    X: Any,
+    data: TrainingData,
     gram: Gram,
     scheme: OneVsOne,
     formulation: LossFormulation,
     settings: Settings,
     weight: Array,
-    kept: Rows | None,
-    n_total: int,
     centring: Centring | None = None,
 ) -> PairFitting | None:
-    """Return a fit of all pairs; None where some of them are too large for this way.
-
-    Parameters
-    ----------
-    X : objects
-        The training rows that take part.
-    gram : Gram
-        Their kernel matrix.
-    scheme : OneVsOne
-        The classes.
-    formulation : LossFormulation
-        The machine.
-    settings : Settings
-        Tolerances and limits.
-    weight : array
-        s_i.
-    kept : array of int or None
-        Positions of the rows in the user's data.
-    n_total : int
-        Rows of the user's data.
-    centring : Centring, optional
-        Of the rows behind `gram`.
-    """
+    """Return a fit of all pairs on a float64 matrix; None where some are too large for it."""
     begin = perf_counter()
-    gram = gram.in_precision("float64")
     pairs = solve_pairs(formulation, gram, scheme.codes, len(scheme.classes), weight, settings)
     if pairs is None:
         return None
     empty: Any = []
     fitting = PairFitting(
-        X, gram, scheme, formulation, settings, weight, kept, n_total, empty, empty, empty
+        data.X,
+        gram,
+        scheme,
+        formulation,
+        settings,
+        weight,
+        data.kept,
+        data.n_total,
+        empty,
+        empty,
+        empty,
     )
     fitting.pairs, fitting.centring = pairs, centring
     fitting.sum_zero = formulation.fit_intercept
@@ -463,6 +450,14 @@ class PairCertificates(Sequence[Certificate]):
         self._columns = {name: getattr(pairs, name) for name in names}
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
+
+    def __getstate__(self) -> dict[str, Any]:
+        columns = {name: packed_if_smaller(column) for name, column in self._columns.items()}
+        return {**self.__dict__, "_columns": columns}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._columns = {name: unpacked(column) for name, column in self._columns.items()}
 
     def __len__(self) -> int:
         return len(self._columns["primal"])

@@ -18,12 +18,13 @@ from mercer.kernels import Linear
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
-from . import calibration, conclusion
+from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
 from .cross_fitting import LIMITED, cross_fitted
 from .data import check_labels, check_objects
 from .documentation import documented
+from .fitting import fit
 from .multiclass import (
     OneVsOne,
     OneVsRest,
@@ -72,13 +73,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         {fitted}
         """
-        begin = perf_counter()
+        fit(self, X, y, sample_weight)
+        return self
+
+    def _finish(self, fitting: Fitting, begin: float) -> None:
         self.__dict__.pop("_calibration", None)
-        fitting = self._fit(X, y, sample_weight)
         if self.probability and not fitting.interrupted:
             self._calibrate(fitting, perf_counter() - begin)
-        conclusion.conclude(self, fitting)
-        return self
 
     def _time_for_fit(self) -> float | None:
         """Return the time limit of the machine itself: with probabilities, five more follow."""

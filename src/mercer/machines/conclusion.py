@@ -160,7 +160,7 @@ def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
     )
 
 
-def conclude(machine: KernelMachine, fitting: Fitting) -> None:
+def conclude(machine: KernelMachine, fitting: Fitting, stacklevel: int) -> None:
     """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
     statuses = fitting.statuses
     if fitting.interrupted:
@@ -177,7 +177,7 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
             "the optimum. Use a positive semidefinite kernel, or add a constant larger than "
             f"{-found.eigenvalue:.3g} to the diagonal of the matrix.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     limited = machine.max_iter >= 0
     for status, limit in (
@@ -191,7 +191,7 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
             warnings.warn(
                 f"Solver terminated early ({limit}): {_reached(machine)}. {cause}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
 

@@ -109,8 +109,8 @@ def keep(X: Any, kept: NDArray[np.intp] | None, *arrays: NDArray[Any] | None) ->
 def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     """Return `X` as a finite float array, or as CSR where that is accepted.
 
-    Plain float arrays, the common case, take a path of a few microseconds; everything else goes
-    through scikit-learn's validation.
+    Plain float arrays, and compressed rows to predict, take a path of a few microseconds;
+    everything else goes through scikit-learn's validation.
     """
     if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in _FLOATS and _finite(X):
         if reset:
@@ -119,6 +119,8 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
             return X
         if X.shape[1] == machine.n_features_in_ and not hasattr(machine, "feature_names_in_"):
             return X
+    if sparse and not reset and _is_known_sparse(machine, X):
+        return X
     refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
     try:
         X = validate_data(
@@ -135,6 +137,19 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _is_known_sparse(machine: Any, X: Any) -> bool:
+    """Return whether `X` is what scikit-learn's validation would return as it is."""
+    return (
+        type(X) in (sp.csr_matrix, sp.csr_array)
+        and X.dtype in _FLOATS
+        and X.shape[0] > 0
+        and X.shape[1] == machine.n_features_in_
+        and not hasattr(machine, "feature_names_in_")
+        and _finite(X.data)
+        and bool(X.has_canonical_format)
+    )
 
 
 def _finite(X: NDArray[Any]) -> bool:

@@ -126,10 +126,12 @@ sample_weight : array-like of shape (n_samples,), default=None
 fitted : estimator
     The fitted estimator.
 rigorous : bool, default=False
-    False: ``rounding`` is a running error estimate. True: it is a guaranteed bound, so that
-    dual <= optimum <= primal is a theorem about floating-point numbers. The roundings of the kernel
-    values are bounded for Linear, Polynomial, RBF and Laplacian kernels; those of other kernels are
-    taken to be at most 256 plus one for each column, and the user's own values to be exact.
+    False: ``rounding`` is an estimate. True: it is a guaranteed bound, so that
+    dual <= optimum <= primal is a theorem about floating-point numbers. The evaluation of the
+    kernel is followed instruction by instruction, on all pairs of training rows. Matrices and
+    functions of your own, and images under maps, are taken for exact. Where a step has no proven
+    bound (values read from a table, kernels written in Python), ``rounding_basis`` of the
+    certificate names it, and the certificate is not called guaranteed.
 Certificate
     Primal and dual value and violation, computed from the model alone.
 """

@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class TrainingData:
         One more number or row of numbers for each sample, such as the tube of a regression.
     gram : Gram or None
         The kernel matrix of the samples, where the user has it.
+    names : array of str or None
+        Names of the columns, where the objects are rows of a table.
+    pairwise : bool
+        Whether the objects are rows of a kernel matrix, of which a part is square as well.
     """
 
     views: Views
@@ -67,6 +71,8 @@ class TrainingData:
     n_total: int
     extra: NDArray[Any] | None = None
     gram: Gram | None = None
+    names: NDArray[Any] | None = None
+    pairwise: bool = False
 
     @property
     def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
@@ -79,12 +85,24 @@ class TrainingData:
         return count(self.views.X)
 
     def take(self, rows: Rows) -> TrainingData:
-        """Return some of the samples, as data of their own: a fold, a pair of classes."""
-        y, weight, extra = (
-            None if a is None else a[rows] for a in (self.y, self.weight, self.extra)
+        """Return some of the samples, as if the others had weight 0: a fold, all but one."""
+        return self.merged(rows, None if self.weight is None else self.weight[rows])
+
+    def merged(self, rows: Rows, weight: Array | None) -> TrainingData:
+        """Return some of the samples with other weights: those of the rows they stand for."""
+        views = self.views.take(rows)
+        if self.pairwise:
+            views = Views(views.X[:, rows])
+        y, extra = (None if a is None else a[rows] for a in (self.y, self.extra))
+        return replace(
+            self,
+            views=views,
+            y=y,
+            weight=weight,
+            kept=rows if self.kept is None else self.kept[rows],
+            extra=extra,
+            gram=None if self.gram is None else self.gram.take(rows),
         )
-        gram = None if self.gram is None else self.gram.take(rows)
-        return TrainingData(self.views.take(rows), y, weight, None, len(rows), extra, gram)
 
 
 class KernelEstimator(CallbackSupport, BaseEstimator):
@@ -143,7 +161,8 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
         with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
             names = getattr(self, "feature_names_in_", None)
             kernel = kernel._bound_to_valid(X, weight, names)
-        return TrainingData(views, y, weight, kept, n_total, extra), kernel
+        pairwise = kernel.pairwise
+        return TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise), kernel
 
     def _enter_with_gram(self, gram: Gram, y: Any, sample_weight: Any, extra: Any) -> TrainingData:
         """Return the samples of a kernel matrix, whose objects have been checked before."""
@@ -158,18 +177,25 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
                 f"{', '.join(given)} would have no effect, because X is a Gram matrix of "
                 f"{gram.kernel!r}; leave the default, or pass the objects."
             )
-        X = gram.X
-        self._trained_on_sparse = sp.issparse(X)
-        forget_columns(self)
-        if getattr(X, "ndim", 0) == 2:
-            self.n_features_in_ = X.shape[1]
         y = self._check_target(y, gram.n)
         weight = check_sample_weight(sample_weight, gram.n)
         kept, n_total = positive_rows(weight), gram.n
         if kept is not None:
             gram = gram.take(kept)
             y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
-        return TrainingData(views_of(gram.X), y, weight, kept, n_total, extra, gram)
+        views, pairwise = views_of(gram.X), gram.kernel.pairwise
+        data = TrainingData(views, y, weight, kept, n_total, extra, gram, None, pairwise)
+        self._note_columns(data)
+        return data
+
+    def _note_columns(self, data: TrainingData) -> None:
+        """Set what scikit-learn wants to know of the columns, from samples behind the door."""
+        self._trained_on_sparse = sp.issparse(data.X)
+        forget_columns(self)
+        if getattr(data.X, "ndim", 0) == 2:
+            self.n_features_in_ = data.n_total if data.pairwise else data.X.shape[1]
+        if data.names is not None:
+            self.feature_names_in_ = data.names
 
     def _gram(
         self, data: TrainingData, kernel: Kernel, dtype: str = "float64", objects: Any = None

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from mercer.capacity import GeneralizationReport, generalization_report
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Linear
+from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
@@ -20,6 +20,22 @@ from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
+
+_PACKED = (
+    "dual_coef_",
+    "support_",
+    "support_vectors_",
+    "intercept_",
+    "_intercept_ranges",
+    "_squared_norms",
+    "_alpha_shares",
+    "n_iter_",
+    "_support_target",
+    "_support_price",
+    "_support_weight",
+    "_support_epsilon",
+)
+"""Arrays that pickles compress where that helps: coefficients are often 0 or at a bound."""
 
 
 class FittedAttributes:
@@ -202,56 +218,25 @@ class FittedAttributes:
         copy._like = self
         return copy.fit(self.support_vectors_, *self._refit_data())
 
-    def generalization_report(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        delta: float = 0.05,
-        holdout: tuple[Any, Any] | None = None,
-        theta: float | None = None,
-        tuned: bool | None = None,
-        time_limit: float | None = 10.0,
-        **fit_params: Any,
-    ) -> GeneralizationReport:
-        """Return every bound and estimate of the error on new data that applies to this machine.
+    # -- pickles and files --------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        delta : float, default=0.05
-            Probability with which each guarantee may fail.
-        holdout : tuple (X, y), default=None
-            Rows that played no part in choosing or training the machine.
-        theta : float, default=None
-            For regression: a residual larger than this counts as an error.
-        tuned : bool, default=None
-            Whether kernel and parameters were chosen with the help of these rows, which voids all
-            guarantees but that of the hold-out; None: not known.
-        time_limit : float or None, default=10.0
-            Seconds for the exact leave-one-out error.
-        **fit_params
-            Further arguments of ``fit``, such as `sample_epsilon`.
+    def _brief_state(self) -> dict[str, Any]:
+        """Return the attributes of the model with a record of the training rows in few bits."""
+        state = dict(self.__dict__)
+        if "_record" in state:
+            state["_record"] = state["_record"].brief(self._edge_tolerance())
+        return state
 
-        Returns
-        -------
-        GeneralizationReport
-            Prints as a table; see :func:`mercer.capacity.generalization_report`.
-        """
-        return generalization_report(
-            self,
-            X,
-            y,
-            sample_weight,
-            delta=delta,
-            holdout=holdout,
-            theta=theta,
-            tuned=tuned,
-            time_limit=time_limit,
-            **fit_params,
-        )
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.update((k, v) for k, v in self._brief_state().items() if k == "_record")
+        for name in _PACKED:
+            if name in state:
+                state[name] = packed_if_smaller(state[name])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({k: unpacked(v) for k, v in state.items()})  # type: ignore[misc]
 
     # -- machinery --------------------------------------------------------------------------
 

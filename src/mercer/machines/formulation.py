@@ -277,9 +277,11 @@ class LossFormulation(Formulation):
             problem = DualProblem(*self.loss.pieces(y, c))
         checked = proof.conditions(problem, beta, level, starts, self.fit_intercept)
         rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])
-        point = self._dual_point(problem, beta, starts, checked.costs)
+        point, distance = self._dual_point(tasks, problem, beta, starts, checked.costs)
         size = errors.size if rows is None else errors.size[rows]
-        doubt = proof.Doubt(point, errors.of(beta, rows, starts), size)
+        error = errors.of(beta, rows, starts)
+        shift = self._linear_errors(tasks, outcomes)
+        doubt = proof.Doubt(point, error, size, None, distance, errors.conditional, shift)
         proofs = self._values(y, c, beta, f0, f, starts, doubt)
         if errors.product is not None and point is not beta:
             moved = point - beta
@@ -326,21 +328,32 @@ class LossFormulation(Formulation):
         return [proof.hard_tube_values(self.loss, y, beta, f0, f, doubt)]
 
     def _dual_point(
-        self, problem: DualProblem, beta: Array, starts: NDArray[np.intp], costs: Costs
-    ) -> Array:
+        self,
+        tasks: Sequence[Task],
+        problem: DualProblem,
+        beta: Array,
+        starts: NDArray[np.intp],
+        costs: Costs,
+    ) -> tuple[Array, Array | None]:
         """Return coefficients that satisfy the bounds and the equality of an intercept exactly.
+
+        The second array bounds their distance from the feasible ones, where it is not 0.
 
         Coefficients that are no rounding of any within the bounds are left where they are: they
         have no dual value.
         """
         point = within_bounds(beta, problem.lower, problem.upper)
         if not self.fit_intercept or point is None:
-            return beta if point is None else point
-        return repaired(point, problem.lower, problem.upper, starts, costs)
+            return beta if point is None else point, None
+        return repaired(point, problem.lower, problem.upper, starts, costs), None
 
     def _linear_values(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | None:
         """Return the values of the linear functions of all tasks, None where there are none."""
         return None
+
+    def _linear_errors(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | float:
+        """Return bounds on the errors of these values."""
+        return 0.0
 
 
 def joined(parts: Sequence[Any]) -> Any:

@@ -31,8 +31,10 @@ from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, count
-from mercer.solvers import Settings, Solution
+from mercer.solvers import DualProblem, Settings, Solution
 from mercer.solvers.dense_interior_point import require_memory, solve_with_equations
+from mercer.solvers.equations import FeasiblePoint, near_equations
+from mercer.solvers.feasibility import Costs
 from mercer.solvers.rounding import UNIT, ValueErrors
 
 from .errors import ParameterError
@@ -49,6 +51,8 @@ _COPIES = 4
 
 _BALANCED = 1e-9
 """What the equations may miss, relative to the size of their terms, in a dual value."""
+
+_NEARLY = "the equations of nearly dependent columns hold up to rounding only"
 
 _CANCELLED = 1e-10
 """Losses this small beside those of values as large as the targets are rounding."""
@@ -101,6 +105,7 @@ class LinearPart:
         constant = np.full((len(X), 1), 1.0 / np.sqrt(len(X)))
         self.equations = np.hstack([constant, U[:, :rank]])
         self._map = Vt[:rank].T / extent[:rank]
+        self.known: Any = None  # the last coefficients whose feasible point was looked for
 
     def coefficients(self, multipliers: Array) -> tuple[float, Array]:
         """Return b and a of the function <a, x> + b = -equations @ multipliers on the points.
@@ -231,6 +236,14 @@ class WithLinearPart(LossFormulation):
         pairs = zip(tasks, outcomes, strict=True)
         return joined([self._rows(task.rows) @ outcome.linear for task, outcome in pairs])
 
+    def _linear_errors(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | float:
+        pairs = zip(tasks, outcomes, strict=True)
+        sizes = [
+            np.abs(self._rows(task.rows)) @ np.abs(outcome.linear) + abs(outcome.intercept)
+            for task, outcome in pairs
+        ]
+        return (self._X.shape[1] + 8.0) * UNIT * joined(sizes)
+
     def measures(
         self,
         tasks: Sequence[Task],
@@ -238,24 +251,56 @@ class WithLinearPart(LossFormulation):
         values: Sequence[Array],
         errors: ValueErrors,
     ) -> list[Measure]:
-        """Return the proofs; coefficients that do not meet the equations have no dual value."""
+        """Return the proofs; coefficients that do not meet the equations have no dual value.
+
+        The dual point satisfies all equations exactly (`mercer.solvers.equations`). Where columns
+        depend on each other up to rounding only, there may be none: then what the equations miss
+        is estimated, and the proof says so.
+        """
         measures = super().measures(tasks, outcomes, values, errors)
         found = []
         for task, outcome, f0, measure in zip(tasks, outcomes, values, measures, strict=True):
             proof = measure.values
-            if task.linear.unbalanced(outcome.beta) <= _BALANCED:
-                missed = task.linear.cost_of_imbalance(
-                    outcome.beta, self.offset(outcome, task.rows)
-                )
-                proof = proof._replace(dual=proof.dual - missed, rounding=proof.rounding + missed)
-            else:
+            if task.linear.unbalanced(outcome.beta) > _BALANCED:
                 proof = proof._replace(dual=-np.inf)
+            elif self._feasible(task, outcome.beta) is None:
+                offset = self.offset(outcome, task.rows)
+                missed = task.linear.cost_of_imbalance(outcome.beta, offset)
+                rounding = proof.rounding + missed
+                proof = proof._replace(dual=proof.dual - missed, rounding=rounding, doubt=_NEARLY)
             if not self.hard:
                 # Where the linear function fits everything, all terms are rounding of this.
                 f = f0 + self.offset(outcome, task.rows)
                 size = self.C * float(task.weight @ np.maximum(np.abs(task.y), np.abs(f)))
                 proof = proof._replace(terms=max(proof.terms, _CANCELLED * size))
             found.append(measure._replace(values=proof))
+        return found
+
+    def _dual_point(
+        self,
+        tasks: Sequence[Task],
+        problem: DualProblem,
+        beta: Array,
+        starts: NDArray[np.intp],
+        costs: Costs,
+    ) -> tuple[Array, Array | None]:
+        """Return coefficients near which all equations hold, and how near."""
+        parts = np.split(beta, starts[1:])
+        pairs = zip(tasks, parts, strict=True)
+        found = [one for task, part in pairs if (one := self._feasible(task, part)) is not None]
+        if len(found) < len(parts):
+            return super()._dual_point(tasks, problem, beta, starts, costs)
+        return joined([one.point for one in found]), joined([one.distance for one in found])
+
+    def _feasible(self, task: Task, beta: Array) -> FeasiblePoint | None:
+        """Return the point near coefficients that satisfies the equations, made once."""
+        key = beta.tobytes()
+        known = task.linear.known
+        if known is None or known[0] != key:
+            lower, upper = task.problem.lower, task.problem.upper
+            point = near_equations(beta, lower, upper, self._rows(task.rows))
+            task.linear.known = key, point
+        found: FeasiblePoint | None = task.linear.known[1]
         return found
 
     def _rows(self, rows: Any) -> Array:

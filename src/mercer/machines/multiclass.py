@@ -170,6 +170,12 @@ class OneVsOne(Scheme):
     def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
         self.codes, self.classes = codes, classes
 
+    @property
+    def n_pairs(self) -> int:
+        """The number of tasks."""
+        k = len(self.classes)
+        return k * (k - 1) // 2
+
     @cached_property
     def members(self) -> list[Rows]:
         """The rows of every class."""
@@ -314,6 +320,29 @@ def pair_groups(n_classes: int) -> Iterator[tuple[int, slice]]:
         yield i, slice(begin, end)
 
 
+_FEW_VALUES = 2048
+"""Rows times classes up to which values of pairs are gathered at once instead of class by class."""
+
+
+@lru_cache(maxsize=16)
+def pair_indices(n_classes: int) -> tuple[Rows, Rows]:
+    """Return the first and the second class of every pair."""
+    first, second = np.triu_indices(n_classes, 1)
+    return first, second
+
+
+@lru_cache(maxsize=16)
+def pair_places(n_classes: int) -> tuple[Rows, Rows]:
+    """Return where the two parts of every pair stand among n_classes - 1 values of each class."""
+    i, j = pair_indices(n_classes)
+    return i * (n_classes - 1) + j - 1, j * (n_classes - 1) + i
+
+
+def few_values(n_rows: int, n_classes: int) -> bool:
+    """Return whether so few values are gathered at once: a prediction of one row, for example."""
+    return n_rows * n_classes <= _FEW_VALUES
+
+
 def votes(decision: Array, n_classes: int) -> Array:
     """Return the number of pairs that each class wins; a value of 0 is won by the second.
 
@@ -324,7 +353,13 @@ def votes(decision: Array, n_classes: int) -> Array:
     n_classes : int
         Number of classes.
     """
-    won = np.zeros((len(decision), n_classes))
+    n = len(decision)
+    if few_values(n, n_classes):
+        winner = np.where(decision > 0.0, *pair_indices(n_classes))
+        winner += (n_classes * np.arange(n))[:, None]
+        counts = np.bincount(winner.ravel(), minlength=n * n_classes)
+        return counts.reshape(n, n_classes).astype(np.float64)
+    won = np.zeros((n, n_classes))
     for i, group in pair_groups(n_classes):
         first = decision[:, group] > 0.0
         won[:, i] += first.sum(axis=1)

@@ -328,7 +328,8 @@ class NuRegression(Formulation):
 def _doubt(point: Array, beta: Array, task: Task, errors: ValueErrors) -> proof.Doubt:
     """Return how far a model may be from its dual point, and its values from the exact ones."""
     size = errors.size if task.rows is None else errors.size[task.rows]
-    return proof.Doubt(point, errors.of(beta, task.rows, _ONE), size)
+    error = errors.of(beta, task.rows, _ONE)
+    return proof.Doubt(point, error, size, conditional=errors.conditional)
 
 
 def largest_nu(y: Array, weight: Array) -> float:

@@ -122,7 +122,7 @@ class NuSVC(KernelClassifier):
         refuse_lam(self)
 
     def _formulation(
-        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
     ) -> NuClassification:
         return NuClassification(float(self.nu), bool(self.fit_intercept))
 

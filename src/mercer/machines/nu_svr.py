@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mercer.solvers import Certificate
 
-from . import conclusion
 from .documentation import documented
+from .fitting import fit
 from .nu_formulation import NuRegression
 from .parameters import check_fraction, check_positive, cost_constant
 from .proving import Fitting
@@ -117,7 +117,7 @@ class NuSVR(KernelRegressor):
         -------
         {fitted}
         """
-        conclusion.conclude(self, self._fit(X, y, sample_weight))
+        fit(self, X, y, sample_weight)
         return self
 
     def certify(
@@ -143,7 +143,7 @@ class NuSVR(KernelRegressor):
         check_fraction("nu", self.nu)
 
     def _formulation(
-        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
     ) -> NuRegression:
         if fitting:
             self.C_ = cost_constant(self.C, self.lam, total_weight)

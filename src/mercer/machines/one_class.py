@@ -10,10 +10,10 @@ from sklearn.base import OutlierMixin
 
 from mercer.solvers import Certificate
 
-from . import conclusion
 from .base import KernelMachine
 from .data import check_objects
 from .documentation import documented
+from .fitting import fit
 from .multiclass import Scheme, Single
 from .nu_formulation import OneClass
 from .parameters import ParameterError, check_fraction, refuse_lam
@@ -126,7 +126,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         {fitted}
         """
-        conclusion.conclude(self, self._fit(X, None, sample_weight))
+        fit(self, X, None, sample_weight)
         return self
 
     def score_samples(self, X: Any) -> Array:
@@ -239,7 +239,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return Single(ones), ones if weight is None else weight
 
     def _formulation(
-        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
     ) -> OneClass:
         return OneClass(float(self.nu))
 

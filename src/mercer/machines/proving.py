@@ -138,7 +138,8 @@ class Fitting:
     def errors(self, precision: str) -> ValueErrors:
         """Return estimates of the errors of values that were computed in a precision."""
         single = precision.startswith("float32")
-        return estimated(self.sizes, ERROR["float32"] * self.share if single else 0.0)
+        errors = estimated(self.sizes, ERROR["float32"] * self.share if single else 0.0)
+        return replace(errors, conditional=bool(self.gram.kernel.definiteness.order))
 
     def look_closer(self) -> None:
         """Measure on a sample of the rows how far the estimate of the errors can be lowered."""
@@ -487,6 +488,7 @@ def certificates(
                 rounding,
                 known,
                 eigenvalue,
+                widened=measure.values.widened,
             )
         )
     return result

@@ -139,7 +139,7 @@ class SVC(KernelClassifier):
                 )
 
     def _formulation(
-        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
     ) -> Formulation:
         if fitting:
             self.C_ = cost_constant(self.C, self.lam, total_weight)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from mercer.solvers import Certificate
 
-from . import conclusion
 from .documentation import documented
+from .fitting import fit
 from .formulation import LossFormulation
 from .hard_formulation import HardTube
 from .parameters import check_choice, check_non_negative, check_positive, cost_constant
@@ -139,7 +139,8 @@ class SVR(KernelRegressor):
         -------
         {fitted}
         """
-        conclusion.conclude(self, self._fit(X, y, sample_weight, sample_epsilon))
+        tubes = None if sample_epsilon is None else _check_tubes(sample_epsilon, y)
+        fit(self, X, y, sample_weight, tubes)
         return self
 
     def certify(
@@ -172,21 +173,15 @@ class SVR(KernelRegressor):
         check_choice("loss", self.loss, tuple(_LOSSES))
 
     def _formulation(
-        self, total_weight: float, kept: NDArray[np.intp] | None, extra: Any, *, fitting: bool
+        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
     ) -> LossFormulation:
         if fitting:
             self.C_ = cost_constant(self.C, self.lam, total_weight)
         epsilon: Any = float(self.epsilon)
         if extra is not None:
             epsilon = np.asarray(extra, dtype=np.float64)
-            epsilon = epsilon if kept is None else epsilon[kept]
         kind = HardTube if np.inf == self.C_ else LossFormulation
         return kind(_LOSSES[self.loss](epsilon), self.C_, bool(self.fit_intercept))
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, extra: Any = None) -> Fitting:
-        if extra is not None:
-            extra = _check_tubes(extra, y)
-        return super()._fit(X, y, sample_weight, extra)
 
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None

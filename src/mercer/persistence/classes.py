@@ -1,41 +1,66 @@
-"""Classes whose objects a model file may hold, by name: estimators, and parts of fitted ones."""
+"""Classes whose objects a model file may hold, by name: estimators, and parts of fitted ones.
+
+A class is imported when a file names it. Estimators are what the packages of machines and features
+offer, so that a new one can be saved without being listed here; its parts are listed.
+"""
 
 from __future__ import annotations
 
+import functools
+import pkgutil
+from importlib import import_module
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from mercer import features, machines
-from mercer.kernels import HiddenMarkov
-from mercer.kernels.models.baum_welch import Convergence
-from mercer.machines.calibration import Sigmoids, Steps, TwoSlopes
-from mercer.machines.class_pairs import PairCertificates, PairTable
-from mercer.machines.record import TrainingRecord
-from mercer.objects.vocabulary import Vocabulary
-from mercer.solvers import Certificate
-from mercer.solvers.curvature import NegativeCurvature
 
-ESTIMATORS: dict[str, Any] = {
-    name: value
-    for room in (machines, features)
-    for name in room.__all__
-    if isinstance(value := getattr(room, name), type) and issubclass(value, BaseEstimator)
+_PARTS = {
+    "BriefParts": "mercer.machines.record",
+    "Certificate": "mercer.solvers",
+    "Convergence": "mercer.kernels.models.baum_welch",
+    "Expansion": "mercer.expansion",
+    "HiddenMarkov": "mercer.kernels",
+    "MercerCovariance": "mercer.machines.gaussian_process.covariance",
+    "NegativeCurvature": "mercer.solvers.curvature",
+    "PairCertificates": "mercer.machines.class_pairs",
+    "PairTable": "mercer.machines.class_pairs",
+    "Posterior": "mercer.machines.gaussian_process.posterior",
+    "Sigmoids": "mercer.machines.calibration",
+    "SklearnCovariance": "mercer.machines.gaussian_process.covariance",
+    "Steps": "mercer.machines.calibration",
+    "TrainingRecord": "mercer.machines.record",
+    "TwoSlopes": "mercer.machines.calibration",
+    "Vocabulary": "mercer.objects.vocabulary",
 }
 
-RECORDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        Certificate,
-        Convergence,
-        HiddenMarkov,
-        NegativeCurvature,
-        PairCertificates,
-        PairTable,
-        Sigmoids,
-        Steps,
-        TrainingRecord,
-        TwoSlopes,
-        Vocabulary,
-    )
-}
+
+def part_class(name: str) -> Any:
+    """Return the class of a part of fitted estimators, None for another name."""
+    module = _PARTS.get(name)
+    return None if module is None else getattr(import_module(module), name)
+
+
+@functools.cache
+def estimator_classes() -> dict[str, Any]:
+    """Return the estimators of mercer by name."""
+    families = [
+        import_module(f"{machines.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(machines.__path__)
+        if found.ispkg
+    ]
+    return {
+        name: value
+        for room in (machines, *families, features)
+        for name in room.__all__
+        if isinstance(value := getattr(room, name), type) and issubclass(value, BaseEstimator)
+    }
+
+
+def sklearn_kernel_class(name: str) -> Any:
+    """Return a kernel class of scikit-learn's Gaussian processes, None for another name."""
+    from sklearn.gaussian_process import kernels
+
+    found = getattr(kernels, name, None)
+    is_kernel = isinstance(found, type) and issubclass(found, kernels.Kernel)
+    return found if is_kernel and found.__module__ == kernels.__name__ else None

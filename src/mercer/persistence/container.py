@@ -1,10 +1,11 @@
 r"""The container of a model file: a line of text, a checksum, a JSON document and arrays.
 
-    mercer model 1\n | SHA-256 of the rest | length of the document | document | arrays
+    mercer model 2\n | SHA-256 of the rest | length of the document | document | arrays
 
 The document refers to the arrays by their position. An array is stored as it lies in memory, or
-compressed where that makes it smaller; a compressed one may be at most `MOST_INFLATION` times as
-large as what is stored, so that reading a file takes memory in proportion to its size.
+compressed where that makes it smaller, with its bytes sorted by their place in a number since
+format 2; a compressed one may be at most `MOST_INFLATION` times as large as what is stored, so that
+reading a file takes memory in proportion to its size.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mercer.objects.compression import shuffled, unshuffled
 from mercer.storage import DamagedFileError
 
 MAGIC = b"mercer model "
-FORMAT = 1
+FORMAT = 2
 MOST_INFLATION = 50
 _NUMBERS = "biuf"  # kinds of entries that are stored as they lie in memory
 _DIGEST = 32
@@ -29,24 +31,40 @@ _LENGTH = 8
 
 
 class Blobs:
-    """The arrays of a file that is written, one after the other."""
+    """The arrays of a file that is written, one after the other; equal ones are stored once."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self._end = 0
+        self._places: dict[bytes, tuple[int, int, int]] = {}
 
     def add(self, array: np.ndarray) -> list[Any]:
         """Keep an array of numbers; return what the document says about it."""
         order: Literal["C", "F"]
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes(order)
-        stored = zlib.compress(raw, 6)
-        if not len(stored) < len(raw) <= MOST_INFLATION * len(stored):
-            stored = raw
+        dtype = array.dtype.newbyteorder("<").str
+        known = hashlib.sha256(raw).digest()
+        if known not in self._places:
+            self._places[known] = self._append(raw, array.itemsize)
+        return [dtype, list(array.shape), order, *self._places[known]]
+
+    def _append(self, raw: bytes, size: int) -> tuple[int, int, int]:
+        """Store bytes, compressed where that makes them smaller.
+
+        Returns where, and by which number of bytes they are sorted; 1: they are not.
+        """
+        ways = {
+            n: stored
+            for n in (1, size)
+            if len(stored := zlib.compress(shuffled(raw, n), 6)) < len(raw)
+            and len(raw) <= MOST_INFLATION * len(stored)
+        }
+        size = min(ways, key=lambda n: len(ways[n]), default=1)
+        stored = ways.get(size, raw)
         self.parts.append(stored)
         begin, self._end = self._end, self._end + len(stored)
-        dtype = array.dtype.newbyteorder("<").str
-        return [dtype, list(array.shape), order, begin, self._end]
+        return begin, self._end, size
 
 
 class Arrays:
@@ -57,7 +75,7 @@ class Arrays:
 
     def get(self, description: Any) -> np.ndarray:
         """Return an array, from what the document says about it."""
-        code, shape, order, begin, end = description
+        code, shape, order, begin, end, *sorted_by = description
         dtype = np.dtype(str(code))
         if dtype.kind not in _NUMBERS or order not in ("C", "F"):
             raise ValueError(f"an array of type {code!r}")
@@ -73,6 +91,8 @@ class Arrays:
             stored = memoryview(zlib.decompressobj().decompress(stored, size))
             if len(stored) != size:
                 raise ValueError("an array of another size")
+            if sorted_by and sorted_by[0] != 1:
+                stored = memoryview(unshuffled(stored, int(sorted_by[0])))
         # A copy, of the native byte order, that belongs to nobody else.
         array = np.frombuffer(stored, dtype=dtype).astype(dtype.newbyteorder("="))
         return array.reshape(shape, order=order)

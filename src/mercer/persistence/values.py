@@ -19,11 +19,12 @@ from mercer.kernels import Kernel
 from mercer.objects.tables import is_frame
 
 from . import foreign_steps
-from .classes import ESTIMATORS, RECORDS
+from .classes import estimator_classes, part_class, sklearn_kernel_class
 from .container import Arrays, Blobs
 
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
-_PASSING = ("_lazy", "_listeners", "_mercer_version")  # attributes that are not part of a model
+# Attributes that are not part of a model.
+_PASSING = ("_lazy", "_listeners", "_mercer_version", "_products")
 
 
 class Writer:
@@ -59,10 +60,13 @@ class Writer:
         if isinstance(value, Kernel):
             return {"kernel": self._kernel(value, where)}
         name = type(value).__name__
-        if RECORDS.get(name) is type(value):
+        if part_class(name) is type(value):
             return {"record": [name, self._attributes(vars(value), where)]}
-        if ESTIMATORS.get(name) is type(value):
+        if estimator_classes().get(name) is type(value):
             return self.estimator(value)
+        if sklearn_kernel_class(name) is type(value):
+            parameters = value.get_params(deep=False).items()
+            return {"sklearn kernel": [name, {k: self.value(v, where) for k, v in parameters}]}
         if isinstance(value, Mapping):
             pairs = [[self.value(k, where), self.value(v, where)] for k, v in value.items()]
             return {"mapping": pairs}
@@ -71,8 +75,10 @@ class Writer:
     def estimator(self, model: Any) -> Any:
         """Return an estimator or a pipeline as what JSON can hold."""
         name = type(model).__name__
-        if ESTIMATORS.get(name) is type(model):
-            return {"estimator": [name, self._attributes(vars(model), name)]}
+        if estimator_classes().get(name) is type(model):
+            brief = getattr(model, "_brief_state", None)
+            state = vars(model) if brief is None else brief()
+            return {"estimator": [name, self._attributes(state, name)]}
         if type(model) is Pipeline:
             steps = [
                 [step, part if isinstance(part, str) else self.estimator(part)]
@@ -136,6 +142,7 @@ class Reader:
             "slice": lambda items: slice(*self._items(items)),
             "mapping": lambda pairs: {self.value(k): self.value(v) for k, v in pairs},
             "kernel": self._kernel,
+            "sklearn kernel": self._sklearn_kernel,
             "record": self._record,
             "estimator": lambda content: self.estimator({"estimator": content}),
         }
@@ -161,7 +168,7 @@ class Reader:
         if kind != "estimator":
             raise ValueError(f"{kind!r} where an estimator is expected")
         name, attributes = content
-        kind_of_model = ESTIMATORS[name]
+        kind_of_model = estimator_classes()[name]
         model = kind_of_model.__new__(kind_of_model)
         model.__dict__.update(self._attributes(attributes))
         if hasattr(model, "_restored"):
@@ -199,8 +206,20 @@ class Reader:
             raise ValueError(f"{name!r} is no kernel")
         return kind(**self._attributes(parameters))
 
+    def _sklearn_kernel(self, content: Any) -> Any:
+        name, parameters = content
+        kind = sklearn_kernel_class(str(name))
+        if kind is None:
+            raise ValueError(f"{name!r} is no kernel of scikit-learn")
+        return kind(**self._attributes(parameters))
+
     def _record(self, content: Any) -> Any:
         name, attributes = content
-        record = object.__new__(RECORDS[name])
+        kind = part_class(str(name))
+        if kind is None:
+            raise ValueError(f"{name!r} is no part of a model")
+        record = object.__new__(kind)
         vars(record).update(self._attributes(attributes))
+        if hasattr(record, "_restored"):
+            record._restored()
         return record

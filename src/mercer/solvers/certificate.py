@@ -70,8 +70,15 @@ class Certificate:
         linear functions, for order 2); None where the kernel is known to be definite enough or
         nothing is claimed.
     rounding : float
-        The part of the gap that rounding can contribute: an estimate after ``fit``, a guaranteed
-        bound after ``certify(..., rigorous=True)``.
+        The part of the gap that rounding can contribute.
+    rounding_basis : str
+        "estimate" after ``fit``. After ``certify(..., rigorous=True)`` "guaranteed", so that
+        dual <= optimum <= primal is a theorem about floating-point numbers, or "estimate: "
+        followed by what no bound is known of.
+    widened : float
+        Hard tubes (SVR with C=inf): the model stays in tubes that are wider by so much, in units of
+        the targets. Primal and dual value are those of the problem with these tubes; the dual value
+        is a lower bound for the tubes that were asked for as well. 0 for all other problems.
     convexity : str
         Why the gap is a bound. "theorem": the kernel is known to be definite enough; "checked": the
         kernel matrix of the training data was found to be, up to rounding; "not ruled out": part of
@@ -103,6 +110,8 @@ class Certificate:
     rounding: float = 0.0
     convexity: str = "theorem"
     eigenvalue: float | None = None
+    rounding_basis: str = "estimate"
+    widened: float = 0.0
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -112,6 +121,11 @@ class Certificate:
     def converged(self) -> bool:
         """Whether the solver reached its tolerance."""
         return self.status in ("optimal", "stationary")
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether ``rounding`` is a bound and not an estimate."""
+        return self.rounding_basis == "guaranteed"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, as plain Python numbers and strings."""
@@ -149,6 +163,8 @@ class Certificate:
             rounding=math.fsum(c.rounding for c in certificates),
             convexity=max((c.convexity for c in certificates), key=CONVEXITY.index),
             eigenvalue=min((c.eigenvalue for c in certificates if c.eigenvalue), default=None),
+            rounding_basis=min((c.rounding_basis for c in certificates), key=_certainty),
+            widened=max(c.widened for c in certificates),
         )
 
     def _status_in_words(self) -> str:
@@ -165,15 +181,29 @@ class Certificate:
             )
         return self.status
 
+    def _rounding_in_words(self) -> str:
+        """Return the part of rounding in the gap, with what is known about it."""
+        reason = self.rounding_basis.partition(": ")[2]
+        if self.guaranteed:
+            return f"at most {self.rounding:.1g} of it rounding, guaranteed"
+        return f"about {self.rounding:.1g} of it rounding" + (
+            f"; not guaranteed: {reason}" if reason else ""
+        )
+
+    def _tubes_in_words(self) -> str:
+        """Return for which tubes the values hold, where these are not the ones asked for."""
+        if not self.widened > 0.0:
+            return ""
+        return f"  (of tubes wider by {self.widened:.1g}, which the model may need)"
+
     def __str__(self) -> str:
         rows = [
             ("status", self._status_in_words()),
-            ("primal", f"{self.primal:.10g}"),
+            ("primal", f"{self.primal:.10g}{self._tubes_in_words()}"),
             ("dual", f"{self.dual:.10g}"),
             (
                 "gap",
-                f"{self.gap:.3g}  (relative {self.relative_gap:.3g}, "
-                f"at most {self.rounding:.1g} of it rounding)",
+                f"{self.gap:.3g}  (relative {self.relative_gap:.3g}, {self._rounding_in_words()})",
             ),
             ("KKT violation", f"{self.kkt_violation:.3g}"),
             ("iterations", f"{self.n_iter:,}"),
@@ -184,6 +214,11 @@ class Certificate:
             rows.append(("assumes", self.assumes))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+
+def _certainty(basis: str) -> tuple[bool, int]:
+    """Return a key of what is known of rounding, least for the basis with the most doubts."""
+    return basis == "guaranteed", -len(basis)
 
 
 def _largest(values: Any) -> float:

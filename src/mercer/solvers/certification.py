@@ -35,7 +35,7 @@ from mercer.losses import Loss, PiecewiseQuadratic
 from .certificate import Certificate
 from .feasibility import Costs, repaired
 from .problem import Problem, Solution
-from .rounding import UNIT, estimated, of_sum, value_sizes
+from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,9 @@ class Values(NamedTuple):
 
     ``terms`` is the sum of the absolute primal terms, ``norm2`` the squared norm of the model.
     ``rounding`` is how much rounding could contribute: the primal value is larger, the dual value
-    smaller than what was computed, by ``rounding`` together.
+    smaller than what was computed, by ``rounding`` together. ``doubt`` names what is not proved of
+    that, where there is such a thing. ``widened``: the values belong to the problem whose hard
+    tubes are wider by so much.
     """
 
     primal: float
@@ -65,6 +67,8 @@ class Values(NamedTuple):
     terms: float
     norm2: float
     rounding: float = 0.0
+    doubt: str = ""
+    widened: float = 0.0
 
     @property
     def relative_gap(self) -> float:
@@ -96,12 +100,23 @@ class Doubt(NamedTuple):
         Numbers r_i with abs(k(x_i, x_j)) <= r_i r_j.
     moved : tuple of arrays, optional
         K (dual - beta), and bounds on its errors, where it is known.
+    distance : array, optional
+        How far from `dual` the point lies that satisfies the constraints, where it is known to
+        exist but not in numbers; see `mercer.solvers.equations`.
+    conditional : bool
+        Whether the kernel is definite only where the equations hold. A function whose coefficients
+        miss them has no norm then, so the primal value is taken at the dual point too.
+    shift : array or float
+        Bounds on the errors of what is added to K beta, besides an intercept.
     """
 
     dual: Array
     error: Array | float
     size: Array
     moved: tuple[Array, Array] | None = None
+    distance: Array | None = None
+    conditional: bool = False
+    shift: Array | float = 0.0
 
 
 class Evidence(NamedTuple):
@@ -113,7 +128,7 @@ class Evidence(NamedTuple):
         Coefficients of the models, and their values K beta as computed.
     starts : array of int
         Where each model begins.
-    dual, error, size, moved
+    dual, error, size, moved, distance, conditional, shift
         See :class:`Doubt`.
     """
 
@@ -124,6 +139,9 @@ class Evidence(NamedTuple):
     error: Array | float
     size: Array
     moved: tuple[Array, Array] | None = None
+    distance: Array | None = None
+    conditional: bool = False
+    shift: Array | float = 0.0
 
     @classmethod
     def of(cls, beta: Array, f0: Array, starts: NDArray[np.intp], doubt: Doubt | None) -> Evidence:
@@ -141,7 +159,8 @@ class Evidence(NamedTuple):
         size = np.abs(self.f0)
         for term in terms:
             size = size + np.abs(term)
-        return self.error + (8.0 * UNIT) * size
+        error = self.error + self.shift + (8.0 * UNIT) * size
+        return error + self._moves() if self.conditional else error
 
     def norms(self) -> SquaredNorms:
         """Return the squared norms of the models and of the dual points.
@@ -152,20 +171,51 @@ class Evidence(NamedTuple):
         products = self.beta * self.f0
         computed = np.maximum(self.sums(products), 0.0)
         error = self.sums(np.abs(self.beta) * self.error) + of_sum(np.abs(products), self.starts)
-        if self.dual is self.beta:
-            return SquaredNorms(computed, error, computed, error)
+        change, of_change = self._change()
+        dual, dual_error = computed + change, error + of_change
+        if self.conditional:  # the model is the dual point
+            error = np.maximum(dual + dual_error - computed, error)
+        return SquaredNorms(computed, error, dual, dual_error)
+
+    def conjugate_rise(self, loss: Loss, y: Array, c: Array, conjugate: Array) -> Array | float:
+        """Return how much larger the conjugate may be within the distance of the dual points."""
+        if self.distance is None:
+            return 0.0
+        ends = (loss.conjugate(y, self.dual + sign * self.distance, c) for sign in (-1.0, 1.0))
+        return np.maximum(np.maximum(*ends) - conjugate, 0.0)  # a convex function
+
+    def _change(self) -> tuple[Array, Array]:
+        """Return how much the squared norm of the dual points differs, and a bound on its error."""
+        zero = np.zeros(len(self.starts))
+        change, of_change = zero, zero
         moved = self.dual - self.beta
         size = np.abs(moved)
-        change = 2.0 * self.sums(moved * self.f0)
-        of_change = 2.0 * self.sums(size * (self.error + 8.0 * UNIT * np.abs(self.f0)))
-        of_change += of_sum(2.0 * size * np.abs(self.f0), self.starts)
+        if size.any():
+            change = 2.0 * self.sums(moved * self.f0)
+            of_change = 2.0 * self.sums(size * (self.error + 8.0 * UNIT * np.abs(self.f0)))
+            of_change += of_sum(2.0 * size * np.abs(self.f0), self.starts)
+            if self.moved is None:
+                of_change += self.sums(size * self.size) ** 2 * (1.0 + 1e-9)
+            else:
+                values, doubt = self.moved
+                change = change + self.sums(moved * values)
+                of_change += self.sums(size * doubt) + of_sum(size * np.abs(values), self.starts)
+        if self.distance is not None:
+            values = np.abs(self.f0) + self.error + self._moves()
+            of_change = of_change + 2.0 * self.sums(self.distance * values) * (1.0 + 1e-9)
+            of_change = of_change + self.sums(self.distance * self.size) ** 2 * (1.0 + 1e-9)
+        return change, of_change
+
+    def _moves(self) -> Array:
+        """Return bounds on the changes of the values K beta from the models to the dual points."""
+        distance = np.zeros(len(self.dual)) if self.distance is None else self.distance
+        sizes = segment_sizes(self.starts, len(self.beta))
         if self.moved is None:
-            of_change += self.sums(size * self.size) ** 2 * (1.0 + 1e-9)
-        else:
-            values, doubt = self.moved
-            change += self.sums(moved * values)
-            of_change += self.sums(size * doubt) + of_sum(size * np.abs(values), self.starts)
-        return SquaredNorms(computed, error, computed + change, error + of_change)
+            far = self.sums((np.abs(self.dual - self.beta) + distance) * self.size)
+            return self.size * np.repeat(far, sizes) * (1.0 + 1e-9)
+        values, doubt = self.moved
+        far = self.sums(distance * self.size)
+        return np.abs(values) + doubt + self.size * np.repeat(far, sizes) * (1.0 + 1e-9)
 
 
 class SquaredNorms(NamedTuple):
@@ -239,6 +289,8 @@ def loss_values(
     terms = np.abs(conjugate) + 2.0 * np.abs(e.dual) * (1.0 + np.abs(y))
     primal, dual = 0.5 * norms.model + cost, -0.5 * norms.dual - total
     low = dual - 0.5 * norms.dual_error - of_sum(terms, starts)
+    rise = e.conjugate_rise(loss, y, c, conjugate)
+    low = low - e.sums(rise + np.zeros(len(y))) * (1.0 + 1e-9)
     low = np.where(total < np.inf, low, -np.inf)
     return _values(primal, high, dual, low, primal, norms.model)
 
@@ -279,19 +331,24 @@ def hard_tube_values(
     A model that leaves its tubes by a tolerance is not feasible, and has no primal value. The
     values are those of the problem whose tubes are wide enough for it, by no more than its
     violation: P = |f|^2 / 2 there, and D, which wider tubes only lower, bounds the norm of every
-    function inside the tubes that were asked for as well.
+    function inside the tubes that were asked for as well. ``widened`` says by how much.
     """
     e = Evidence.of(beta, f0, _ONE, doubt)
     norms = e.norms()
     excess = np.maximum(loss.excess(y, f) + e.argument_error(f, y), 0.0)
     widened = np.abs(e.dual) * excess
-    conjugate = loss.conjugate(y, e.dual, np.full(len(y), np.inf))
+    c = np.full(len(y), np.inf)
+    conjugate = loss.conjugate(y, e.dual, c)
     primal = 0.5 * norms.model
     dual = -e.sums(conjugate) - e.sums(widened) - 0.5 * norms.dual
     terms = np.abs(conjugate) + 2.0 * np.abs(e.dual) * np.abs(y) + widened
     low = dual - 0.5 * norms.dual_error - of_sum(terms, e.starts)
     high = primal + 0.5 * norms.model_error
-    return _values(primal, high, dual, low, primal, norms.model)[0]
+    low = low - e.sums(e.conjugate_rise(loss, y, c, conjugate) + np.zeros(len(y))) * (1.0 + 1e-9)
+    if e.distance is not None:
+        low = low - e.sums(e.distance * excess) * (1.0 + 1e-9)
+    (found,) = _values(primal, high, dual, low, primal, norms.model)
+    return found._replace(widened=float(excess.max(initial=0.0)))
 
 
 def nu_svc_values(

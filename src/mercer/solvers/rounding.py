@@ -62,6 +62,9 @@ class ValueErrors:
         Further systematic error for each coefficient that is not 0: that of long sums.
     product : callable, optional
         Takes coefficients, an array for each model, and returns the values K beta of each.
+    conditional : bool
+        Whether the kernel is conditionally definite: functions have a norm only where the sums of
+        their coefficients vanish.
     """
 
     size: Array
@@ -69,6 +72,7 @@ class ValueErrors:
     systematic: float = _SYSTEMATIC * UNIT
     per_term: float = 0.0
     product: Callable[[list[Array]], list[Array]] | None = None
+    conditional: bool = False
 
     def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:
         """Return bounds on the errors of K beta, for several models one after the other.

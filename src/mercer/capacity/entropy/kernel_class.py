@@ -145,6 +145,10 @@ class KernelClass:
         inputs = {"eps": eps, "n_samples": n_samples, "which": which}
         return self._bound(value, "ln covering number", inputs, self.log_covering, which)
 
+    def log_covering_above(self, eps: float, n_samples: int) -> float:
+        """Return `log_covering`, or up to 1/256 more of it in a quarter of the time."""
+        return float(invert(lambda ln_n: self.eps(ln_n, n_samples), eps, sections=2))
+
     def _bound(self, value: float, quantity: str, inputs: Any, again: Any, which: str) -> Bound:
         return Bound(
             value,

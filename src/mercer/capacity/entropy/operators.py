@@ -170,7 +170,7 @@ def compose(outer: OperatorEntropy, inner: OperatorEntropy, n_splits: int = 65) 
     return OperatorEntropy(eps, outer.norm * inner.norm)
 
 
-def invert(function: Callable[[Array], Any], eps: Any) -> Array:
+def invert(function: Callable[[Array], Any], eps: Any, sections: int = _SECTIONS) -> Array:
     """Return where a nonincreasing function of ln n falls to given radii, from the safe side.
 
     Parameters
@@ -179,12 +179,14 @@ def invert(function: Callable[[Array], Any], eps: Any) -> Array:
         The function, of arrays.
     eps : float or array-like
         Radii > 0.
+    sections : int, default=11
+        How often the last doubling is divided by 16.
 
     Returns
     -------
     ndarray
-        The smallest ln n >= 0, to a relative accuracy of 1e-13 and rounded up; infinite where the
-        function does not fall so far.
+        The smallest ln n >= 0, to a relative accuracy of 16^-sections and rounded up; infinite
+        where the function does not fall so far.
     """
     radii = np.asarray(eps, dtype=np.float64)
     if not (radii > 0).all():
@@ -196,7 +198,7 @@ def invert(function: Callable[[Array], Any], eps: Any) -> Array:
         reached = np.asarray(function(ladder)) <= flat[:, None]
         first = np.argmax(reached, axis=1)
         low, high = ladder[np.maximum(first - 1, 0)], ladder[first]
-        for _ in range(_SECTIONS):
+        for _ in range(sections):
             inside = low[:, None] + np.outer(high - low, np.arange(1, 17) / 16.0)
             inside[:, -1] = high  # which is known to suffice
             below = np.asarray(function(inside.reshape(-1))).reshape(inside.shape) <= flat[:, None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, log2
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -210,6 +210,8 @@ class _Norm(Kernel):
 
 class _Distance(Kernel):
     """A matrix of distances from a Python function."""
+
+    _given: ClassVar[bool] = True
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.expansion import Expansion
 from mercer.gram import Gram
+from mercer.gram.shifted import Factorised
 from mercer.kernels import Kernel, Linear, Normalized, resolve
 from mercer.solvers import Certificate
 
@@ -20,6 +21,7 @@ from ..errors import ParameterError
 from ..estimator import KernelEstimator, TrainingData
 from ..parameters import check_choice, check_flag, check_positive
 from ..progress import watched
+from ..reporting import Reported
 from .iterating import Limits
 from .problem import RidgeProblem, RidgeSolution
 from .proof import certificates
@@ -28,7 +30,7 @@ from .solving import SOLVERS, interpolated_by, solve_and_certify
 Array = NDArray[np.float64]
 
 
-class RidgeMachine(KernelEstimator):
+class RidgeMachine(Reported, KernelEstimator):
     """Base class: targets and penalties in, an expansion with a certificate out."""
 
     fit_intercept: bool
@@ -165,18 +167,9 @@ class RidgeMachine(KernelEstimator):
         Certificate
             Primal and dual value and violation, computed from the coefficients alone.
         """
-        self._require_fit()
-        door = copy.copy(self)  # entering sets attributes
-        data, _ = door._enter(X, y, sample_weight)
-        if data.n_total != len(self.dual_coef_):
-            raise ValueError(
-                f"the model was fitted on {len(self.dual_coef_)} samples; got {data.n_total}."
-            )
-        Y, weight, alphas, _ = self._pose(data, fitting=False)
+        data, Y, weight, alphas, coef = self._posed_again(X, y, sample_weight)
         gram = self._gram(data, self.kernel_)
         basis = unpenalised(self.kernel_, self.fit_intercept, gram.n)
-        rows = slice(None) if data.kept is None else data.kept
-        coef = self.dual_coef_.reshape(data.n_total, -1)[rows]
         intercept = np.reshape(self.intercept_, (1, -1))
         found: dict[int, Certificate] = {}
         for alpha in np.unique(alphas):
@@ -194,6 +187,64 @@ class RidgeMachine(KernelEstimator):
             proofs = certificates(problem, solution, 0.0, interpolated_by(problem))
             found |= dict(zip(at.tolist(), proofs, strict=True))
         return Certificate.combine([found[t] for t in range(Y.shape[1])])
+
+    def leave_one_out_values(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Return for each training sample the value of the machine trained without it.
+
+        In closed form: f_-i(x_i) = y_i - a_i / G_ii, where G maps the targets to the coefficients
+        a; the kernel and its parameters, alpha and the class weights are held fixed.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            What ``fit`` was called with.
+
+        Returns
+        -------
+        array of shape (n_samples,), (n_samples, n_targets) or (n_samples, n_classes)
+            Values of f_-i; those of f for samples of weight 0, which it is trained without.
+
+        Examples
+        --------
+        >>> from mercer import KernelRidge
+        >>> X, y = [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0]
+        >>> KernelRidge(alpha=1.0).fit(X, y).leave_one_out_values(X, y).round(6)
+        array([0. , 1.6, 2. ])
+        >>> KernelRidge(alpha=1.0).fit(X[:2], y[:2]).predict(X[2:])
+        array([2.])
+        """
+        data, Y, weight, alphas, coef = self._posed_again(X, y, sample_weight)
+        gram = self._gram(data, self.kernel_)
+        if not (alphas > 0.0).all():
+            raise ValueError("alpha=0 interpolates: its leave-one-out values have no closed form.")
+        basis = unpenalised(self.kernel_, self.fit_intercept, gram.n)
+        values = np.empty_like(Y)
+        for alpha in np.unique(alphas):
+            at = np.flatnonzero(alphas == alpha)
+            system = gram.shifted(alpha / weight, basis, "cholesky", refined=False)
+            assert isinstance(system, Factorised)
+            values[:, at] = Y[:, at] - coef[:, at] / system.inverse_diagonal()[:, None]
+        if data.kept is not None:
+            whole = self._values(X)
+            whole.reshape(data.n_total, -1)[data.kept] = values
+            return whole
+        return values[:, 0] if self.dual_coef_.ndim == 1 else values
+
+    def _posed_again(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingData, Array, Array, Array, Array]:
+        """Return data, targets, weights, penalties and coefficients of the samples kept."""
+        self._require_fit()
+        door = copy.copy(self)  # entering sets attributes
+        data, _ = door._enter(X, y, sample_weight)
+        if data.n_total != len(self.dual_coef_):
+            raise ValueError(
+                f"the model was fitted on {len(self.dual_coef_)} samples; got {data.n_total}."
+            )
+        Y, weight, alphas, _ = self._pose(data, fitting=False)
+        rows = slice(None) if data.kept is None else data.kept
+        coef = self.dual_coef_.reshape(data.n_total, -1)[rows]
+        return data, Y, weight, alphas, coef
 
 
 def unpenalised(kernel: Kernel, fit_intercept: bool, n: int) -> Array | None:

@@ -1,0 +1,105 @@
+// Paths of costs on stored kernel matrices.
+#include "bindings/arrays.hpp"
+#include "bindings/parts.hpp"
+#include "bindings/signals.hpp"
+#include "bindings/solving.hpp"
+#include "cost_path.hpp"
+
+namespace mercer {
+namespace {
+
+std::shared_ptr<CostPath> path_of(Array1<Index> rows, Array1<Index> ends, Array1<Index> valid,
+                                  bool equality, nb::list steps) {
+  auto path = std::make_shared<CostPath>();
+  path->rows = to_vector(rows);
+  path->ends = to_vector(ends);
+  path->valid = to_vector(valid);
+  path->equality = equality;
+  Index last = 0;
+  for (const Index end : path->ends) {
+    if (end <= last) throw nb::value_error("every task needs a variable");
+    last = end;
+  }
+  if (last != path->variables()) throw nb::value_error("the tasks do not hold all variables");
+  for (nb::handle h : steps) {
+    const auto terms = nb::cast<nb::dict>(h);
+    const auto get = [&](const char* name) {
+      auto values = column(terms, name);
+      if (static_cast<Index>(values.size()) != path->variables())
+        throw nb::value_error("dual terms need an entry for each variable");
+      return values;
+    };
+    path->steps.push_back({get("lower"), get("upper"), get("slope_left"), get("slope_right"),
+                           get("curv_left"), get("curv_right"), get("kink")});
+  }
+  return path;
+}
+
+template <class T>
+nb::list solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& settings,
+                            double gap_limit) {
+  std::vector<nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>> held;
+  std::vector<StoredMatrix<T>> stored;
+  for (nb::handle h : matrices) {
+    held.push_back(nb::cast<nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(h));
+    const auto& a = held.back();
+    if (a.shape(0) != a.shape(1)) throw nb::value_error("a kernel matrix is square");
+    stored.push_back({a.data(), static_cast<Index>(a.shape(0)), static_cast<Index>(a.shape(1))});
+  }
+  std::vector<PathJob> parsed;
+  std::vector<std::shared_ptr<CostPath>> paths;
+  nb::list out;
+  for (nb::handle h : jobs) {
+    const auto pair = nb::cast<nb::tuple>(h);
+    const auto matrix = nb::cast<Index>(pair[0]);
+    auto path = nb::cast<std::shared_ptr<CostPath>>(pair[1]);
+    if (matrix < 0 || matrix >= static_cast<Index>(stored.size()))
+      throw nb::index_error("no such matrix");
+    for (const auto* list : {&path->rows, &path->valid})
+      for (const Index r : *list)
+        if (r < 0 || r >= stored[matrix].n) throw nb::index_error("row out of range");
+    const auto steps = path->steps.size(), tasks = path->ends.size();
+    PathResults r;
+    nb::dict d;
+    d["multiplier"] = fresh<double>({steps, tasks}, &r.multiplier);
+    d["violation"] = fresh<double>({steps, tasks}, &r.violation);
+    d["gap"] = fresh<double>({steps, tasks}, &r.gap);
+    d["n_iter"] = fresh<int>({steps, tasks}, &r.n_iter);
+    d["status"] = fresh<signed char>({steps, tasks}, &r.status);
+    d["beta"] = fresh<double>({steps, path->rows.size()}, &r.beta);
+    d["valid"] = fresh<double>({steps, tasks, path->valid.size()}, &r.valid);
+    out.append(d);
+    parsed.push_back({path.get(), matrix, r});
+    paths.push_back(std::move(path));
+  }
+  Settings s = parse_settings(settings);
+  Signals signals;
+  s.interrupted = [&] { return signals(); };
+  {
+    const ReleaseLock release;
+    solve_cost_paths<T>(stored, parsed, s, gap_limit);
+  }
+  const bool raised = signals.ask();
+  signals.rethrow();
+  if (raised) raise_interrupt();
+  return out;
+}
+
+}  // namespace
+
+void bind_cost_paths(nb::module_& m) {
+  nb::class_<CostPath>(m, "CostPath")
+      .def(nb::new_(&path_of), "rows"_a, "ends"_a, "valid"_a, "equality"_a, "steps"_a);
+  m.def("solve_cost_paths32", &solve_paths_python<float>, "matrices"_a, "jobs"_a, "settings"_a,
+        "gap_limit"_a);
+  m.def("solve_cost_paths64", &solve_paths_python<double>, "matrices"_a, "jobs"_a, "settings"_a,
+        "gap_limit"_a);
+  nb::list names;
+  for (const Status status :
+       {Status::optimal, Status::iteration_limit, Status::time_limit, Status::interrupted,
+        Status::infeasible, Status::stationary, Status::stalled})
+    names.append(status_name(status));
+  m.attr("cost_path_statuses") = names;
+}
+
+}  // namespace mercer

@@ -1,0 +1,201 @@
+"""A fit on one page: door, bind, Gram, pose, solve, read, prove, keep.
+
+`fit` is what ``SVC.fit`` and its relatives call; read it from top to bottom to follow data to a
+proved model. `fit_on` is the same fit entered behind the door, for those who have checked samples
+and their kernel matrix already: folds of a search, values of C, models without one sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from mercer.gram import Gram
+from mercer.kernels import Kernel
+from mercer.solvers import Settings
+from mercer.solvers.centring import centring
+
+from . import class_pairs, conclusion
+from .base import take_over
+from .estimator import TrainingData
+from .frozen import freeze
+from .linear_part import with_linear_part
+from .progress import watched
+from .proving import Fitting
+from .repetition import find_repetition
+from .scale import check_definiteness
+from .solving import settings_for, solve_tasks
+
+
+def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
+    """Fit a machine to objects, or to a Gram matrix, and return it.
+
+    A fit that fails leaves the machine as it was, with the model of an earlier fit.
+    """
+    begin = perf_counter()
+    try:
+        with machine._all_or_nothing():
+            machine._check_parameters()
+            data, kernel = machine._enter(X, y, sample_weight, extra)
+            start = machine if machine.warm_start and machine.__sklearn_is_fitted__() else None
+            fitting = _fit(machine, data, kernel, data.gram, start, None, begin)
+    except MemoryError as error:
+        if type(error) is not MemoryError:
+            raise
+        raise conclusion.out_of_memory(machine, X) from error
+    machine._finish(fitting, begin)
+    conclusion.conclude(machine, fitting, stacklevel=4)
+    return machine
+
+
+def fit_on(
+    machine: Any,
+    data: TrainingData,
+    gram: Gram,
+    start: Any = None,
+    settings: Settings | None = None,
+) -> Any:
+    """Fit a machine to checked samples on a kernel matrix they share with others, and return it.
+
+    Nothing is validated, bound or packed again. `data` and `gram` come from one door,
+    ``machine._enter(X, y, sample_weight)`` and ``machine._gram(data, kernel)``, or are the same
+    rows of both: ``data.take(rows)`` and ``gram.take(rows)``.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+        What to fit. The kernel of `gram` is used and kept as ``kernel_``.
+    data : TrainingData
+        The samples.
+    gram : Gram
+        Their kernel matrix; another precision is chosen where the machine asks for it.
+    start : KernelMachine, optional
+        A machine of the same kind, fitted to these samples or to more or fewer of the same data,
+        perhaps with other constants, from whose solution the solver starts.
+    settings : Settings, optional
+        Tolerances and limits of the solver, by default those of the machine.
+
+    Examples
+    --------
+    Leave every second sample out, without passing the door again:
+
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> from mercer.machines.fitting import fit_on
+    >>> X, y = np.array([[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]), [0, 0, 0, 1, 1, 1]
+    >>> model = SVC(kernel="linear")
+    >>> data, kernel = model._enter(X, y)
+    >>> gram, rows = model._gram(data, kernel), np.array([0, 2, 4])
+    >>> fit_on(model, data.take(rows), gram.take(rows)).support_.tolist()
+    [2, 4]
+    """
+    if gram.n != data.n:
+        raise ValueError(
+            f"the Gram matrix has {gram.n} rows, but there are {data.n} samples: take the same "
+            "rows of both."
+        )
+    begin = perf_counter()
+    with machine._all_or_nothing():
+        machine._check_parameters()
+        machine._note_columns(data)
+        fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
+    machine._finish(fitting, begin)
+    conclusion.conclude(machine, fitting, stacklevel=3)
+    return machine
+
+
+def _fit(
+    machine: Any,
+    data: TrainingData,
+    kernel: Kernel,
+    given: Gram | None,
+    start: Any,
+    settings: Settings | None,
+    begin: float,
+) -> Fitting:
+    """Pose, solve, read, prove and keep; the Gram matrix is made where none is given."""
+    like = machine.__dict__.pop("_like", None)
+    whole, repetition = data, find_repetition(kernel, data.X, data.y, data.extra)
+    if repetition is not None:
+        data = data.merged(repetition.first, repetition.total(data.weight))
+        given = None if given is None else given.take(repetition.first)
+    scheme, s = machine._pose(data.y, data.weight, data.n, fitting=True)
+    formulation: Any = machine._formulation(float(s.sum()), data.extra, fitting=True)
+    check_definiteness(machine, kernel)
+    formulation = with_linear_part(formulation, kernel, data.X)
+    moved = centring(kernel, data.X, machine._sums_to_zero)
+
+    def matrix(precision: str) -> Gram:
+        if given is not None and moved is None:
+            return given if precision == "auto" else given.in_precision(precision)
+        return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
+
+    if class_pairs.suits(scheme, formulation, kernel):
+        with watched(machine, scheme.n_pairs) as callback:
+            limits = _settings(machine, settings, begin, callback)
+            pairs = class_pairs.fit_pairs(
+                data, matrix("float64"), scheme, formulation, limits, s, moved
+            )
+        if pairs is not None:
+            machine._keep_pairs(pairs, kernel, data.y, data.weight)
+            machine._share_out(repetition, whole, pairs)
+            freeze(machine)
+            return pairs
+    tasks = scheme.tasks(formulation, s)
+    starts = None
+    if start is not None and repetition is None:
+        starts = start._warm_starts(scheme, formulation, tasks, data.n_total, data.kept, s)
+    gram = matrix(machine._kernel_dtype(formulation))
+    with watched(machine, len(tasks)) as callback:
+        floor = formulation.objective_floor(data.y, gram)
+        limits = _settings(machine, settings, begin, callback, floor)
+        solutions, outcomes = solve_tasks(formulation, tasks, gram, data.X, limits, starts)
+    if like is not None:
+        outcomes = take_over(like, formulation, tasks, solutions, outcomes, moved)
+    fitting = Fitting(
+        data.X,
+        gram,
+        scheme,
+        formulation,
+        limits,
+        s,
+        data.kept,
+        data.n_total,
+        tasks,
+        solutions,
+        outcomes,
+        moved,
+        machine._sums_to_zero,
+    )
+    conclusion.refuse_infeasible(machine, fitting)
+    try:
+        machine._keep(fitting, kernel, data.y, data.weight)
+    except KeyboardInterrupt:
+        # The model is there, and only its proof was interrupted.
+        fitting.interrupt()
+        machine._keep(fitting, kernel, data.y, data.weight)
+    machine._share_out(repetition, whole, fitting)
+    freeze(machine)
+    return fitting
+
+
+def _settings(
+    machine: Any,
+    given: Settings | None,
+    begin: float,
+    callback: Any,
+    objective_floor: float = -np.inf,
+) -> Settings:
+    """Return the settings of the solver; time counts from the moment the fit was called."""
+    if given is not None:
+        settings = replace(given, callback=callback, objective_floor=objective_floor)
+    else:
+        settings = settings_for(machine, callback, objective_floor)
+        settings = replace(settings, time_limit=machine._time_for_fit())
+    if settings.time_limit is None:
+        return settings
+    # What comes after the solver reads the rows about as often as what came before it.
+    return settings.after(0, 2.0 * (perf_counter() - begin))

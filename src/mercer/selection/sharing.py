@@ -1,0 +1,606 @@
+"""One engine for many fits of a search: shared kernel matrices, folds as views, paths along C.
+
+Fits of the same machine on the same rows differ in the kernel, in C and in the fold. Here they are
+sorted by kernel: the matrix of a kernel on all rows is computed once (from pair statistics that all
+kernels share), stored, and serves every fold and every other parameter. The values of C of one fold
+form a path (``cpp/cost_path.hpp``): each solution starts the next, and the decision values on the
+validation rows follow from the coefficients that changed. Paths, folds, pairs of classes and
+kernels run side by side on all cores, under a byte budget for the matrices.
+
+A transformer before the machine is fitted fold by fold; the matrices are then those of one fold. A
+kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
+
+What this engine does not take (see :func:`refusal`) is left to plain fits.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import _safe_split
+
+from mercer import _native
+from mercer.gram import Gram
+from mercer.gram.matrix import native_jobs
+from mercer.machines.base import KernelMachine
+from mercer.machines.classifier import KernelClassifier
+from mercer.machines.data import check_training_objects
+from mercer.machines.formulation import Batch, LossFormulation
+from mercer.machines.proving import assumption
+from mercer.machines.regressor import KernelRegressor
+from mercer.machines.rounding import GAP_LIMIT
+from mercer.machines.solving import FINE_TOL
+from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.objects.validation import count, take
+from mercer.solvers import DualProblem, Settings
+from mercer.solvers.centring import centring
+from mercer.solvers.decomposition import native_settings
+
+from . import known_values
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+_WIDE = 50
+"""Columns from which it costs less to keep pair statistics than to compute them again."""
+
+_TASKS_PER_THREAD = 8
+"""Problems that are handed to the threads together, where memory allows."""
+
+_SINGLE = 2.0**-24
+"""Relative error of a kernel value that is stored in single precision."""
+
+_SAMPLE = 8
+"""Validation rows on which the effect of these errors is looked at."""
+
+
+class Request(NamedTuple):
+    """One fit of a search: an estimator with its parameters, on one split of the data."""
+
+    position: int
+    estimator: Any
+    X: Any
+    y: Any
+    train: Rows
+    test: Rows
+    sample_weight: Any = None
+    evaluate_train: bool = False
+
+
+class Answer(NamedTuple):
+    """A model that stands for a fit, and what it was computed from."""
+
+    model: Any
+    X_test: Any
+    X_train: Any
+    status: str
+    gap: float
+    seconds: float
+
+
+def final_step(estimator: Any) -> tuple[list[Any], Any]:
+    """Return the transformers before a machine, and the machine."""
+    if not isinstance(estimator, Pipeline):
+        return [], estimator
+    steps = [step for _, step in estimator.steps]
+    return [s for s in steps[:-1] if s is not None and s != "passthrough"], steps[-1]
+
+
+def refusal(machine: Any) -> str | None:
+    """Return None where fits of a machine can share, else the reason why not.
+
+    Parameters
+    ----------
+    machine : estimator
+        With the parameters of one candidate.
+    """
+    if not isinstance(machine, KernelMachine) or not known_values.takes(machine):
+        return f"{type(machine).__name__} does not share kernel matrices"
+    if type(machine)._pose not in (KernelClassifier._pose, KernelRegressor._pose):
+        return f"{type(machine).__name__} poses its problem in its own way"
+    if getattr(machine, "probability", False):
+        return "probability=True fits machines of its own"
+    if machine.max_iter >= 0 or machine.time_limit is not None:
+        return "max_iter or time_limit ends each fit by itself"
+    if machine.gap_tol is not None:
+        return "gap_tol ends each fit by itself"
+    if machine.verbose or machine.__dict__.get("_listeners") or "_skl_callbacks" in vars(machine):
+        return "someone watches each fit"
+    machine._check_parameters()
+    formulation = machine._formulation(1.0, None, fitting=True)
+    if type(formulation) is not LossFormulation or formulation.hard:
+        return "the problem is not a sum of losses at a finite price"
+    kernel = machine._resolved_kernel()
+    if not kernel.definiteness.is_psd or assumption(kernel) is not None:
+        return "the kernel is not known to be positive semidefinite"
+    return None
+
+
+class _BatchOnly:
+    """Stands where a formulation does, to get at the rows of all tasks of a scheme."""
+
+    def tasks(self, batch: Batch) -> Batch:
+        return batch
+
+
+@dataclass(eq=False)
+class _Split:
+    """Rows of one split in the objects of its domain."""
+
+    train: Rows  # positions in the user's data
+    test: Rows
+    X_train: Any = None
+    X_test: Any = None
+    y_train: Any = None
+    inside: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    outside: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    weight: Array | None = None
+    back: Rows | None = None  # from `inside` to the order of `train`
+
+
+class _Domain:
+    """Objects on which kernel matrices are computed, with the splits that live on them."""
+
+    def __init__(self, objects: Any, pairwise: bool, names: Any, budget: float) -> None:
+        self.objects, self.names = objects, names
+        self.n = count(objects)
+        wide = sp.issparse(objects) or np.ndim(objects) != 2 or objects.shape[1] > _WIDE
+        bytes_ = 8.5 * self.n**2
+        keeps = wide and not pairwise and bytes_ < budget / 2
+        self._statistics = bytes_ / 2**20 if keeps else 0.0
+        self._grams: dict[str, Gram] = {}
+
+    def gram(self, kernel: Any) -> Gram:
+        """Return the Gram matrix of a kernel, which shares what others have prepared."""
+        known = next(iter(self._grams.values()), None)
+        if known is None:
+            found = Gram(kernel, self.objects, cache_size=self._statistics)
+        else:
+            found = known.with_kernel(kernel)
+            same = self._grams.get(found.dtype)
+            if same is not None and same is not known:
+                found = same.with_kernel(kernel)
+        self._grams[found.dtype] = found
+        return found
+
+    def matrix(self, kernel: Any, single: bool, n_jobs: int | None) -> NDArray[Any]:
+        """Return all kernel values."""
+        gram = self.gram(kernel)
+        if not single:
+            gram = gram.in_precision("float64")
+        values = gram.tile(n_jobs=n_jobs)
+        return np.ascontiguousarray(values, dtype=np.float32 if single else np.float64)
+
+
+class _Path(NamedTuple):
+    """The problems of one split for all values of C, whatever the kernel is."""
+
+    native: Any
+    order: list[int]  # of the values of C, ascending
+    ends: Rows
+    rows: Rows
+    classes: NDArray[Any] | None
+
+
+class _Job(NamedTuple):
+    """The path of one split on one kernel matrix."""
+
+    split: _Split
+    requests: list[Request]  # in the order of the path
+    machines: list[Any]
+    path: _Path
+    settings: Settings
+
+
+@dataclass(eq=False)
+class _Matrix:
+    """A kernel matrix to be computed, and the paths on it."""
+
+    domain: _Domain
+    kernel: Any
+    single: bool
+    jobs: list[_Job] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> float:
+        return float(self.domain.n**2 * (4 if self.single else 8))
+
+    @property
+    def workspace(self) -> float:
+        """Bytes that a thread needs to solve the largest task."""
+        sizes = [np.diff(job.path.ends, prepend=0).max() for job in self.jobs]
+        return 1.4 * float(max(sizes)) ** 2 * (4 if self.single else 8)
+
+    @property
+    def tasks(self) -> int:
+        return sum(len(job.path.ends) for job in self.jobs)
+
+
+class SharedFits:
+    """The engine; see the head of this module.
+
+    Parameters
+    ----------
+    cache_size : float
+        Megabytes for kernel matrices.
+    n_jobs : int, optional
+        Threads; None: all.
+
+    Attributes
+    ----------
+    refused : list of (Request, str)
+        Fits that have to be made one by one, with the reason.
+    """
+
+    def __init__(self, cache_size: float = 500.0, n_jobs: int | None = None) -> None:
+        self.cache_size, self.n_jobs = float(cache_size), n_jobs
+        self.refused: list[tuple[Request, str]] = []
+        self._domains: dict[Any, _Domain] = {}
+        self._splits: dict[Any, _Split] = {}
+        self._paths: dict[Any, _Path] = {}
+
+    def run(
+        self, requests: Sequence[Request], time_limit: float | None = None
+    ) -> Iterator[tuple[Request, Answer]]:
+        """Yield the answers to requests as they become known, those it refuses left out.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+            The fits.
+        time_limit : float, optional
+            Seconds; what is not done by then is left out.
+        """
+        begin = perf_counter()
+        self.refused = []
+        waiting = self._planned(requests)
+        while waiting:
+            left = None if time_limit is None else time_limit - (perf_counter() - begin)
+            if left is not None and left <= 0.0:
+                return
+            batch = self._next_batch(waiting)
+            again: list[_Matrix] = []
+            yield from self._solved(batch, left, again)
+            waiting = again + waiting
+
+    # -- planning -----------------------------------------------------------------------------
+
+    def _planned(self, requests: Sequence[Request]) -> list[_Matrix]:
+        """Return the kernel matrices to compute, with the paths on them."""
+        families: dict[Any, list[tuple[Request, Any]]] = defaultdict(list)
+        described: dict[int, Any] = {}
+        users: dict[Any, list[Request]] = defaultdict(list)
+        for request in requests:
+            about = described.get(id(request.estimator))
+            if about is None:
+                about = described[id(request.estimator)] = self._describe(request.estimator)
+            if isinstance(about, str):
+                self.refused.append((request, about))
+                continue
+            before, machine, key, kernel = about
+            data = id(request.X), id(request.y), id(request.sample_weight)
+            where = (data, before) if before is None else (data, before, id(request.train))
+            families[where, key, id(request.train)].append((request, machine))
+            users[where].append(request)
+        matrices: dict[Any, _Matrix] = {}
+        for (where, (others, _), _), members in families.items():
+            try:
+                job, matrix_key, domain, kernel, single = self._job(
+                    where, others, members, users[where]
+                )
+            except Exception as error:
+                # A plain fit raises the same error, or has a way around it.
+                reason = f"cannot be prepared ({type(error).__name__})"
+                self.refused += [(request, reason) for request, _ in members]
+                continue
+            matrix = _Matrix(domain, kernel, single, [job])
+            if self._needs(matrix) > self._budget:
+                reason = f"the kernel matrix of {domain.n} rows exceeds cache_size"
+                self.refused += [(request, reason) for request, _ in members]
+                continue
+            matrices.setdefault((matrix_key, single), replace(matrix, jobs=[])).jobs.append(job)
+        return list(matrices.values())
+
+    def _describe(self, estimator: Any) -> Any:
+        """Return what distinguishes the fits of an estimator, or why it cannot share."""
+        before, machine = final_step(estimator)
+        try:
+            reason = refusal(copy.copy(machine))  # which poses a problem
+            if reason is not None:
+                return reason
+            kernel = machine._resolved_kernel()
+            others = dict(vars(machine))
+            for name in ("C", "lam", "kernel", "gamma", "degree", "coef0"):
+                others.pop(name, None)
+            key = joblib.hash([type(machine), others]), joblib.hash(kernel)
+            steps = joblib.hash(before) if before else None
+        except Exception as error:
+            return f"cannot be described ({type(error).__name__})"
+        return steps, machine, key, kernel
+
+    def _job(
+        self,
+        where: Any,
+        others: str,
+        members: list[tuple[Request, Any]],
+        users: Iterable[Request],
+    ) -> tuple[_Job, Any, _Domain, Any, bool]:
+        request, machine = members[0]
+        machine = copy.copy(machine)
+        kernel = machine._resolved_kernel()
+        domain = self._domain(where, request, machine, kernel, users)
+        split = self._splits[where, id(request.train)]
+        constants = tuple((str(m.C), str(m.lam)) for _, m in members)
+        known = where, others, id(request.train), constants
+        if known not in self._paths:
+            self._paths[known] = _path(machine, split, [m for _, m in members], request)
+        path = self._paths[known]
+        members = [members[k] for k in path.order]
+        shared = kernel.is_bound
+        objects = domain.objects if shared else take(domain.objects, split.inside)
+        weight = None if shared else split.weight
+        bound = kernel._bound_to_valid(objects, weight, domain.names)
+        if centring(bound, objects, machine._sums_to_zero) is not None:
+            raise ValueError("centred rows are packed for each fit")
+        settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
+        job = _Job(split, [one for one, _ in members], [m for _, m in members], path, settings)
+        single = machine.tol >= FINE_TOL and machine.dtype != "float64"
+        matrix_key = where, joblib.hash(bound), None if shared else id(request.train)
+        return job, matrix_key, domain, bound, single
+
+    def _domain(
+        self, where: Any, request: Request, machine: Any, kernel: Any, users: Iterable[Request]
+    ) -> _Domain:
+        """Return the objects of a request with its split; both are made once."""
+        domain = self._domains.get(where)
+        if domain is None or (where, id(request.train)) not in self._splits:
+            domain = self._domains[where] = self._new_domain(where, machine, kernel, list(users))
+        return domain
+
+    def _new_domain(self, where: Any, machine: Any, kernel: Any, users: list[Request]) -> _Domain:
+        first = users[0]
+        splits = {id(request.train): request for request in users}
+        before, _ = final_step(first.estimator)
+        n = count(first.X)
+        weight = check_sample_weight(first.sample_weight, n)
+        if before:
+            return self._transformed_domain(where, machine, kernel, first, weight)
+        objects = check_training_objects(machine, first.X, kernel)
+        names = getattr(machine, "feature_names_in_", None)
+        y = machine._check_target(first.y, n)
+        order = _order([(r.train, r.test) for r in splits.values()], y, n)
+        place = np.full(n, -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        if kernel.pairwise:
+            objects = take(objects, order)[:, order]
+        else:
+            objects = take(objects, order)
+        for request in splits.values():
+            split = _Split(request.train, request.test)
+            train = _kept(request.train, weight)
+            train = train[np.argsort(place[train], kind="stable")]
+            split.inside, split.outside = place[train], place[request.test]
+            split.y_train = y[train]
+            split.weight = None if weight is None else weight[train]
+            split.X_test, _ = _safe_split(
+                request.estimator, request.X, None, request.test, request.train
+            )
+            if request.evaluate_train:
+                if len(train) < len(request.train):
+                    raise ValueError("training scores need all rows")
+                split.X_train, _ = _safe_split(
+                    request.estimator, request.X, None, request.train, request.train
+                )
+                split.back = np.argsort(np.argsort(place[request.train], kind="stable"))
+            self._splits[where, id(request.train)] = split
+        return _Domain(objects, kernel.pairwise, names, self._budget)
+
+    def _transformed_domain(
+        self, where: Any, machine: Any, kernel: Any, request: Request, weight: Array | None
+    ) -> _Domain:
+        """Return the objects that the transformers before the machine make of one split."""
+        if kernel.pairwise:
+            raise ValueError("a precomputed kernel takes no transformer")
+        before, _ = final_step(request.estimator)
+        estimator = request.estimator
+        X_train, y_train = _safe_split(estimator, request.X, request.y, request.train)
+        X_test, _ = _safe_split(estimator, request.X, None, request.test, request.train)
+        for step in before:
+            step = clone(step)
+            X_train = step.fit_transform(X_train, y_train)
+            X_test = step.transform(X_test)
+        objects = check_training_objects(machine, X_train, kernel)
+        tested = check_training_objects(copy.copy(machine), X_test, kernel)
+        y = machine._check_target(y_train, count(objects))
+        own = None if weight is None else weight[request.train]
+        kept = positive_rows(own)
+        train = np.arange(len(request.train)) if kept is None else kept
+        by_class = train[np.argsort(y[train], kind="stable")]
+        m = len(train)
+        objects = _stacked(take(objects, by_class), tested)
+        split = _Split(request.train, request.test, X_train, X_test, y[by_class])
+        split.inside, split.outside = np.arange(m), np.arange(m, m + len(request.test))
+        split.weight = None if own is None else own[by_class]
+        if request.evaluate_train and m < len(request.train):
+            raise ValueError("training scores need all rows")
+        if request.evaluate_train:
+            split.back = np.argsort(by_class)
+        self._splits[where, id(request.train)] = split
+        return _Domain(objects, False, getattr(machine, "feature_names_in_", None), self._budget)
+
+    # -- solving ------------------------------------------------------------------------------
+
+    @property
+    def _budget(self) -> float:
+        return self.cache_size * 2**20
+
+    @cached_property
+    def _threads(self) -> int:
+        jobs = native_jobs(self.n_jobs)
+        if jobs > 0:
+            return min(jobs, _native.usable_cpus())
+        return _native.get_num_threads() if jobs == 0 else _native.usable_cpus()
+
+    def _needs(self, matrix: _Matrix) -> float:
+        return matrix.bytes + self._threads * matrix.workspace
+
+    def _next_batch(self, waiting: list[_Matrix]) -> list[_Matrix]:
+        """Remove from the list what is computed together: enough for all threads."""
+        batch = [waiting.pop(0)]
+        while waiting and waiting[0].single == batch[0].single:
+            together = [*batch, waiting[0]]
+            room = sum(m.bytes for m in together)
+            room += self._threads * max(m.workspace for m in together)
+            full = sum(m.tasks for m in batch) >= _TASKS_PER_THREAD * self._threads
+            if full or room > self._budget or waiting[0].jobs[0].settings != _settings_of(batch):
+                break
+            batch.append(waiting.pop(0))
+        return batch
+
+    def _solved(
+        self, batch: list[_Matrix], time_limit: float | None, again: list[_Matrix]
+    ) -> Iterator[tuple[Request, Answer]]:
+        begin = perf_counter()
+        single = batch[0].single
+        values = [m.domain.matrix(m.kernel, single, self.n_jobs) for m in batch]
+        jobs = [(k, job) for k, matrix in enumerate(batch) for job in matrix.jobs]
+        limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
+        settings = replace(_settings_of(batch), n_jobs=self.n_jobs, time_limit=limit)
+        solve = _native.solve_cost_paths32 if single else _native.solve_cost_paths64
+        found = solve(
+            values, [(k, job.path.native) for k, job in jobs], native_settings(settings), GAP_LIMIT
+        )
+        n = sum(len(job.requests) for _, job in jobs)
+        seconds = (perf_counter() - begin) / n
+        for (k, job), result in zip(jobs, found, strict=True):
+            if single and self._is_coarse(values[k], job, result):
+                again.append(replace(batch[k], single=False, jobs=[job]))
+                if self._needs(again[-1]) <= self._budget:
+                    continue
+                again.pop()
+            yield from self._answers(job, result, seconds)
+
+    def _is_coarse(self, matrix: NDArray[Any], job: _Job, result: dict[str, Any]) -> bool:
+        """Return whether kernel values in single precision are too coarse for the tolerance."""
+        beta = result["beta"][-1]
+        diagonal = matrix.diagonal()[job.path.rows]
+        largest = float(np.abs(matrix.diagonal()).max())
+        bound = _SINGLE * np.sqrt(largest * float(np.square(beta) @ diagonal))
+        if bound <= job.settings.tol:
+            return False
+        sample = job.split.outside[:: max(len(job.split.outside) // _SAMPLE, 1)]
+        errors = np.square(matrix[sample][:, job.path.rows] * beta)
+        starts = np.concatenate([[0], job.path.ends[:-1]])
+        total = np.sqrt(np.add.reduceat(errors, starts, axis=1).max(initial=0.0))
+        return bool(_SINGLE * total > job.settings.tol)
+
+    def _answers(
+        self, job: _Job, result: dict[str, Any], seconds: float
+    ) -> Iterator[tuple[Request, Answer]]:
+        names = _native.cost_path_statuses
+        split, m = job.split, len(job.split.outside)
+        steps = zip(job.requests, job.machines, strict=True)
+        for c, (request, machine) in enumerate(steps):
+            statuses = [names[code] for code in np.unique(result["status"][c])]
+            if statuses != ["optimal"]:
+                if "time_limit" not in statuses:
+                    note = "pair steps did not reach the tolerance on the stored matrix"
+                    self.refused.append((request, note))
+                continue
+            values = (result["valid"][c] - result["multiplier"][c][:, None]).T
+            known = [(split.X_test, values[:m])]
+            if request.evaluate_train:
+                known.append((split.X_train, values[m:][split.back]))
+            model = known_values.model(machine, job.path.classes, known, _Fit(request, split))
+            gap = float(result["gap"][c].max())
+            yield request, Answer(model, split.X_test, split.X_train, "optimal", gap, seconds)
+
+
+class _Fit:
+    """The fit that a model stands for, made when it is asked for."""
+
+    def __init__(self, request: Request, split: _Split) -> None:
+        self.request, self.split = request, split
+
+    def __call__(self) -> Any:
+        request = self.request
+        before, machine = final_step(request.estimator)
+        X, y = _safe_split(request.estimator, request.X, request.y, request.train)
+        for step in before:
+            X = clone(step).fit_transform(X, y)
+        weight = request.sample_weight
+        given = {} if weight is None else {"sample_weight": np.asarray(weight)[request.train]}
+        return clone(machine).fit(X, y, **given)
+
+
+def _path(machine: Any, split: _Split, machines: list[Any], request: Request) -> _Path:
+    """Return the problems of machines that differ in C alone."""
+    scheme, s = machine._pose(split.y_train, split.weight, len(split.inside), fitting=True)
+    batch: Batch = scheme.tasks(_BatchOnly(), s)
+    total = float(s.sum())
+    posed = [copy.copy(m)._formulation(total, None, fitting=True) for m in machines]
+    order = sorted(range(len(posed)), key=lambda k: float(posed[k].C))
+    rows = split.inside if batch.rows is None else split.inside[batch.rows]
+    rows, ends = np.ascontiguousarray(rows, dtype=np.int64), np.array(batch.ends, dtype=np.int64)
+    valid = split.outside
+    if request.evaluate_train:
+        valid = np.concatenate([split.outside, split.inside])
+    steps = [_terms(posed[k], batch) for k in order]
+    native = _native.CostPath(rows, ends, valid, posed[0].fit_intercept, steps)
+    return _Path(native, order, ends, rows, getattr(machine, "classes_", None))
+
+
+def _settings_of(batch: list[_Matrix]) -> Settings:
+    return batch[0].jobs[0].settings
+
+
+def _kept(train: Rows, weight: Array | None) -> Rows:
+    """Return the training rows of positive weight."""
+    train = np.asarray(train)
+    return train if weight is None else train[weight[train] > 0.0]
+
+
+def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any], n: int) -> Rows:
+    """Return the rows that take part, such that folds, and classes in them, are consecutive."""
+    fold = np.full(n, -1, dtype=np.int64)
+    used = np.zeros(n, dtype=bool)
+    for k, (train, test) in enumerate(splits):
+        used[train] = used[test] = True
+        mine = np.asarray(test)
+        fold[mine[fold[mine] < 0]] = k
+    codes = np.zeros(n, dtype=np.int64)
+    if y.dtype.kind != "f":
+        codes = np.unique(y, return_inverse=True)[1]
+    order = np.lexsort((np.arange(n), codes, fold))
+    return order[used[order]]
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    """Return the objects of two sets, one after the other."""
+    if sp.issparse(first):
+        return sp.csr_matrix(sp.vstack([first, second]))
+    if isinstance(first, np.ndarray):
+        return np.concatenate([first, second])
+    if hasattr(first, "iloc"):
+        raise ValueError("tables are not stacked")
+    return [*first, *second]
+
+
+def _terms(formulation: LossFormulation, batch: Batch) -> dict[str, Array]:
+    """Return the dual terms of all tasks at one value of C."""
+    pieces = formulation.loss.pieces(batch.y, formulation.C * batch.weight)
+    arrays = DualProblem(*pieces).native(None)
+    names = ("lower", "upper", "slope_left", "slope_right", "curv_left", "curv_right", "kink")
+    return {name: arrays[name] for name in names}

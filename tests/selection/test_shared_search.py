@@ -1,0 +1,473 @@
+"""Searches that share work give what scikit-learn's searches give with the same estimators."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.model_selection as theirs
+from scipy.stats import loguniform
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer, mean_squared_error
+from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mercer import SVC, SVR, NuSVC, OneClassSVM
+from mercer import selection as ours
+from mercer.kernels import RBF, Polynomial, Spectrum
+from mercer.selection import GridSearchCV, SharedScore, sharing
+
+
+def _iris():
+    X, y = load_iris(return_X_y=True)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def _cancer(n=200):
+    X, y = load_breast_cancer(return_X_y=True)
+    return ((X - X.mean(axis=0)) / X.std(axis=0))[:n], y[:n]
+
+
+def _diabetes(n=150):
+    X, y = load_diabetes(return_X_y=True)
+    return X[:n] * 20, (y[:n] - 150) / 50
+
+
+CLASSES = {"C": [0.1, 1.0, 50.0, 1000.0], "gamma": [0.01, "scale", 1.0]}
+CASES = {
+    "two classes": (SVC(), _cancer(), CLASSES),
+    "three classes": (SVC(), _iris(), CLASSES),
+    "one against the rest": (SVC(multiclass="ovr"), _iris(), CLASSES),
+    "no intercept": (SVC(fit_intercept=False), _iris(), CLASSES),
+    "squared hinge": (SVC(penalty_norm=2), _iris(), {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}),
+    "both hinges": (SVC(C2=3.0), _iris(), {"C": [0.1, 10.0], "gamma": [0.1]}),
+    "class weights": (
+        SVC(gamma=0.1),
+        _cancer(),
+        {"C": [0.1, 5.0], "class_weight": [None, "balanced", {0: 3.0}]},
+    ),
+    "linear kernel": (SVC(kernel="linear"), _cancer(), {"C": [0.01, 1.0]}),
+    "lam": (SVC(gamma=0.1), _cancer(), {"lam": [0.001, 0.1]}),
+    "nested kernel": (
+        SVC(kernel=RBF(1.0) + Polynomial(2)),
+        _iris(),
+        {"C": [1.0, 20.0], "kernel__left__gamma": [0.1, 1.0], "kernel__right__degree": [1, 3]},
+    ),
+    "tube": (SVR(), _diabetes(), {"C": [0.1, 3.0, 100.0], "epsilon": [0.1, 0.5], "gamma": [0.05]}),
+    "squared tube": (
+        SVR(loss="squared_epsilon_insensitive"),
+        _diabetes(),
+        {"C": [0.1, 3.0], "gamma": [0.05]},
+    ),
+    "pipeline": (
+        make_pipeline(StandardScaler(), SVC()),
+        _cancer(),
+        {"svc__C": [0.1, 10.0], "svc__gamma": [0.01, "scale"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_scores_equal_those_of_separate_fits(case):
+    estimator, (X, y), grid = CASES[case]
+    cv = theirs.KFold(3, shuffle=True, random_state=0)
+    plain = theirs.GridSearchCV(estimator, grid, cv=cv, return_train_score=True).fit(X, y)
+    shared = GridSearchCV(estimator, grid, cv=cv, return_train_score=True).fit(X, y)
+    assert set(shared.cv_results_["note"]) == {"shared"}
+    assert set(shared.cv_results_["status"]) == {"optimal"}
+    assert shared.cv_results_["worst_gap"].max() <= 5.1e-4
+    assert shared.cv_results_["params"] == plain.cv_results_["params"]
+    # A row on the boundary may change sides within the tolerance of the solvers.
+    classifies = hasattr(plain.best_estimator_, "classes_")
+    least = 1.01 / (len(y) // 3) if classifies else 2e-3
+    for side in ("test", "train"):
+        for k in range(3):
+            name = f"split{k}_{side}_score"
+            assert np.abs(shared.cv_results_[name] - plain.cv_results_[name]).max() <= least
+    mean = "mean_test_score"
+    differing = shared.cv_results_[mean] != plain.cv_results_[mean]
+    assert not classifies or differing.mean() < 0.1
+    assert abs(shared.best_score_ - plain.best_score_) <= least
+
+
+def test_decision_values_are_those_of_separate_fits_within_the_tolerance():
+    X, y = _iris()
+    for method in ("decision_function", "predict"):
+        a = theirs.cross_val_predict(SVC(C=50.0), X, y, method=method)
+        b = ours.cross_val_predict(SVC(C=50.0), X, y, method=method)
+        np.testing.assert_allclose(a, b, atol=2e-3)
+
+
+@pytest.mark.parametrize("dtype", ["auto", "float64"])
+def test_results_are_the_same_bits_for_any_number_of_threads(dtype):
+    X, y = _iris()
+    grid = {"C": [0.1, 1.0, 100.0], "gamma": [0.1, 1.0]}
+    values = [
+        ours.cross_val_predict(SVC(dtype=dtype), X, y, n_jobs=n, method="decision_function")
+        for n in (1, 2)
+    ]
+    assert np.array_equal(*values)
+    a, b = (GridSearchCV(SVC(dtype=dtype), grid, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert np.array_equal(a.cv_results_["worst_gap"], b.cv_results_["worst_gap"])
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_a_larger_cost_takes_no_step_where_no_coefficient_is_bounded():
+    from mercer import _native
+    from mercer.losses import Hinge
+    from mercer.solvers import Settings
+    from mercer.solvers.decomposition import native_settings
+    from mercer.solvers.problem import DualProblem
+
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], 20)
+    X = rng.standard_normal((40, 2)) + 3.0 * y[:, None]
+    K = RBF(0.5)(X)
+    steps = []
+    for C in (1e-3, 1e3, 1e4, 1e5):
+        arrays = DualProblem(*Hinge().pieces(y, np.full(40, C))).native(None)
+        steps.append({k: v for k, v in arrays.items() if np.shape(v) == (40,)})
+    rows, ends = np.arange(40), np.array([40])
+    path = _native.CostPath(rows, ends, rows, True, steps)
+    (found,) = _native.solve_cost_paths64([K], [(0, path)], native_settings(Settings()), np.inf)
+    assert [_native.cost_path_statuses[s] for s in found["status"][:, 0]] == ["optimal"] * 4
+    assert found["n_iter"][0, 0] > 0
+    assert found["n_iter"][2:, 0].tolist() == [0, 0]
+    assert np.array_equal(found["beta"][1], found["beta"][3])
+    np.testing.assert_allclose(found["valid"][:, 0], found["beta"] @ K, atol=1e-9)
+    assert np.abs(found["beta"].sum(axis=1)).max() < 1e-9
+
+
+def test_several_metrics_weights_groups_and_other_splitters():
+    X, y = _cancer()
+    rng = np.random.default_rng(0)
+    weight, groups = rng.uniform(0.0, 2.0, len(y)), rng.integers(0, 8, len(y))
+    weight[:30] = 0.0
+    scoring = {"area": "roc_auc", "right": "accuracy"}
+    for cv, more in (
+        (GroupKFold(4), {"groups": groups}),
+        (ShuffleSplit(3, test_size=0.3, random_state=0), {}),
+    ):
+        options = {"cv": cv, "scoring": scoring, "refit": "area"}
+        grid = {"C": [0.1, 10.0], "gamma": [0.03]}
+        a = theirs.GridSearchCV(SVC(), grid, **options).fit(X, y, sample_weight=weight, **more)
+        b = GridSearchCV(SVC(), grid, **options).fit(X, y, sample_weight=weight, **more)
+        assert set(b.cv_results_["note"]) == {"shared"}
+        for name in scoring:
+            np.testing.assert_allclose(
+                a.cv_results_[f"mean_test_{name}"], b.cv_results_[f"mean_test_{name}"], atol=2e-3
+            )
+
+
+def test_objects_that_are_no_vectors_share_their_kernel_matrix():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ab" if k % 2 else "bcc"), 12)) for k in range(40)]
+    y = np.arange(40) % 2
+    grid = {"C": [0.1, 1.0], "kernel__p": [1, 2]}
+    a = theirs.GridSearchCV(SVC(kernel=Spectrum(2)), grid, cv=4).fit(X, y)
+    b = GridSearchCV(SVC(kernel=Spectrum(2)), grid, cv=4).fit(X, y)
+    assert set(b.cv_results_["note"]) == {"shared"}
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_precomputed_matrices_share():
+    X, y = _iris()
+    K = RBF(0.3)(X)
+    grid = {"C": [0.1, 10.0]}
+    a = theirs.GridSearchCV(SVC(kernel="precomputed"), grid).fit(K, y)
+    b = GridSearchCV(SVC(kernel="precomputed"), grid).fit(K, y)
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (NuSVC(gamma=0.1), {"nu": [0.1, 0.3]}),
+        (SVC(probability=True, gamma=0.1, random_state=0), {"C": [1.0]}),
+        (SVC(max_iter=5000), {"C": [1.0, 2.0]}),
+        (LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}),
+    ],
+)
+def test_what_cannot_share_is_fitted_by_itself_with_the_same_result(estimator, grid):
+    X, y = _iris()
+    a = theirs.GridSearchCV(estimator, grid, cv=3).fit(X, y)
+    b = GridSearchCV(estimator, grid, cv=3, n_jobs=1).fit(X, y)
+    assert all(note.startswith("fitted by itself: ") for note in b.cv_results_["note"])
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_one_class_machines_are_scored_by_a_function_of_the_user():
+    X, _ = _iris()
+
+    def fraction(model, X, y=None):
+        return float((model.predict(X) == 1).mean())
+
+    grid = {"nu": [0.1, 0.5], "gamma": [0.1]}
+    a = theirs.GridSearchCV(OneClassSVM(), grid, scoring=fraction, cv=3).fit(X)
+    b = GridSearchCV(OneClassSVM(), grid, scoring=fraction, cv=3).fit(X)
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_a_metric_may_ask_for_support_vectors():
+    X, y = _iris()
+
+    def sparse(model, X, y):
+        return -len(model.support_) + 0.0 * model.score(X, y)
+
+    grid = {"C": [0.1, 10.0], "gamma": [0.1]}
+    a = theirs.GridSearchCV(SVC(), grid, scoring=sparse, cv=3).fit(X, y)
+    b = GridSearchCV(SVC(), grid, scoring=sparse, cv=3).fit(X, y)
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_a_small_budget_makes_plain_fits_with_the_same_result():
+    X, y = _iris()
+    grid = {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}
+    a = GridSearchCV(SVC(), grid, cv=3).fit(X, y)
+    b = GridSearchCV(SVC(), grid, cv=3, cache_size=0.01).fit(X, y)
+    assert all("exceeds cache_size" in note for note in b.cv_results_["note"])
+    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_a_candidate_with_a_wrong_parameter_fails_alone():
+    X, y = _iris()
+    grid = {"C": [1.0, -1.0], "gamma": [0.1]}
+    search = GridSearchCV(SVC(), grid, cv=3, n_jobs=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = search.fit(X, y)
+    assert any(w.category is FitFailedWarning for w in caught)
+    assert found.cv_results_["status"].tolist() == ["optimal", "failed"]
+    assert found.best_params_["C"] == 1.0
+    with pytest.raises(ValueError, match="C must be"):
+        GridSearchCV(SVC(), grid, cv=3, error_score="raise", n_jobs=1).fit(X, y)
+
+
+def test_random_and_halving_searches_equal_those_of_scikit_learn():
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+
+    X, y = _cancer()
+    ranges = {"C": loguniform(0.1, 100), "gamma": loguniform(0.001, 1)}
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}
+    for name, space, options in (
+        ("RandomizedSearchCV", ranges, {"n_iter": 6, "random_state": 0}),
+        ("HalvingGridSearchCV", grid, {"random_state": 0}),
+        ("HalvingRandomSearchCV", ranges, {"n_candidates": 6, "random_state": 0}),
+    ):
+        a = getattr(theirs, name)(SVC(), space, **options).fit(X, y)
+        b = getattr(ours, name)(SVC(), space, **options).fit(X, y)
+        assert b.best_params_ == a.best_params_
+        assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+        assert set(b.cv_results_["note"]) == {"shared"}
+
+
+def test_curves_and_scores_equal_those_of_scikit_learn():
+    X, y = _cancer()
+    model = SVC(gamma=0.03)
+    assert np.array_equal(theirs.cross_val_score(model, X, y), ours.cross_val_score(model, X, y))
+    a = theirs.cross_validate(model, X, y, return_train_score=True, return_indices=True)
+    b = ours.cross_validate(model, X, y, return_train_score=True, return_indices=True)
+    assert list(a) == list(b)
+    assert np.array_equal(a["train_score"], b["train_score"])
+    for k in (1, 2):
+        a = theirs.validation_curve(model, X, y, param_name="C", param_range=[0.1, 10.0])
+        b = ours.validation_curve(model, X, y, param_name="C", param_range=[0.1, 10.0])
+        assert np.array_equal(a[k - 1], b[k - 1])
+        a = theirs.learning_curve(model, X, y, train_sizes=[0.3, 1.0])
+        b = ours.learning_curve(model, X, y, train_sizes=[0.3, 1.0])
+        assert np.array_equal(a[k], b[k])
+    fitted = ours.cross_validate(model, X, y, return_estimator=True)["estimator"]
+    assert len(fitted[0].support_) > 0
+    with pytest.raises(ValueError, match="scoring"):
+        ours.cross_val_score(model, X, y, scoring="nothing")
+
+
+def test_shared_score_is_the_mean_of_a_search():
+    X, y = _iris()
+    shared = SharedScore(SVC(), X, y, cv=3)
+    search = GridSearchCV(SVC(), {"C": [1.0, 20.0], "gamma": [0.1]}, cv=3).fit(X, y)
+    found = [shared.score(C=C, gamma=0.1) for C in (1.0, 20.0)]
+    np.testing.assert_allclose(found, search.cv_results_["mean_test_score"], atol=0.01)
+    assert [score for _, score in shared.history_] == found
+    with pytest.raises(ValueError, match="C must be"):
+        shared.score(C=-1.0)
+
+
+# -- limits, interrupts, the journal ------------------------------------------------------------
+
+
+class _Counting(BaseEstimator):
+    """Counts its fits, and interrupts or ends the process at one of them."""
+
+    fits: list = []  # noqa: RUF012 - shared on purpose
+
+    def __init__(self, a=0, stop_at=None, kill_at=None):
+        self.a, self.stop_at, self.kill_at = a, stop_at, kill_at
+
+    def fit(self, X, y):
+        self.fits.append(self.a)
+        if self.stop_at == len(self.fits):
+            raise KeyboardInterrupt
+        return self
+
+    def score(self, X, y):
+        return float(self.a)
+
+
+def test_an_interrupted_search_keeps_what_it_knows_and_resumes(tmp_path):
+    X, y = _iris()
+    path = tmp_path / "journal"
+    _Counting.fits.clear()
+    search = GridSearchCV(
+        _Counting(stop_at=8), {"a": [1, 2, 3, 4]}, cv=3, n_jobs=1, resume=path, refit=False
+    )
+    with pytest.raises(KeyboardInterrupt, match="2 of 4 candidates"):
+        search.fit(X, y)
+    assert search.cv_results_["status"].tolist() == ["unknown", "unknown", "missing", "missing"]
+    assert search.best_params_ == {"a": 2}
+    assert search.missing_candidates_ == [{"a": 3}, {"a": 4}]
+    known = len(json.loads(path.read_text())["entries"])
+    assert known == 7
+    search.fit(X, y)
+    assert len(_Counting.fits) == 8 + 12 - known
+    assert search.best_params_ == {"a": 4}
+    assert search.cv_results_["mean_test_score"].tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert search.missing_candidates_ == []
+
+
+def test_the_journal_of_another_search_is_refused(tmp_path):
+    X, y = _iris()
+    path = tmp_path / "journal"
+    grid = {"C": [1.0], "gamma": [0.1]}
+    first = GridSearchCV(SVC(), grid, cv=3, resume=path).fit(X, y)
+    again = GridSearchCV(SVC(), grid, cv=3, resume=path).fit(X, y)
+    assert np.array_equal(first.cv_results_["mean_fit_time"], again.cv_results_["mean_fit_time"])
+    with pytest.raises(ValueError, match="another search: data differ"):
+        GridSearchCV(SVC(), grid, cv=3, resume=path).fit(X + 1.0, y)
+    path.write_text("{")
+    with pytest.raises(ValueError, match="no journal"):
+        GridSearchCV(SVC(), grid, cv=3, resume=path).fit(X, y)
+
+
+_KILLED = """
+import os, signal, sys
+import numpy as np
+from sklearn.datasets import load_iris
+from mercer import SVC
+from mercer.selection import GridSearchCV
+from mercer.selection import journal
+
+journal._PAUSE = 0.0
+write = journal.Journal.write
+def counted(self, **options):
+    write(self, **options)
+    if len(self.entries) >= 4 and "kill" in sys.argv:
+        os.kill(os.getpid(), signal.SIGKILL)
+journal.Journal.write = counted
+X, y = load_iris(return_X_y=True)
+grid = {"C": [1.0, 2.0], "gamma": [0.01, 0.1]}
+search = GridSearchCV(SVC(), grid, cv=3, resume=sys.argv[1]).fit(X, y)
+print(search.cv_results_["mean_test_score"].tolist())
+"""
+
+
+def test_a_killed_search_goes_on_where_it_was(tmp_path):
+    path = tmp_path / "journal"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", _KILLED, str(path)]
+    killed = subprocess.run([*command, "kill"], env=environment, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    entries = json.loads(path.read_text())["entries"]
+    assert len(entries) == 4
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    X, y = load_iris(return_X_y=True)
+    grid = {"C": [1.0, 2.0], "gamma": [0.01, 0.1]}
+    whole = GridSearchCV(SVC(), grid, cv=3).fit(X, y)
+    assert json.loads(ended.stdout) == whole.cv_results_["mean_test_score"].tolist()
+    assert all(json.loads(path.read_text())["entries"][k] == v for k, v in entries.items())
+
+
+def test_ctrl_c_ends_native_solving(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((1000, 2)), rng.integers(0, 2, 1000)  # many steps
+    solve = sharing._native.solve_cost_paths32
+
+    def solve_while_someone_presses_keys(*arguments):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return solve(*arguments)
+
+    monkeypatch.setattr(sharing._native, "solve_cost_paths32", solve_while_someone_presses_keys)
+    grid = {"C": np.logspace(4, 8, 100), "gamma": [0.01]}
+    search = GridSearchCV(SVC(), grid, cv=3)
+    with pytest.raises(KeyboardInterrupt, match="100 of 100 candidates"):
+        search.fit(X, y)
+    assert len(search.missing_candidates_) == 100
+
+
+class _Slow(_Counting):
+    def fit(self, X, y):
+        time.sleep(1.1 if self.a > 1 else 0.0)
+        return self
+
+
+def test_a_time_limit_leaves_the_rest_out():
+    X, y = _iris()
+    with pytest.raises(TimeoutError, match="before one candidate"):
+        GridSearchCV(SVC(), {"C": [1.0]}, n_jobs=1, time_limit=1e-9).fit(X, y)
+    search = GridSearchCV(_Slow(), {"a": [1, 2, 3]}, cv=3, n_jobs=1, time_limit=1.0, refit=False)
+    with pytest.warns(UserWarning, match="time_limit=1.0 s is over: 2 of 3 candidates"):
+        search.fit(X, y)
+    assert search.best_params_ == {"a": 1}
+    assert search.missing_candidates_ == [{"a": 2}, {"a": 3}]
+
+
+def test_hopeless_candidates_are_pruned_and_the_best_is_the_same():
+    X, y = _cancer()
+    grid = {"C": [1e-4, 1.0, 10.0], "gamma": [0.03, 30.0]}
+    cv = StratifiedKFold(8, shuffle=True, random_state=0)
+    whole = GridSearchCV(SVC(), grid, cv=cv).fit(X, y)
+    pruned = GridSearchCV(SVC(), grid, cv=cv, prune=True).fit(X, y)
+    assert pruned.best_params_ == whole.best_params_
+    status = pruned.cv_results_["status"]
+    assert "pruned" in status
+    assert set(status) == {"optimal", "pruned"}
+    best = whole.cv_results_["mean_test_score"].max()
+    assert (whole.cv_results_["mean_test_score"][status == "pruned"] < best - 0.05).all()
+
+
+def test_the_progress_bar_tells_the_time_left(capfd):
+    X, y = _iris()
+    GridSearchCV(SVC(), {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, cv=3, verbose=1).fit(X, y)
+    bar = capfd.readouterr().err
+    assert "/12 fits" in bar
+    assert "s left" in bar
+
+
+def test_a_custom_metric_sees_the_fitted_pipeline():
+    X, y = _cancer()
+
+    def steps(model, X, y):
+        return float(len(model.named_steps)) + 0.0 * model.score(X, y)
+
+    pipe = make_pipeline(StandardScaler(), SVC())
+    found = GridSearchCV(pipe, {"svc__C": [1.0]}, scoring=steps, cv=3).fit(X, y)
+    assert found.best_score_ == 2.0
+    loss = make_scorer(mean_squared_error, greater_is_better=False)
+    X, y = _diabetes()
+    pipe = make_pipeline(StandardScaler(), SVR())
+    a = theirs.GridSearchCV(pipe, {"svr__C": [1.0, 5.0]}, scoring=loss, cv=3).fit(X, y)
+    b = GridSearchCV(pipe, {"svr__C": [1.0, 5.0]}, scoring=loss, cv=3).fit(X, y)
+    assert set(b.cv_results_["note"]) == {"shared"}
+    np.testing.assert_allclose(
+        a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], atol=2e-3
+    )
