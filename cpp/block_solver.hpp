@@ -2,36 +2,35 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "decomposition.hpp"
+#include "extrapolation.hpp"
 #include "isa/dispatch.hpp"
 #include "row_cache.hpp"
+#include "row_sum.hpp"
 #include "solver_parts.hpp"
 #include "thread_pool.hpp"
 
 namespace mercer {
 
-/// Columns one task of a gradient update owns.
-inline constexpr Index task_columns = 1024;
-static_assert(task_columns % largest_panel == 0);
-/// Rows computed together, whatever a kernel would take in one call.
-inline constexpr Index rows_at_once = 128;
-
 template <class T>
 class BlockSolver {
  public:
+  /// `store`: rows of a larger set of objects, in which those of the kernel have a number; or null.
   BlockSolver(const Problem& p, const Evaluator<T>& kernel, const Settings& s,
-              std::atomic<bool>* stop)
+              std::atomic<bool>* stop, RowStore<T>* store)
       : full_(p),
         full_kernel_(kernel),
         settings_(s),
         limits_(s, stop),
         threads_(kernel.threads_allowed() ? std::max(s.threads, 1) : 1),
-        cache_(p.size(), useful_cache(kernel, s.cache_bytes)),
-        scratch_(static_cast<std::size_t>(threads_)) {}
+        sum_(limits_, threads_) {
+    use_store(store);
+  }
 
   Solution run(const std::vector<double>& start) {
     const Index n = full_.size();
@@ -52,6 +51,7 @@ class BlockSolver {
     objective_ = starting_objective();
     sol_.status = Status::optimal;
     int since_shrink = 0, idle = 0;
+    bool shrinks = settings_.shrinking && settings_.gap_tol <= 0;
     double checked = infinite;
     began_ = step_began_ = limits_.seconds();
     for (;;) {
@@ -70,15 +70,15 @@ class BlockSolver {
         write_back();
         if (!rebuild()) continue;
         activate_all();
-        since_shrink = -1000000;  // the end is near: no further shrinking
+        shrinks = false;  // the end is near
         continue;
       }
-      if (settings_.shrinking && settings_.gap_tol <= 0 && ++since_shrink >= shrink_every) {
+      if (shrinks && ++since_shrink >= shrink_every) {
         since_shrink = 0;
         shrink();
       }
       if (sol_.outer > 0 && sol_.outer % grow_every == 0) grow_set();
-      select(violation);
+      select();
       if (limits_.left() || limits_.interrupted()) continue;
       const Index steps = solve_block(violation);
       sol_.n_iter += steps;
@@ -115,36 +115,71 @@ class BlockSolver {
   static constexpr Index usual_set = 1024;
   /// Slots of a linear kernel, whose local matrix has 64 MB then.
   static constexpr Index largest_set = sizeof(T) == 4 ? 4096 : 2816;
-  /// Multiply-adds of a kernel value that is computed as fast as it is fetched from memory.
-  static constexpr double cheap = 64;
-  /// Columns of a step for narrow data: its panels, tile and values share the first-level cache.
-  static constexpr Index step_columns = 256;
-  static_assert(step_columns % largest_panel == 0);
-  static constexpr double narrow_cost = 64;
   /// Multiply-adds of a step that lasts a few tenths of a second.
   static constexpr double dear_step = 4e9;
 
-  struct Scratch {
-    std::vector<Query<T>> query;
-    Buffer<T> tile;
-    std::vector<const T*> row;
-    std::vector<Index> id;
-  };
+  // ---- kernel rows that are kept
 
-  /// Prepared rows number k of a thread; they stay from step to step.
-  Query<T>& query_of(int worker, Index k) {
-    auto& all = scratch_[worker].query;
-    while (static_cast<Index>(all.size()) <= k) {
-      all.emplace_back();
-      all.back().pair.leave = [this, worker] { return limits_.leave(worker); };
+  void use_store(RowStore<T>* store) {
+    store_ = store;
+    if (!store) {
+      own_store_ =
+          std::make_unique<RowStore<T>>(full_kernel_.on(full_kernel_.a(), full_kernel_.a()));
+      store_ = own_store_.get();
     }
-    return all[static_cast<std::size_t>(k)];
+    const Index n = full_.size();
+    full_object_.resize(static_cast<std::size_t>(n));
+    for (Index i = 0; i < n; ++i) full_object_[i] = store ? full_kernel_.b().id[i] : i;
+    if (!store_->useful()) {
+      store_ = nullptr;
+      return;
+    }
+    store_->allow(settings_.cache_bytes);
   }
 
-  /// A cheap kernel value is computed again in the time that storing and fetching it would take;
-  /// dot products need no rows.
-  static double useful_cache(const Evaluator<T>& kernel, double bytes) {
-    return kernel.linear() || (kernel.threads_allowed() && kernel.cost() < cheap) ? 0 : bytes;
+  /// Whether problems on these objects have the columns of whole rows, in their order.
+  bool straight(const std::vector<Index>& object) const {
+    if (!store_ || static_cast<Index>(object.size()) != store_->size()) return false;
+    for (std::size_t k = 0; k < object.size(); ++k)
+      if (object[k] != static_cast<Index>(k)) return false;
+    return true;
+  }
+
+  /// Finds rows of a sum in the store. Those that are not there are computed whole and kept, if
+  /// enough of their columns are used; `evict`: at the cost of rows that nobody uses.
+  /// False when the work was given up.
+  bool find_rows(const std::vector<Index>& object, bool in_place, bool evict,
+                 PinnedRows<T>& pinned) {
+    if (!store_) return true;
+    using Row = typename RowSum<T>::Row;
+    for (Row& r : sum_.rows) {
+      if (r.known) continue;
+      const T* found = pinned.find(object[r.row]);
+      if (found && in_place) {
+        r.own = const_cast<T*>(found);  // known: nobody writes there
+        r.known = true;
+      } else {
+        r.longer = found;
+      }
+    }
+    const Index columns = static_cast<Index>(object.size());
+    if (!in_place && 2 * columns < store_->size()) return true;
+    std::vector<Index> objects;
+    std::vector<T*> room;
+    for (Row& r : sum_.rows) {
+      if (r.known || r.longer) continue;
+      T* row = pinned.claim(object[r.row], evict);
+      if (!row) continue;
+      if (in_place) {
+        r.own = row;  // computed on the way
+      } else {
+        objects.push_back(object[r.row]);
+        room.push_back(row);
+        r.longer = row;
+      }
+    }
+    kernel_values_ += static_cast<Index>(objects.size()) * store_->size();
+    return sum_.fill(store_->kernel(), objects, room, threads_);
   }
 
   // ---- the active set: everything below is indexed by position in active_
@@ -163,8 +198,10 @@ class BlockSolver {
   void activate_all() {
     active_ = order_;
     idle_support_ = 0;
-    cache_.reset(active());
     load();
+    short_rows_ = RowCache<T>(0, 0);
+    if (store_ && !in_place_)
+      short_rows_ = RowCache<T>(active(), store_->left_of(settings_.cache_bytes));
   }
 
   void load() {
@@ -186,6 +223,9 @@ class BlockSolver {
       if (full_.groups == 2 && full_.group[i] == 1 && begin_[1] == n) end_[0] = begin_[1] = k;
       refresh(k);
     }
+    object_.resize(size);
+    for (Index k = 0; k < n; ++k) object_[k] = full_object_[active_[k]];
+    in_place_ = straight(object_);
     fresh_set_ = true;
   }
 
@@ -208,18 +248,12 @@ class BlockSolver {
   double extremes() {
     double worst = 0;
     for (int g = 0; g < groups(); ++g) {
-      min_up_[g] = infinite;
-      max_down_[g] = -infinite;
-      if (end_[g] > begin_[g])
-        ops<T>().extremes(values_.data() + begin_[g], up_.data() + begin_[g],
-                          down_.data() + begin_[g], end_[g] - begin_[g], &min_up_[g],
-                          &max_down_[g]);
-      if (full_.groups == 0) {
-        worst = std::max({0.0, max_down_[0], -min_up_[0]});
-        min_up_[0] = max_down_[0] = 0;  // every move is judged against zero
-      } else {
-        worst = std::max(worst, max_down_[g] - min_up_[g]);
-      }
+      const Range<double> r =
+          range_of(values_.data(), up_.data(), down_.data(), begin_[g], end_[g]);
+      worst = std::max(worst, full_.groups == 0 ? std::max(r.max_down, -r.min_up) : r.violation());
+      // Without an equality every move is judged against zero.
+      min_up_[g] = full_.groups == 0 ? 0 : r.min_up;
+      max_down_[g] = full_.groups == 0 ? 0 : r.max_down;
     }
     return worst;
   }
@@ -245,28 +279,42 @@ class BlockSolver {
     std::vector<double> coef;
     for (Index i = 0; i < n; ++i) {
       if (sol_.beta[i] != 0) support.push_back(i), coef.push_back(sol_.beta[i]);
-      if (hasty && !is_active[i]) rows.push_back(i);
+      if (!hasty || !is_active[i]) rows.push_back(i);
     }
-    const Index m = static_cast<Index>(support.size());
-    const Index count = hasty ? static_cast<Index>(rows.size()) : n;
-    std::vector<double> fresh(static_cast<std::size_t>(count), 0.0);
+    std::vector<double> fresh(rows.size(), 0.0);
     bool complete = true;
-    if (m > 0 && count > 0) {
-      const auto a = hasty ? full_kernel_.b().take(rows.data(), count) : nullptr;
-      const auto b = full_kernel_.b().take(support.data(), m);
-      const auto kernel = a ? full_kernel_.on(a, b) : full_kernel_.on(full_kernel_.a(), b);
-      const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
-      const auto multiplier = kernel->multiplier(all, threads_, true);
-      complete = kernel->product(*multiplier, fresh.data(), threads_, [&] {
-        return (limits_.finishing() ? limits_.impatient() : limits_.leave(0)) || limits_.overdue();
-      });
-    }
-    if (!full_kernel_.linear()) kernel_values_ += count * m;
-    for (Index k = 0; k < count; ++k) {
-      const Index i = hasty ? rows[k] : k;
-      if (complete || !is_active[i]) sol_.values[i] = fresh[k];
-    }
+    if (!support.empty() && !rows.empty())
+      complete = hasty || full_kernel_.linear() ? multiply(rows, support, coef, fresh.data())
+                                                : sum_support(support, coef, fresh.data());
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (complete || !is_active[rows[k]]) sol_.values[rows[k]] = fresh[k];
     sol_.fresh = complete && !hasty;
+    return complete;
+  }
+
+  /// out = K[rows, support] coef without any row of the store.
+  bool multiply(const std::vector<Index>& rows, const std::vector<Index>& support,
+                const std::vector<double>& coef, double* out) {
+    const Index n = static_cast<Index>(rows.size()), m = static_cast<Index>(support.size());
+    const auto a = n < full_.size() ? full_kernel_.b().take(rows.data(), n) : full_kernel_.a();
+    const auto kernel = full_kernel_.on(a, full_kernel_.b().take(support.data(), m));
+    const std::vector<Segment> all{{0, m, 1, 0, coef.data()}};
+    const auto multiplier = kernel->multiplier(all, threads_, true);
+    if (!full_kernel_.linear()) kernel_values_ += n * m;
+    return kernel->product(*multiplier, out, threads_, [&] { return limits_.leave(0); });
+  }
+
+  /// out = K[:, support] coef, a sum of the rows of the support. There may be more of them than the
+  /// store holds, so it takes what there is room for.
+  bool sum_support(const std::vector<Index>& support, const std::vector<double>& coef,
+                   double* out) {
+    PinnedRows<T> pinned(store_);
+    sum_.rows.clear();
+    for (std::size_t s = 0; s < support.size(); ++s) sum_.rows.push_back({support[s], coef[s]});
+    const bool complete = find_rows(full_object_, straight(full_object_), false, pinned) &&
+                          sum_.add(full_kernel_, full_object_, out);
+    kernel_values_ += sum_.computed() * full_.size();
+    if (complete) pinned.publish();
     return complete;
   }
 
@@ -275,13 +323,13 @@ class BlockSolver {
     if (settings_.time_limit <= 0) return 0;
     const double now = limits_.seconds(), step = now - step_began_;
     step_began_ = now;
-    if (sol_.outer == 0 || kernel_values_ == 0) return 0;
+    if (sol_.outer == 0 || added_ == 0) return 0;
     Index support = idle_support_;
     for (const double b : beta_) support += b != 0;
     const double values = sol_.fresh || full_kernel_.linear()
                               ? 0
                               : static_cast<double>(support) * static_cast<double>(full_.size());
-    return step + values * (now - began_) / static_cast<double>(kernel_values_);
+    return step + values * (now - began_) / added_;
   }
 
   // ---- shrinking
@@ -300,13 +348,23 @@ class BlockSolver {
     write_back();
     std::vector<Index> next(kept.size());
     for (std::size_t k = 0; k < kept.size(); ++k) next[k] = active_[kept[k]];
-    cache_.compact(kept);
+    shorten_rows(kept);
     idle_support_ =
         std::count_if(sol_.beta.begin(), sol_.beta.end(), [](double b) { return b != 0; });
     for (const Index i : next) idle_support_ -= sol_.beta[i] != 0;
     active_ = std::move(next);
     load();
     extremes();
+  }
+
+  /// Rows of the active set are kept beside the whole ones, in the bytes that those leave.
+  void shorten_rows(const std::vector<Index>& kept) {
+    if (!store_) return;
+    if (short_rows_.length() > 0)
+      short_rows_.compact(kept);
+    else
+      short_rows_ =
+          RowCache<T>(static_cast<Index>(kept.size()), store_->left_of(settings_.cache_bytes));
   }
 
   // ---- working set
@@ -344,7 +402,7 @@ class BlockSolver {
   }
 
   /// Puts the worst violators into slots; members kept from before stay where they are.
-  void select(double) {
+  void select() {
     if (fresh_set_) {
       std::fill(in_slot_.begin(), in_slot_.end(), Index(-1));
       fresh_set_ = false;
@@ -429,22 +487,26 @@ class BlockSolver {
     local_objects_ = objects_->take(object.data(), size);
     const auto kernel = kernel_->on(local_objects_, local_objects_);
     const Index fresh = static_cast<Index>(fresh_slots_.size());
+    PinnedRows<T> pinned(store_);
+    computed_slots_.clear();
+    for (const Index s : fresh_slots_)
+      if (!pick_local(s, object, pinned)) computed_slots_.push_back(s);
+    const Index count = static_cast<Index>(computed_slots_.size());
     const Index block = std::min<Index>(kernel->block(), rows_at_once);
-    const Index blocks = (fresh + block - 1) / block;
     const auto body = [&](Index b, int worker) {
       if (limits_.leave(worker)) return;
-      Query<T>& q = query_of(worker, 0);
-      const Index from = b * block, count = std::min(block, fresh - from);
-      Buffer<T>& tile = scratch_[worker].tile;
+      Query<T>& q = sum_.query_of(worker, 0);
+      const Index from = b * block, rows = std::min(block, count - from);
+      Buffer<T>& tile = sum_.tile_of(worker);
       tile.require(block * local_stride_);
-      kernel->prepare(q, fresh_slots_.data() + from, static_cast<int>(count));
+      kernel->prepare(q, computed_slots_.data() + from, static_cast<int>(rows));
       kernel->tile(q, 0, size, tile.data(), local_stride_);
-      for (Index r = 0; r < count; ++r)
+      for (Index r = 0; r < rows; ++r)
         std::copy_n(tile.data() + r * local_stride_, size,
-                    local_.data() + fresh_slots_[from + r] * local_stride_);
+                    local_.data() + computed_slots_[from + r] * local_stride_);
     };
-    parallel_for(threads_, blocks, body, [&] { limits_.leave(0); });
-    kernel_values_ += fresh * size;
+    parallel_for(threads_, (count + block - 1) / block, body, [&] { limits_.leave(0); });
+    kernel_values_ += count * size;
     if (fresh == size) return;
     std::vector<char> is_fresh(static_cast<std::size_t>(size), 0);
     for (Index s : fresh_slots_) is_fresh[s] = 1;
@@ -457,6 +519,21 @@ class BlockSolver {
           if (!is_fresh[s]) local_[s * local_stride_ + f] = row[s];
       }
     });
+  }
+
+  /// The local row of a slot, if a longer one is kept.
+  bool pick_local(Index slot, const std::vector<Index>& position, PinnedRows<T>& pinned) {
+    if (!store_) return false;
+    T* to = local_.data() + slot * local_stride_;
+    const Index k = in_slot_[slot];
+    if (const T* row = short_rows_.length() > 0 ? short_rows_.find(k) : nullptr) {
+      for (std::size_t s = 0; s < position.size(); ++s) to[s] = row[position[s]];
+      return true;
+    }
+    const T* row = pinned.find(object_[k]);
+    if (!row) return false;
+    for (std::size_t s = 0; s < position.size(); ++s) to[s] = row[object_[position[s]]];
+    return true;
   }
 
   // ---- one outer step
@@ -506,28 +583,22 @@ class BlockSolver {
     return t.steps;
   }
 
-  /// Repeats the last step as far as it still descends; see WholeSolver::extrapolate.
+  /// Repeats the last step as far as it still descends; see extrapolation.hpp.
   void extrapolate() {
-    double slope = 0, curve = 0, limit = 1e6;
+    Extrapolation line;
     for (std::size_t c = 0; c < changed_.size(); ++c) {
-      const Index k = changed_[c], i = active_[k];
-      const double d = delta_[c], b = beta_[k];
-      limit = std::min(limit, ((d > 0 ? full_.upper[i] : full_.lower[i]) - b) / d);
-      if ((d > 0) == (b < full_.kink[i]) && b != full_.kink[i])
-        limit = std::min(limit, (full_.kink[i] - b) / d);
-      slope += d * (values_[k] + (d > 0 ? full_.slope_up(i, b) : full_.slope_down(i, b)));
-      curve += d * (values_[k] - before_[k] +
-                    d * (b >= full_.kink[i] ? full_.curv_right[i] : full_.curv_left[i]));
+      const Index k = changed_[c];
+      line.add(full_, active_[k], beta_[k], delta_[c], values_[k], values_[k] - before_[k]);
     }
-    if (!(slope < 0) || !(limit > 0) || !std::isfinite(limit)) return;
-    const double step = curve > 0 ? std::min(limit, -slope / curve) : limit;
+    const double step = line.step();
+    if (step == 0) return;
     for (std::size_t c = 0; c < changed_.size(); ++c) {
       const Index k = changed_[c], i = active_[k];
       beta_[k] = std::clamp(beta_[k] + step * delta_[c], full_.lower[i], full_.upper[i]);
       refresh(k);
     }
     for (Index k = 0; k < active(); ++k) values_[k] += step * (values_[k] - before_[k]);
-    objective_ += step * slope + 0.5 * step * step * curve;
+    objective_ += line.change(step);
   }
 
   /// values += sum over changed_ of delta * row. Returns false, with values half changed, when the
@@ -554,75 +625,32 @@ class BlockSolver {
     return true;
   }
 
-  /// With rows from the cache or computed on the way.
+  /// With rows that are kept or computed on the way.
   bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
-    const std::uint64_t fence = cache_.now();
-    row_.assign(static_cast<std::size_t>(m), nullptr);
-    missing_.clear();
+    PinnedRows<T> pinned(store_);
+    const std::uint64_t fence = short_rows_.now();
+    const bool shrunk = short_rows_.length() > 0;
+    sum_.rows.clear();
     for (Index c = 0; c < m; ++c) {
-      row_[c] = cache_.find(changed_[c]);
-      if (!row_[c]) missing_.push_back(c);
+      sum_.rows.push_back({changed_[c], delta_[c]});
+      if (!shrunk) continue;
+      sum_.rows[c].own = short_rows_.find(changed_[c]);
+      sum_.rows[c].known = sum_.rows[c].own != nullptr;
     }
-    sol_.cache_hits += m - static_cast<Index>(missing_.size());
-    sol_.cache_misses += static_cast<Index>(missing_.size());
-    for (Index c : missing_) row_[c] = cache_.insert(changed_[c], fence);
-    const Index width = kernel_->threads_allowed() ? task_columns : round_up(n, kernel_->panel());
-    const auto body = [&](Index task, int worker) {
-      const Index from = task * width;
-      apply_columns(worker, from, std::min(width, n - from));
-    };
-    parallel_for(threads_, (n + width - 1) / width, body, [&] { limits_.leave(0); });
-    if (limits_.left()) return false;  // the end: nobody looks into the cache any more
-    kernel_values_ += static_cast<Index>(missing_.size()) * n;
+    if (!find_rows(object_, in_place_, true, pinned)) return false;
+    if (shrunk)
+      for (auto& r : sum_.rows)
+        if (!r.known) r.own = short_rows_.insert(r.row, fence);
+    const Index computed = sum_.computed();
+    if (!sum_.add(*kernel_, object_, values_.data()))
+      return false;  // the end: nobody looks into the shortened rows any more
+    pinned.publish();
+    sol_.cache_hits += m - computed;
+    sol_.cache_misses += computed;
+    kernel_values_ += computed * n;
+    added_ += static_cast<double>(m) * static_cast<double>(n);
     return true;
-  }
-
-  /// The part of apply_rows for the columns [from, from + count). Rows are added in the order of
-  /// changed_, whether they come from the cache or not, so the cache leaves no trace in the sums.
-  void apply_columns(int worker, Index from, Index count) {
-    Scratch& w = scratch_[worker];
-    const Index m = static_cast<Index>(changed_.size());
-    const Index missing = static_cast<Index>(missing_.size());
-    const Index block = std::min<Index>(kernel_->block(), rows_at_once);
-    // Narrow data go in steps, with the prepared rows kept from step to step; others are prepared
-    // once and take all columns.
-    const bool narrow = kernel_->threads_allowed() && kernel_->cost() < narrow_cost;
-    const Index step = narrow ? step_columns : count;
-    const Index blocks = (missing + block - 1) / block;
-    const Index stride = round_up(step, kernel_->panel());
-    w.tile.require(block * stride);
-    w.row.resize(static_cast<std::size_t>(m));
-    for (Index at = 0; at < count; at += step) {
-      const Index columns = std::min(step, count - at);
-      double* values = values_.data() + from + at;
-      for (Index c = 0; c < m; ++c) w.row[c] = row_[c] ? row_[c] + from + at : nullptr;
-      Index done = 0;
-      for (Index b = 0; b < blocks; ++b) {
-        if (limits_.leave(worker)) return;
-        const Index first = b * block, rows = std::min(block, missing - first);
-        Query<T>& query = query_of(worker, narrow ? b : 0);
-        if (!narrow || at == 0) {
-          w.id.resize(static_cast<std::size_t>(rows));
-          for (Index r = 0; r < rows; ++r) w.id[r] = changed_[missing_[first + r]];
-          kernel_->prepare(query, w.id.data(), static_cast<int>(rows));
-        }
-        kernel_->tile(query, from + at, columns, w.tile.data(), stride);
-        for (Index r = 0; r < rows; ++r) {
-          const Index c = missing_[first + r];
-          const T* tile = w.tile.data() + r * stride;
-          if (row_[c]) std::copy_n(tile, columns, row_[c] + from + at);
-          w.row[c] = tile;
-        }
-        const Index next = first + rows < missing ? missing_[first + rows] : m;
-        ops<T>().axpy_rows(values, w.row.data() + done, delta_.data() + done,
-                           static_cast<int>(next - done), columns);
-        done = next;
-      }
-      if (done < m)
-        ops<T>().axpy_rows(values, w.row.data() + done, delta_.data() + done,
-                           static_cast<int>(m - done), columns);
-    }
   }
 
   // ---- reporting
@@ -666,8 +694,13 @@ class BlockSolver {
   Index begin_[2] = {0, 0}, end_[2] = {0, 0};
   double min_up_[2] = {0, 0}, max_down_[2] = {0, 0};
 
-  RowCache<T> cache_;
-  std::vector<Scratch> scratch_;
+  RowSum<T> sum_;
+  RowStore<T>* store_ = nullptr;  ///< null: rows are not worth keeping
+  std::unique_ptr<RowStore<T>> own_store_;
+  std::vector<Index> full_object_, object_;  ///< positions in the store, of all and of the active
+  bool in_place_ = false;                    ///< whether whole rows are those of the active set
+  RowCache<T> short_rows_{0, 0};             ///< where the active set is a part of the store's
+  double added_ = 0;                         ///< kernel values that steps have added up
   Slots<T> slots_;
   Buffer<T> local_;
   Index local_stride_ = 0;
@@ -678,9 +711,8 @@ class BlockSolver {
   Index now_ = 0;
   std::vector<Index> member_;   ///< active position -> slot, -1 outside
   std::vector<Index> in_slot_;  ///< slot -> active position, -1 empty
-  std::vector<Index> age_, fresh_slots_, chosen_, free_, changed_, missing_;
+  std::vector<Index> age_, fresh_slots_, chosen_, free_, changed_, computed_slots_;
   std::vector<double> delta_;
-  std::vector<T*> row_;
   std::vector<Candidate> rising_, falling_;
 };
 

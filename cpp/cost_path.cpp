@@ -339,15 +339,12 @@ class TaskSolver {
   /// Goes on with the variables that can still take part in a violating pair.
   void shrunk_pass() {
     InnerTask<double, R>& t = slots_.task;
-    double lo = infinite, hi = -infinite;
-    for (Index s = 0; s < n_; ++s) {
-      lo = std::min(lo, t.values[s] + t.up[s]);
-      hi = std::max(hi, t.values[s] + t.down[s]);
-    }
-    if (p_.groups == 0) lo = hi = 0;
+    Range<double> range{0, 0};  // without an equality moves are judged against zero
+    if (p_.groups > 0) range = range_of<double>(t.values, t.up, t.down, 0, n_);
     kept_.clear();
     for (Index s = 0; s < n_; ++s)
-      if (!(t.values[s] + t.up[s] > hi && t.values[s] + t.down[s] < lo)) kept_.push_back(s);
+      if (!(t.values[s] + t.up[s] > range.max_down && t.values[s] + t.down[s] < range.min_up))
+        kept_.push_back(s);
     const Index count[2] = {static_cast<Index>(kept_.size()), 0};
     if (10 * count[0] > 6 * n_) return;
     shrunk_.layout(p_.groups, count);

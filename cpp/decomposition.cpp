@@ -50,21 +50,27 @@ Solution untouched(const Problem& p, const std::vector<double>& start) {
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
                const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace,
-               Index whole_size) {
+               RowStore<T>* store, Index whole_size) {
   check(problem, start);
   if (kernel.cols() != problem.size() || kernel.rows() != problem.size())
     throw std::invalid_argument("the kernel has another number of objects than the problem");
+  if (store && static_cast<Index>(kernel.b().id.size()) != problem.size())
+    throw std::invalid_argument("the objects have no numbers in the store of rows");
   if (problem.size() == 0) return {};
+  if (store && store->useful())
+    store->allow(settings.cache_bytes);
+  else
+    store = nullptr;
   if (problem.size() <= whole_size)
-    return WholeSolver<T>(problem, kernel, settings, stop, *workspace).run(start);
-  return BlockSolver<T>(problem, kernel, settings, stop).run(start);
+    return WholeSolver<T>(problem, kernel, settings, stop, *workspace, store).run(start);
+  return BlockSolver<T>(problem, kernel, settings, stop, store).run(start);
 }
 
 template Solution solve<float>(const Problem&, const Evaluator<float>&, const Settings&,
                                const std::vector<double>&, std::atomic<bool>*, Workspace<float>*,
-                               Index);
+                               RowStore<float>*, Index);
 template Solution solve<double>(const Problem&, const Evaluator<double>&, const Settings&,
                                 const std::vector<double>&, std::atomic<bool>*, Workspace<double>*,
-                                Index);
+                                RowStore<double>*, Index);
 
 }  // namespace mercer

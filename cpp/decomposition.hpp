@@ -18,7 +18,7 @@
 
 #include "evaluator.hpp"
 #include "problem.hpp"
-#include "shared_rows.hpp"
+#include "row_store.hpp"
 
 namespace mercer {
 
@@ -26,8 +26,6 @@ namespace mercer {
 template <class T>
 struct Workspace {
   Buffer<T> matrix, gathered;
-  SharedRows<T>* shared = nullptr;    ///< rows that the problem has in common with others,
-  std::vector<PartSegment> segments;  ///< and where
 };
 
 /// Up to this size SMO works on all variables at once, on one thread.
@@ -39,10 +37,11 @@ inline constexpr Index whole_of_many = 4096;
 /// the feasible point `start` (empty: zero). Another thread may end the solver through `stop`; the
 /// solution is then the best point so far, and values that could not be computed in time are NaN.
 /// Problems of up to `whole_size` variables are solved without a working set and without threads.
+/// Rows are kept in `store`, if there is one, where the objects of the kernel have their numbers.
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
                const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace,
-               Index whole_size = whole_alone);
+               RowStore<T>* store = nullptr, Index whole_size = whole_alone);
 
 /// The solution of a problem that an interrupt came before: its start.
 Solution untouched(const Problem& problem, const std::vector<double>& start);

@@ -78,6 +78,11 @@ class Evaluator {
   bool joint() const { return chunk_ == chunk; }
   /// Rough cost of one value in multiply-adds.
   double cost() const;
+  /// Whether a value takes longer to compute than to write to memory once and read again.
+  bool worth_keeping() const;
+  /// Row 0 of a matrix of the caller that holds these values as they are, one behind the other, row
+  /// i at i times the stride; null: there is none.
+  const T* matrix_rows(Index* stride) const;
   /// Whether values are dot products of stored rows, so that products need no single value.
   bool linear() const { return !terms_.empty(); }
 

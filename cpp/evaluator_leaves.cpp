@@ -209,11 +209,18 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
       source.call(ids.data(), q.n, ib.data() + begin, count, out, stride);
       return false;
     }
+    const Index* columns = ib.data() + begin;
+    bool run = source.col_stride == 1 && count > 0;
+    for (Index k = 1; run && k < count; ++k) run = columns[k] == columns[0] + k;
     const auto fill = [&](const auto* m) {
       for (int r = 0; r < q.n; ++r) {
         const auto* row = m + ia[q.rows[r]] * source.row_stride;
+        if (run) {
+          std::copy_n(row + columns[0], count, out + r * stride);
+          continue;
+        }
         for (Index k = 0; k < count; ++k)
-          out[r * stride + k] = static_cast<T>(row[ib[begin + k] * source.col_stride]);
+          out[r * stride + k] = static_cast<T>(row[columns[k] * source.col_stride]);
       }
     };
     if (source.matrix_single)

@@ -14,10 +14,11 @@ struct SubProblem {
 };
 
 /// Solutions in the order of the problems. Small problems run side by side, one thread each;
-/// large ones one after the other with all threads.
+/// large ones one after the other with all threads. `store`: their kernel rows, or null.
 template <class T>
 std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
                                  const std::shared_ptr<const Objects<T>>& objects,
-                                 const Evaluator<T>& kernel, const Settings& settings);
+                                 const Evaluator<T>& kernel, const Settings& settings,
+                                 RowStore<T>* store);
 
 }  // namespace mercer

@@ -1,7 +1,8 @@
-// Kernel rows of the active variables under a byte budget, least recently used first out.
+// Shortened kernel rows of a shrunk problem under a byte budget, least recently used first out.
 //
-// Rows shorten when the active set shrinks: compact() keeps what is still wanted and moves the
-// rows together, so the same bytes hold more of them.
+// Rows over all objects are kept in a RowStore, which problems share. Those of a shrunk active set
+// are its solver's own: compact() keeps what is still wanted and moves the rows together, so the
+// same bytes hold more of them.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -32,6 +33,7 @@ class RowCache {
     used_ = 0;
   }
 
+  Index length() const { return length_; }
   Index capacity() const { return static_cast<Index>(owner_.size()); }
   Index stride() const { return stride_; }
 

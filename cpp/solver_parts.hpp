@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "isa/dispatch.hpp"
 #include "memory.hpp"
 #include "problem.hpp"
 
@@ -26,6 +27,19 @@ void require_finite(const std::vector<T>& diag) {
       throw std::invalid_argument(
           "kernel values are not finite on these objects: k(x, x) overflows. Scale the data, or "
           "use a smaller degree or gamma");
+}
+
+/// Smallest value + up and largest value + down of some variables; see problem.hpp.
+template <class V>
+struct Range {
+  V min_up, max_down;
+  V violation() const { return max_down - min_up; }
+};
+template <class V>
+Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Index end) {
+  Range<V> r;
+  ops<V>().extremes(values + begin, up + begin, down + begin, end - begin, &r.min_up, &r.max_down);
+  return r;
 }
 
 /// Thrown out of work that the solver gave up before its end; see Limits::leave.
@@ -55,7 +69,7 @@ class Limits {
   bool leave(int worker) {
     bool leaves = false;
     if (finishing_)
-      leaves = worker == 0 && impatient();
+      leaves = worker == 0 && (impatient() || overdue());
     else
       leaves =
           (worker == 0 ? interrupted() : stop_->load(std::memory_order_relaxed)) || out_of_time();

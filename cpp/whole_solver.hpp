@@ -2,13 +2,16 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "decomposition.hpp"
+#include "extrapolation.hpp"
 #include "isa/dispatch.hpp"
 #include "polish.hpp"
+#include "row_sum.hpp"
 #include "solver_parts.hpp"
 #include "thread_pool.hpp"
 
@@ -19,15 +22,16 @@ template <class T>
 class WholeSolver {
  public:
   WholeSolver(const Problem& p, const Evaluator<T>& kernel, const Settings& s,
-              std::atomic<bool>* stop, Workspace<T>& workspace)
+              std::atomic<bool>* stop, Workspace<T>& workspace, RowStore<T>* store)
       : p_(p),
         kernel_(kernel),
         settings_(s),
         limits_(s, stop),
         matrix_(workspace.matrix),
         gathered_(workspace.gathered),
-        shared_(workspace.shared),
-        segments_(workspace.segments) {
+        store_(store),
+        pinned_(store),
+        filler_(limits_, std::max(s.threads, 1)) {
     query_.pair.leave = [this] { return limits_.leave(0); };
   }
 
@@ -68,6 +72,7 @@ class WholeSolver {
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
     sol.n_kernel_values = kernel_values_;
+    sol.cache_hits = hits_;
     sol.cache_misses = misses_;
     return sol;
   }
@@ -76,6 +81,8 @@ class WholeSolver {
   static constexpr Index burst = 50000;
   static constexpr double polished = 1e-12;
   static constexpr Index worth_shrinking = 256;
+  /// Multiply-adds of a value that is worth looking up and leaving one by one: some 6 ns.
+  static constexpr double parts_cost = 256;
   /// Multiply-adds that take a few milliseconds.
   static constexpr double dear_rows = 2e7;
 
@@ -114,7 +121,7 @@ class WholeSolver {
         collect(sol);
         summarise(p_, sol);
         if (settings_.callback && settings_.callback({sol.n_iter, sol.violation, sol.objective,
-                                                      sol.relative_gap, n, 0, misses_})) {
+                                                      sol.relative_gap, n, hits_, misses_})) {
           sol.status = Status::interrupted;
           break;
         }
@@ -172,17 +179,10 @@ class WholeSolver {
       slot_[i] = next[p_.groups ? p_.group[i] : 0]++;
       object[slot_[i]] = i;
     }
-    // A segment must be one run of slots too.
-    std::erase_if(segments_, [&](PartSegment& g) {
-      const Index first = slot_[g.begin];
-      for (Index k = 1; k < g.count; ++k)
-        if (slot_[g.begin + k] != first + k) return true;
-      g.begin = first;
-      return false;
-    });
     // Empty slots repeat object 0: finite values that nothing ever uses.
     const auto objects = kernel_.b().take(object.data(), slots_.task.size);
     slot_kernel_ = kernel_.on(objects, objects);
+    if (store_) place_in_store(object);
     stride_ = slots_.task.size + slot_align;
     matrix_.require(slots_.task.size * stride_);
     slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
@@ -196,82 +196,155 @@ class WholeSolver {
       batch_ = std::min(slot_kernel_->block(), 32);
   }
 
+  /// Where the slots' objects stand in the rows of the store.
+  void place_in_store(const std::vector<Index>& object) {
+    object_.clear();
+    for (const Index i : object) object_.push_back(kernel_.b().id[i]);
+    run_ = 0;
+    while (run_ < static_cast<Index>(object_.size()) && object_[run_] == object_[0] + run_) ++run_;
+    const Index n = p_.size(), all = store_->size();
+    in_place_ = n == all && run_ >= n && object_[0] == 0 && slots_.task.size <= store_->stride();
+    covers_ = 2 * n >= all;
+    by_parts_ = !covers_ && kernel_.cost() >= parts_cost;
+  }
+
   /// The row of a slot. Where several rows cost little more than one (sparse or wide data), the
-  /// rows of the same part that violate optimality most come along: they are likely to be asked for
-  /// next.
+  /// rows that violate optimality most come along: they are likely to be asked for next.
   const T* fetch(Index slot) {
     limits_.interrupted();  // the inner loop looks at the flag that this sets
     wanted_.assign(1, slot);
-    if (batch_ > 1) add_violators();
-    fetch_wanted();
+    if (store_) find_whole();
+    if (!wanted_.empty()) {
+      if (batch_ > 1) add_violators();
+      fetch_wanted();
+    }
     return slots_.task.rows[slot];
   }
 
   void fetch_wanted() {
+    if (store_) find_whole();
+    if (store_ && covers_ && !wanted_.empty()) compute_whole();
     const Index count = static_cast<Index>(wanted_.size());
+    if (count == 0) return;
     // Rows stand in the order of their first use, so that memory is touched as it is needed.
-    T* rows = matrix_.data() + misses_ * stride_;
-    const double work = static_cast<double>(count * slots_.task.size) * slot_kernel_->cost();
-    if (work >= dear_rows && segments_.empty() && slot_kernel_->threads_allowed()) {
+    T* rows = matrix_.data() + used_ * stride_;
+    if (by_parts_)
+      compute_parts(rows);
+    else if (threads_for(count * slots_.task.size) > 1)
       compute_by_all_threads(rows);
-    } else {
-      for (Index r = 0; r < count;) {
-        const PartSegment* own = segment_of(wanted_[r]);
-        Index end = r + 1;
-        while (end < count && segment_of(wanted_[end]) == own) ++end;
-        compute(wanted_.data() + r, end - r, own, rows + r * stride_);
-        r = end;
-      }
-    }
+    else
+      compute(rows);
     for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
+    used_ += count;
     misses_ += count;
   }
 
-  const PartSegment* segment_of(Index slot) const {
-    for (const PartSegment& g : segments_)
-      if (slot >= g.begin && slot < g.begin + g.count) return &g;
-    return nullptr;
+  /// One thread, unless these values take milliseconds.
+  int threads_for(Index values) const {
+    const double work = static_cast<double>(values) * slot_kernel_->cost();
+    return work >= dear_rows && slot_kernel_->threads_allowed() ? settings_.threads : 1;
   }
 
-  /// Rows of slots that all belong to the segment `own` or to none; over that segment they are
-  /// shared with other problems.
-  void compute(const Index* slots, Index count, const PartSegment* own, T* rows) {
-    const Index size = slots_.task.size;
-    const auto columns = [&](Index from, Index to) {
-      const Index begin = from / slot_kernel_->panel() * slot_kernel_->panel();
-      if (from >= to) return;
-      slot_kernel_->tile(query_, begin, to - begin, rows + begin, stride_);
-      if (limits_.left()) throw Left();
-      kernel_values_ += count * (to - from);
+  // ---- rows of the store
+
+  /// Takes the rows of wanted_ that the store has; the others stay.
+  void find_whole() {
+    PinnedRows<T> briefly(store_);
+    PinnedRows<T>& pinned = in_place_ ? pinned_ : briefly;
+    const auto known = [&](Index slot) {
+      const T* row = pinned.find(object_[slot]);
+      if (row) set_row(slot, row), ++hits_;
+      return row != nullptr;
     };
-    slot_kernel_->prepare(query_, slots, static_cast<int>(count));
-    if (!own) return columns(0, size);
-    // Tiles may write a little into the segment, which is filled last.
-    columns(0, own->begin);
-    columns(own->begin + own->count, size);
-    fresh_.clear();
+    std::erase_if(wanted_, known);
+  }
+
+  /// Computes the rows of wanted_ for all objects of the store and keeps them; those that it has no
+  /// room for stay.
+  void compute_whole() {
+    PinnedRows<T> briefly(store_);
+    PinnedRows<T>& pinned = in_place_ ? pinned_ : briefly;
+    std::vector<Index> slots, objects;
+    std::vector<T*> rows;
+    const auto claimed = [&](Index slot) {
+      T* row = pinned.claim(object_[slot], true);
+      if (!row) return false;
+      slots.push_back(slot);
+      objects.push_back(object_[slot]);
+      rows.push_back(row);
+      return true;
+    };
+    std::erase_if(wanted_, claimed);
+    const Index values = static_cast<Index>(rows.size()) * store_->size();
+    if (!filler_.fill(store_->kernel(), objects, rows, threads_for(values))) throw Left();
+    pinned.publish();
+    kernel_values_ += values;
+    misses_ += static_cast<Index>(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) set_row(slots[r], rows[r]);
+  }
+
+  /// The row of a slot from that of its object over all objects of the store.
+  void set_row(Index slot, const T* whole) {
+    if (in_place_) {
+      slots_.task.rows[slot] = whole;
+      return;
+    }
+    T* row = matrix_.data() + used_++ * stride_;
+    std::copy_n(whole + object_[0], run_, row);
+    for (Index s = run_; s < slots_.task.size; ++s) row[s] = whole[object_[s]];
+    slots_.task.rows[slot] = row;
+  }
+
+  /// Rows of a problem on few of the store's objects: entries that other problems have left are
+  /// taken, the others computed, in pieces, and left to others.
+  void compute_parts(T* rows) {
+    constexpr Index piece = 256;
+    static_assert(piece % largest_panel == 0);
+    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
+    PinnedRows<T> pinned(store_);
+    using Pieces = std::vector<bool>;
+    std::vector<T*> shared(static_cast<std::size_t>(count));
+    std::map<Pieces, std::vector<Index>> lacking;  // rows by the pieces that they lack
     for (Index r = 0; r < count; ++r) {
-      const T* known = shared_->find(own->part, slots[r] - own->begin);
-      if (known)
-        std::copy_n(known, own->count, rows + r * stride_ + own->begin);
-      else
-        fresh_.push_back(r);
+      shared[r] = pinned.share(object_[wanted_[r]]);
+      T* row = rows + r * stride_;
+      Pieces lacks(static_cast<std::size_t>((size + piece - 1) / piece), !shared[r]);
+      for (Index s = 0; shared[r] && s < size; ++s) {
+        row[s] = RowStore<T>::read(shared[r], object_[s]);
+        if (row[s] != row[s]) lacks[s / piece] = true;
+      }
+      lacking[lacks].push_back(r);
     }
-    if (fresh_.empty()) return;
-    const Index panel = slot_kernel_->panel(), begin = own->begin / panel * panel;
-    const Index width = own->begin + own->count - begin, wide = round_up(width, panel);
-    fresh_slots_.clear();
-    for (Index r : fresh_) fresh_slots_.push_back(slots[r]);
-    own_tile_.require(static_cast<Index>(fresh_.size()) * wide);
-    slot_kernel_->prepare(query_, fresh_slots_.data(), static_cast<int>(fresh_.size()));
-    slot_kernel_->tile(query_, begin, width, own_tile_.data(), wide);
+    for (const auto& [lacks, some] : lacking) {
+      fresh_slots_.clear();
+      for (const Index r : some) fresh_slots_.push_back(wanted_[r]);
+      const int n = static_cast<int>(some.size());
+      own_tile_.require(n * piece);
+      slot_kernel_->prepare(query_, fresh_slots_.data(), n);
+      for (std::size_t c = 0; c < lacks.size(); ++c) {
+        if (!lacks[c]) continue;
+        const Index begin = static_cast<Index>(c) * piece, width = std::min(piece, size - begin);
+        slot_kernel_->tile(query_, begin, width, own_tile_.data(), piece);
+        if (limits_.left()) throw Left();
+        kernel_values_ += n * width;
+        for (int k = 0; k < n; ++k) {
+          const T* values = own_tile_.data() + k * piece;
+          std::copy_n(values, width, rows + some[k] * stride_ + begin);
+          if (T* to = shared[some[k]])
+            for (Index s = 0; s < width; ++s) RowStore<T>::write(to, object_[begin + s], values[s]);
+        }
+      }
+    }
+  }
+
+  // ---- rows of this problem alone
+
+  void compute(T* rows) {
+    const Index size = slots_.task.size;
+    slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(wanted_.size()));
+    slot_kernel_->tile(query_, 0, size, rows, stride_);
     if (limits_.left()) throw Left();
-    kernel_values_ += static_cast<Index>(fresh_.size()) * own->count;
-    for (std::size_t k = 0; k < fresh_.size(); ++k) {
-      const T* row = own_tile_.data() + static_cast<Index>(k) * wide + (own->begin - begin);
-      std::copy_n(row, own->count, rows + fresh_[k] * stride_ + own->begin);
-      shared_->keep(own->part, fresh_slots_[k] - own->begin, row);
-    }
+    kernel_values_ += static_cast<Index>(wanted_.size()) * size;
   }
 
   /// The rows of wanted_, which take milliseconds each.
@@ -297,19 +370,13 @@ class WholeSolver {
 
   void add_violators() {
     const InnerTask<T>& t = slots_.task;
-    const PartSegment* own = segment_of(wanted_[0]);
     candidates_.clear();
     for (int g = 0; g < std::max(p_.groups, 1); ++g) {
-      T lo = std::numeric_limits<T>::infinity(), hi = -lo;
-      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
-        lo = std::min(lo, t.values[s] + t.up[s]);
-        hi = std::max(hi, t.values[s] + t.down[s]);
-      }
-      if (p_.groups == 0) lo = hi = T(0);
+      const Range<T> range = range_of_group(g);
       for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
         if (t.rows[s] || s == wanted_[0]) continue;
-        if (own && (s < own->begin || s >= own->begin + own->count)) continue;
-        const T v = std::max(hi - (t.values[s] + t.up[s]), t.values[s] + t.down[s] - lo);
+        const T v = std::max(range.max_down - (t.values[s] + t.up[s]),
+                             t.values[s] + t.down[s] - range.min_up);
         if (v > T(0)) candidates_.push_back({-v, s});
       }
     }
@@ -320,6 +387,13 @@ class WholeSolver {
     for (std::size_t c = 0; c < count; ++c) wanted_.push_back(candidates_[c].second);
   }
 
+  /// The range that the moves of a group are judged against; without an equality that is zero.
+  Range<T> range_of_group(int g) const {
+    const InnerTask<T>& t = slots_.task;
+    if (p_.groups == 0) return {T(0), T(0)};
+    return range_of<T>(t.values, t.up, t.down, t.group_begin[g], t.group_end[g]);
+  }
+
   /// Goes on with the variables that can still take part in a violating pair. Their rows are
   /// gathered from the full ones, which stay for the values of all the others.
   void shrunk_pass(Solution& sol) {
@@ -327,14 +401,10 @@ class WholeSolver {
     kept_.clear();
     Index count[2] = {0, 0};
     for (int g = 0; g < std::max(p_.groups, 1); ++g) {
-      T lo = std::numeric_limits<T>::infinity(), hi = -lo;
+      const Range<T> range = range_of_group(g);
       for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
-        lo = std::min(lo, t.values[s] + t.up[s]);
-        hi = std::max(hi, t.values[s] + t.down[s]);
-      }
-      if (p_.groups == 0) lo = hi = T(0);
-      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
-        const bool idle = t.values[s] + t.up[s] > hi && t.values[s] + t.down[s] < lo;
+        const bool idle =
+            t.values[s] + t.up[s] > range.max_down && t.values[s] + t.down[s] < range.min_up;
         if (!idle && t.lower[s] <= t.upper[s]) kept_.push_back(s), ++count[g];
       }
     }
@@ -519,41 +589,27 @@ class WholeSolver {
     t.tol = tol;
   }
 
-  /// A long step along beta - before: the progress of the last burst, or beta itself. On data that
-  /// no function can fit exactly the dual is unbounded, and pair steps alone would climb for ever.
+  /// A long step along beta - before: the progress of the last burst, or beta itself.
   void extrapolate(const std::vector<double>& before) {
     InnerTask<T>& t = slots_.task;
-    double slope = 0, curve = 0, limit = 1e9;
     std::vector<const T*> rows;
     std::vector<double> delta;
     for (std::size_t i = 0; i < slot_.size(); ++i) {
       const Index s = slot_[i];
-      const double d = t.beta[s] - before[i];
-      if (d == 0) continue;
-      if (d > 0)
-        limit = std::min(limit, (t.upper[s] - t.beta[s]) / d);
-      else
-        limit = std::min(limit, (t.lower[s] - t.beta[s]) / d);
-      if ((d > 0 && t.beta[s] < t.kink[s]) || (d < 0 && t.beta[s] > t.kink[s]))
-        limit = std::min(limit, (t.kink[s] - t.beta[s]) / d);
+      if (t.beta[s] == before[i]) continue;
       rows.push_back(t.rows[s] ? t.rows[s] : fetch(s));
-      delta.push_back(d);
+      delta.push_back(t.beta[s] - before[i]);
     }
-    if (rows.empty() || !(limit > 0)) return;
     std::vector<double> f(static_cast<std::size_t>(t.size), 0.0);
     ops<T>().axpy_rows(f.data(), rows.data(), delta.data(), static_cast<int>(rows.size()), t.size);
+    Extrapolation line;
     for (std::size_t i = 0; i < slot_.size(); ++i) {
       const Index s = slot_[i];
-      const double d = t.beta[s] - before[i];
-      if (d == 0) continue;
-      const auto k = static_cast<Index>(i);
-      slope += d * (static_cast<double>(t.values[s]) +
-                    (d > 0 ? p_.slope_up(k, t.beta[s]) : p_.slope_down(k, t.beta[s])));
-      curve += d * (f[s] + d * (t.beta[s] >= t.kink[s] ? t.curv_right[s] : t.curv_left[s]));
+      line.add(p_, static_cast<Index>(i), t.beta[s], t.beta[s] - before[i],
+               static_cast<double>(t.values[s]), f[s]);
     }
-    if (!(slope < 0)) return;
-    const double step = curve > 0 ? std::min(limit, -slope / curve) : limit;
-    if (!(step > 0)) return;
+    const double step = line.step();
+    if (step == 0) return;
     for (std::size_t i = 0; i < slot_.size(); ++i) {
       const Index s = slot_[i];
       t.beta[s] = std::clamp(t.beta[s] + step * (t.beta[s] - before[i]), t.lower[s], t.upper[s]);
@@ -571,17 +627,25 @@ class WholeSolver {
   std::shared_ptr<Evaluator<T>> slot_kernel_;
   std::vector<T> slot_diag_;
   Buffer<T>& matrix_;
-  Index stride_ = 0, batch_ = 1, misses_ = 0;
+  Index stride_ = 0, batch_ = 1;
+  Index used_ = 0;  ///< rows of matrix_
+  Index hits_ = 0, misses_ = 0;
   double objective_ = infinite;
   Slots<T> shrunk_;
   std::vector<Index> kept_, full_slot_;  ///< kept full slots; full slot of a shrunk one
   Buffer<T>& gathered_;
   Index gathered_rows_ = 0;
-  SharedRows<T>* shared_;
-  std::vector<PartSegment> segments_;  ///< in slots
+  RowStore<T>* store_;    ///< or null
+  PinnedRows<T> pinned_;  ///< rows of the store that serve as they are
+  RowSum<T> filler_;
+  std::vector<Index> object_;  ///< of a slot, its position in the store
+  Index run_ = 0;              ///< slots whose objects stand one behind the other there
+  bool in_place_ = false;      ///< whether rows of the store are rows of this problem
+  bool covers_ = false;        ///< whether most columns of such a row are used
+  bool by_parts_ = false;      ///< whether single entries are shared with other problems
   Index kernel_values_ = 0;
   Buffer<T> own_tile_;
-  std::vector<Index> fresh_, fresh_slots_;
+  std::vector<Index> fresh_slots_;
   Query<T> query_;
   std::vector<Index> wanted_;
   std::vector<std::pair<T, Index>> candidates_;

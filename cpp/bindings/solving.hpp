@@ -113,7 +113,8 @@ inline void note_interrupt(std::vector<Solution>& solutions) {
 
 template <class T>
 nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> objects,
-                      nb::list problems, const nb::dict& settings, nb::object callback) {
+                      nb::list problems, const nb::dict& settings, nb::object callback,
+                      RowStore<T>* store) {
   std::vector<SubProblem> parsed;
   for (nb::handle h : problems) parsed.push_back(parse_problem(nb::cast<nb::dict>(h)));
   for (const SubProblem& p : parsed)
@@ -136,7 +137,7 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
   std::vector<Solution> solutions;
   {
     const ReleaseLock release;
-    solutions = solve_many<T>(parsed, objects, kernel, s);
+    solutions = solve_many<T>(parsed, objects, kernel, s, store);
   }
   if (signals.ask()) note_interrupt(solutions);
   signals.rethrow();

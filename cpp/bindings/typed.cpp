@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 void bind_type(nb::module_& m, const char* objects_name, const char* statistics_name,
-               const char* evaluator_name, const char* multiplier_name) {
+               const char* evaluator_name, const char* multiplier_name, const char* rows_name) {
   using Builder = ObjectsBuilder<T>;
   nb::class_<Multiplier<T>>(m, multiplier_name)
       .def_prop_ro("linear", [](const Multiplier<T>& self) { return self.weights != nullptr; });
@@ -97,10 +97,20 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def(
           "solve",
           [](const Evaluator<T>& e, const Builder& objects, nb::list problems,
-             const nb::dict& settings, nb::object callback) {
-            return solve_python<T>(e, objects.objects, problems, settings, callback);
+             const nb::dict& settings, nb::object callback, std::shared_ptr<RowStore<T>> rows) {
+            if (rows)
+              for (const Index i : objects.objects->id)
+                if (i >= rows->size()) throw nb::index_error("rows are kept for fewer objects");
+            return solve_python<T>(e, objects.objects, problems, settings, callback, rows.get());
           },
-          "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none());
+          "objects"_a, "problems"_a, "settings"_a, "callback"_a = nb::none(),
+          "rows"_a.none() = nb::none());
+  nb::class_<RowStore<T>>(m, rows_name)
+      .def(nb::new_([](const Evaluator<T>& e, const Builder& objects) {
+             return std::make_shared<RowStore<T>>(e.on(objects.objects, objects.objects));
+           }),
+           "kernel"_a, "objects"_a)
+      .def_prop_ro("rows", &RowStore<T>::rows);
   if constexpr (std::is_same_v<T, double>) {
     evaluator.def(
         "solve_class_pairs",
@@ -115,10 +125,10 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
 }  // namespace
 
 void bind_single(nb::module_& m) {
-  bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32", "Multiplier32");
+  bind_type<float>(m, "Objects32", "Statistics32", "Evaluator32", "Multiplier32", "Rows32");
 }
 void bind_double(nb::module_& m) {
-  bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64", "Multiplier64");
+  bind_type<double>(m, "Objects64", "Statistics64", "Evaluator64", "Multiplier64", "Rows64");
 }
 
 }  // namespace mercer

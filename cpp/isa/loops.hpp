@@ -410,21 +410,21 @@ void gemm_cols(const T* tile, Index stride, int rows, const double* v, Index n, 
 }
 
 template <class T>
-void extremes(const double* f, const double* up, const double* down, Index n, double* min_up,
-              double* max_down) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  VecD lo = VecD::set(inf), hi = VecD::set(-inf);
+void extremes(const T* f, const T* up, const T* down, Index n, T* min_up, T* max_down) {
+  using V = Vec<T>;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  V lo = V::set(inf), hi = V::set(-inf);
   Index k = 0;
-  for (; k + VecD::width <= n; k += VecD::width) {
-    const VecD x = VecD::load(f + k);
-    lo = min(lo, x + VecD::load(up + k));
-    hi = max(hi, x + VecD::load(down + k));
+  for (; k + V::width <= n; k += V::width) {
+    const V x = V::load(f + k);
+    lo = min(lo, x + V::load(up + k));
+    hi = max(hi, x + V::load(down + k));
   }
-  double a[VecD::width], b[VecD::width];
+  T a[V::width], b[V::width];
   lo.store(a);
   hi.store(b);
-  double best_lo = inf, best_hi = -inf;
-  for (int c = 0; c < VecD::width; ++c) {
+  T best_lo = inf, best_hi = -inf;
+  for (int c = 0; c < V::width; ++c) {
     best_lo = a[c] < best_lo ? a[c] : best_lo;
     best_hi = b[c] > best_hi ? b[c] : best_hi;
   }

@@ -212,8 +212,8 @@ struct Ops {
                     double* acc, Index acc_stride) = nullptr;
 
   /// Smallest f + up and largest f + down over [0, n).
-  void (*extremes)(const double* f, const double* up, const double* down, Index n, double* min_up,
-                   double* max_down) = nullptr;
+  void (*extremes)(const T* f, const T* up, const T* down, Index n, T* min_up,
+                   T* max_down) = nullptr;
 
   void (*inner)(InnerTask<T>& task) = nullptr;
   /// The same on kernel rows in single precision.

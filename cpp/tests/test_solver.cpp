@@ -1,10 +1,12 @@
 // The decomposition solver: optimality on random problems of every shape, and equal bits.
 #include <random>
+#include <thread>
 
 #include "decomposition.hpp"
 #include "harness.hpp"
 #include "isa/dispatch.hpp"
 #include "row_cache.hpp"
+#include "row_store.hpp"
 
 using namespace mercer;
 
@@ -219,6 +221,158 @@ TEST(bad_problems_are_refused) {
   CHECK_THROWS(run(in, Settings{}));
   in.problem.lower.pop_back();
   CHECK_THROWS(run(in, Settings{}));
+}
+namespace {
+
+/// A problem on wide rows, whose values are worth keeping, of numbered objects.
+template <class T>
+Instance<T> make_wide(Index n, double C, unsigned seed) {
+  Instance<T> in = make<T>(n, 0, C, seed);
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  const Index d = 90;
+  std::vector<double> x(static_cast<std::size_t>(n * d));
+  for (Index i = 0; i < n; ++i)
+    for (Index k = 0; k < d; ++k)
+      x[i * d + k] = normal(random) + (k == 0 ? -0.8 * in.problem.slope_left[i] : 0);
+  in.objects = std::make_shared<Objects<T>>();
+  in.objects->n = n;
+  for (Index i = 0; i < n; ++i) in.objects->id.push_back(i);
+  in.objects->stores.push_back(std::make_shared<const Store<T>>(
+      pack_dense<T>(Strided<double>{x.data(), n, d, d, 1}, nullptr)));
+  Program p;
+  p.n_leaves = 1;
+  p.code = {{Op::leaf, 0, 0, 0}, {Op::exp, 0, -0.01, 0}};
+  LeafSource<T> source;
+  source.stat = Stat::sqdist;
+  in.kernel =
+      std::make_shared<Evaluator<T>>(p, std::vector<LeafSource<T>>{source}, in.objects, in.objects);
+  return in;
+}
+
+/// The part of a problem on some of its objects.
+template <class T>
+Instance<T> part(const Instance<T>& in, const std::vector<Index>& rows) {
+  Instance<T> out = in;
+  const auto n = static_cast<Index>(rows.size());
+  out.objects = in.objects->take(rows.data(), n);
+  out.kernel = in.kernel->on(out.objects, out.objects);
+  const auto pick = [&](std::vector<double>& v) {
+    std::vector<double> some;
+    for (Index i : rows) some.push_back(v[i]);
+    v = some;
+  };
+  Problem& p = out.problem;
+  for (auto* v :
+       {&p.lower, &p.upper, &p.slope_left, &p.slope_right, &p.curv_left, &p.curv_right, &p.kink})
+    pick(*v);
+  p.group.resize(rows.size());
+  return out;
+}
+
+template <class T>
+Solution run_with(const Instance<T>& in, Settings s, RowStore<T>* store, Index whole) {
+  std::atomic<bool> stop{false};
+  Workspace<T> w;
+  return solve(in.problem, *in.kernel, s, in.start, &stop, &w, store, whole);
+}
+
+template <class T>
+void check_same_bits(Index whole) {
+  const Index n = 900;
+  const Instance<T> all = make_wide<T>(n, 3.0, 21);
+  std::vector<Index> fold, few;
+  for (Index i = 0; i < n; ++i) {
+    if (i % 5 != 2) fold.push_back(n - 1 - i);  // most objects, in another order
+    if (i % 4 == 1) few.push_back(i);
+  }
+  const std::vector<Instance<T>> problems{all, part(all, fold), part(all, few)};
+  Settings s;
+  s.working_set = 96;
+  std::vector<Solution> alone;
+  for (const Instance<T>& in : problems) alone.push_back(run_with<T>(in, s, nullptr, whole));
+  Index without = 0;
+  for (const Solution& sol : alone) without += sol.n_kernel_values;
+  for (double bytes : {0.0, 3e5, 1e8}) {
+    RowStore<T> store(all.kernel->on(all.objects, all.objects));
+    s.cache_bytes = bytes;
+    for (int round = 0; round < 2; ++round) {
+      Index values = 0;
+      for (std::size_t k = problems.size(); k-- > 0;) {
+        s.threads = 1 + round;
+        const Solution sol = run_with(problems[k], s, &store, whole);
+        CHECK(sol.beta == alone[k].beta && sol.values == alone[k].values);
+        CHECK(sol.n_iter == alone[k].n_iter);
+        values += sol.n_kernel_values;
+      }
+      if (bytes == 1e8) CHECK(round == 0 ? values < without : values < without / 8);
+    }
+  }
+}
+
+}  // namespace
+
+TEST(bits_do_not_depend_on_what_a_store_holds) {
+  check_same_bits<double>(2048);
+  check_same_bits<float>(2048);
+  check_same_bits<double>(0);
+  check_same_bits<float>(0);
+}
+TEST(several_threads_share_one_store) {
+  const Instance<double> all = make_wide<double>(500, 3.0, 22);
+  const Solution alone = run_with<double>(all, Settings{}, nullptr, 2048);
+  RowStore<double> store(all.kernel->on(all.objects, all.objects));
+  for (double bytes : {2e5, 1e8}) {
+    Settings s;
+    s.cache_bytes = bytes;
+    std::vector<Solution> found(4);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < found.size(); ++t)
+      threads.emplace_back([&, t] { found[t] = run_with(all, s, &store, t % 2 ? 0 : 2048); });
+    for (std::thread& t : threads) t.join();
+    CHECK(found[0].beta == alone.beta && found[2].beta == alone.beta);
+    CHECK(found[1].beta == found[3].beta);
+  }
+}
+TEST(a_row_store_evicts_the_row_that_was_not_used_for_longest) {
+  const Instance<float> all = make_wide<float>(100, 1.0, 23);
+  RowStore<float> store(all.kernel->on(all.objects, all.objects));
+  store.allow(2 * 4.0 * 128 * sizeof(float));  // four rows: half of the budget
+  const auto put = [&](Index i) {
+    PinnedRows<float> pinned(&store);
+    float* row = pinned.claim(i, true);
+    if (row) std::fill_n(row, 100, static_cast<float>(i)), pinned.publish();
+    return row != nullptr;
+  };
+  const auto holds = [&](Index i) {
+    PinnedRows<float> pinned(&store);
+    const float* row = pinned.find(i);
+    return row && row[99] == static_cast<float>(i);
+  };
+  for (Index i = 0; i < 4; ++i) CHECK(put(i));
+  CHECK(holds(0));
+  CHECK(put(4) && holds(0) && !holds(1) && holds(2));
+  PinnedRows<float> pinned(&store);
+  for (Index i : {0, 2, 3, 4}) CHECK(pinned.find(i));
+  CHECK(!put(5));                 // every row is in use
+  CHECK(!pinned.claim(0, true));  // whole already
+  CHECK(!pinned.share(6));
+}
+TEST(a_claimed_row_is_seen_when_it_is_published) {
+  const Instance<float> all = make_wide<float>(100, 1.0, 24);
+  RowStore<float> store(all.kernel->on(all.objects, all.objects));
+  store.allow(1e6);
+  {
+    PinnedRows<float> pinned(&store);
+    CHECK(pinned.claim(7, true));
+    CHECK(!store.find(7) && !store.share(7));
+  }
+  CHECK(!store.find(7));  // given up
+  PinnedRows<float> pinned(&store);
+  float* row = pinned.share(7);
+  CHECK(row && row[3] != row[3]);
+  RowStore<float>::write(row, 3, 1.5f);
+  CHECK(RowStore<float>::read(pinned.share(7), 3) == 1.5f);
 }
 TEST(row_cache_keeps_rows_through_compaction) {
   RowCache<float> cache(100, 64.0 * 1000);

@@ -40,6 +40,7 @@ _KEPT = {"dot", "sqdist", "l1", "minimum", "harmonic", "chi"}
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
 _STATISTICS = {"float32": _native.Statistics32, "float64": _native.Statistics64}
+_ROWS = {"float32": _native.Rows32, "float64": _native.Rows64}
 
 
 @dataclass
@@ -165,6 +166,10 @@ class Layout:
                     sources[k] = (*sources[k], statistics[leaf])
         code = [i if i[0] != "table" else i[1].lowered(self.dtype) for i in self.program.code]
         return _EVALUATORS[self.dtype](code, sources, len(self.program.scalars), a, b)
+
+    def row_store(self, evaluator: Any, objects: Any) -> Any:
+        """Return an empty native store for the rows of a kernel matrix."""
+        return _ROWS[self.dtype](evaluator, objects)
 
 
 def choose_layout(

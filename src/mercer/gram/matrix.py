@@ -40,7 +40,8 @@ class Gram:
     cache_size : float, default=0
         Megabytes for the pair statistics (squared distances, dot products) behind the kernel
         values, which :meth:`take` and :meth:`with_kernel` share. It pays on wide rows that are
-        visited several times: a value that is kept costs about as much as 50 columns do.
+        visited several times: a value that is kept costs about as much as 50 columns do. Kernel
+        rows that solvers keep have a budget of their own, the ``cache_size`` of their settings.
 
     Attributes
     ----------
@@ -68,6 +69,7 @@ class Gram:
     _objects: Any
     _evaluator: Any
     _statistics: dict[Leaf, Any] | None
+    _rows: Any  # the native store of kernel rows; of the whole matrix, for its views as well
     _whole: Gram  # the matrix of all objects, of which this one may be a view
     _index: np.ndarray | None  # of the objects of a view
     _sign: np.ndarray | None = None  # of the objects, which the values are multiplied by
@@ -90,17 +92,19 @@ class Gram:
             if like is not None and like._statistics is not None:
                 stores = like._layout, like._statistics
             self._statistics = self._layout.statistics(self.n, self._cache_size, stores)
-            self._objects.number()
+        self._objects.number()
         self._evaluator = self._layout.evaluator(
             self._objects, self._objects, views, views, self._statistics
         )
+        self._rows = None
         self._whole, self._index, self._diagonal = self, None, None
 
     def take(self, index: Any) -> Gram:
         """Return the kernel matrix of some of the objects.
 
         The rows are those that were packed, so the values are the same bits as in this matrix,
-        and pair statistics are kept in one place for both.
+        and pair statistics and kernel rows are kept in one place for both: a solver finds the
+        rows that other solvers computed on this matrix or on a view of it.
 
         Parameters
         ----------
@@ -248,6 +252,19 @@ class Gram:
     def native(self) -> tuple[Any, Any]:
         """The native evaluator and the native objects, for solvers."""
         return self._evaluator, self._objects
+
+    @property
+    def kept_rows(self) -> Any:
+        """The native store of kernel rows, which this matrix and its views share.
+
+        None where values have signs: the rows of the whole matrix have none.
+        """
+        if self._sign is not None:
+            return None
+        whole = self._whole
+        if whole._rows is None:
+            whole._rows = whole._layout.row_store(whole._evaluator, whole._objects)
+        return whole._rows
 
     @property
     def linear(self) -> bool:

@@ -38,8 +38,9 @@ probability : bool, default=False
 tol : float, default=1e-3
     Largest violation of the optimality conditions that is accepted.
 cache_size : float, default=200
-    Megabytes for kernel values. Problems of up to 2,048 rows (4,096 where several are solved
-    together) work on a matrix of their size squared whatever it says.
+    Megabytes for kernel rows, which all problems of a fit share. Values that cost no more than
+    reading them are not kept. Problems of up to 2,048 rows (4,096 where several are solved
+    together) may use a matrix of their size squared besides.
 class_weight : dict or "balanced", default=None
     Weights of the classes; "balanced" gives all classes the same weighted sum.
 verbose : bool or int, default=False

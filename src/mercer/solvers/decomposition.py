@@ -71,7 +71,9 @@ def _run(
     begin = perf_counter()
     natives = [p.native(s) for p, s in zip(problems, starts, strict=True)]
     try:
-        found = evaluator.solve(objects, natives, native_settings(settings), settings.callback)
+        found = evaluator.solve(
+            objects, natives, native_settings(settings), settings.callback, gram.kept_rows
+        )
     except ValueError as error:
         _blame_overflow(gram, error)
         raise

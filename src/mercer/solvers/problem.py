@@ -275,7 +275,7 @@ class Settings:
     shrinking : bool, default=True
         Leave settled variables out until the end.
     cache_size : float, default=200
-        Megabytes of kernel rows.
+        Megabytes for the kernel rows that a Gram keeps, for all problems on it and its views.
     n_jobs : int, optional
         Threads.
     working_set : int, default=0
