@@ -25,7 +25,6 @@ from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
 from .formulation import Formulation, LossFormulation, Measure, Outcome, Task
-from .frozen import freeze
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
@@ -118,7 +117,6 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             if pairs is not None:
                 self._keep_pairs(pairs, kernel, y, weight)
                 self._share_out(repetition, whole, pairs)
-                freeze(self)
                 return pairs
         tasks = scheme.tasks(formulation, s)
         starts = None
@@ -153,7 +151,6 @@ class KernelMachine(FittedAttributes, KernelEstimator):
             fitting.interrupt()
             self._keep(fitting, kernel, y, weight)
         self._share_out(repetition, whole, fitting)
-        freeze(self)
         return fitting
 
     def _share_out(
@@ -502,15 +499,11 @@ class KernelMachine(FittedAttributes, KernelEstimator):
 
     # -- scikit-learn -----------------------------------------------------------------------
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        freeze(self)  # which pickles do not keep
-
     def _restored(self) -> None:
         """Put a model that was read from a file into the state that a fit leaves it in."""
+        super()._restored()
         self._lazy = {}
         if "kernel_" in self.__dict__:
-            freeze(self)
             _refuse_misfits(self)
 
 
