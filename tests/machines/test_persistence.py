@@ -8,9 +8,21 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
-from mercer import SVC, SVR, Expansion
+from mercer import (
+    LSSVC,
+    SVC,
+    SVDD,
+    SVR,
+    Expansion,
+    GaussianProcessRegressor,
+    KernelKMeans,
+    KernelPCA,
+    KernelRidge,
+    KernelRidgeClassifier,
+    NuSVC,
+)
 from mercer.kernels import RBF, FromFunction, Linear, Precomputed, normalize
 from mercer.storage import DamagedFileError
 from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
@@ -162,3 +174,30 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
         f.take([0]).save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SVC(), NuSVC(nu=0.3), SVR(), SVDD(), KernelRidge(), KernelRidgeClassifier(), LSSVC(),
+     GaussianProcessRegressor(RBF(1.0)), KernelPCA(n_components=2), KernelKMeans(n_clusters=2)],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_every_array_that_a_fit_leaves_is_read_only(model, sparse):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(30, 2)), np.arange(30) % 3
+    given = sp.csr_matrix(X) if sparse else X
+    model.fit(given, y)
+    for fitted in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        arrays = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+        dense = {name for name, a in arrays.items() if isinstance(a, np.ndarray)}
+        assert dense
+        assert not {name for name in dense if arrays[name].flags.writeable}
+        stored = [a for a in arrays.values() if sp.issparse(a)]
+        assert not any(a.data.flags.writeable for a in stored)
+        if is_classifier(model):
+            with pytest.raises(ValueError, match="read-only"):
+                fitted.classes_[0] = 7
+    # The user's own arrays stay as they were.
+    assert given.data.flags.writeable if sparse else given.flags.writeable
+    assert y.flags.writeable

@@ -306,3 +306,28 @@ def test_scores_of_classes_are_votes_and_a_confidence_below_half_a_vote():
     confidence = np.array([[3.0, -1.5, -1.5], [0.1, -0.2, 0.1]])
     np.testing.assert_allclose(scores, won + confidence / (3 * (np.abs(confidence) + 1)))
     assert np.abs(scores - won).max() < 1 / 3
+
+
+@pytest.mark.parametrize("class_weight", [None, {0: 1.0, 1: 3.0}, {0: 0.3, 1: 0.1}], ids=str)
+def test_at_a_decision_value_of_zero_the_second_class_is_predicted_and_has_the_largest_price(
+    class_weight,
+):
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 6), np.array([0, 0, 1, 1] * 6)
+    model = consistent(SVC(kernel="linear"), class_weight=class_weight).fit(X, y)
+    model.intercept_ = np.zeros(1)
+    assert model.decision_function([[0.0]])[0] == 0.0
+    assert model.predict([[0.0]])[0] == 1  # as scikit-learn does
+    p = model.predict_proba([[0.0]])
+    assert (p * model.class_weight_).argmax(axis=1)[0] == 1
+    assert p.sum() == pytest.approx(1.0, abs=1e-15)
+    even = model.class_weight_[::-1] / model.class_weight_.sum()
+    np.testing.assert_allclose(p[0], even, atol=1e-11)
+
+
+@pytest.mark.parametrize("predicted", [0, 1, 2])
+def test_exact_ties_of_prices_are_broken_in_favour_of_the_prediction(predicted):
+    weight = np.array([2.0, 1.0, 2.0])
+    p = project(np.array([[0.25, 0.5, 0.25]]), np.array([predicted]), weight)
+    assert (p * weight).argmax(axis=1)[0] == predicted
+    assert p.sum() == pytest.approx(1.0, abs=1e-15)
+    np.testing.assert_allclose(p, [[0.25, 0.5, 0.25]], atol=1e-11)

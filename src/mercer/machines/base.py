@@ -25,7 +25,6 @@ from .data import check_objects, keep
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
 from .formulation import Formulation, Measure, Outcome, Task
-from .frozen import freeze
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
@@ -402,15 +401,11 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
 
     # -- scikit-learn -----------------------------------------------------------------------
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        freeze(self)  # which pickles do not keep
-
     def _restored(self) -> None:
         """Put a model that was read from a file into the state that a fit leaves it in."""
+        super()._restored()
         self._lazy = {}
         if "kernel_" in self.__dict__:
-            freeze(self)
             _refuse_misfits(self)
 
 

@@ -306,9 +306,10 @@ def normalised(probabilities: Array) -> Array:
 def project(probabilities: Array, predicted: Rows, weight: Array) -> Array:
     """Return distributions near the given ones in which w_c p_c is largest for the prediction.
 
-    Where another class is ahead, the predicted one and those ahead of it share their probability so
-    that their w_c p_c are equal, one after the other until none is left ahead; the rest stays. A
-    part in 10^12 keeps the predicted class strictly in front.
+    Where another class is ahead, or equal and listed before it, the predicted one and those share
+    their probability so that their w_c p_c are equal, one after the other until none is left; the
+    rest stays. A part in 10^12 keeps the predicted class strictly in front, so that exact ties are
+    broken as `predict` breaks them.
 
     Parameters
     ----------
@@ -325,7 +326,7 @@ def project(probabilities: Array, predicted: Rows, weight: Array) -> Array:
         others = np.delete(np.arange(len(p)), c)
         others = others[np.argsort(-(weight * p)[others], kind="stable")]
         total, parts, pooled = p[c], 1.0 / weight[c], 0
-        while pooled < len(others) and (weight * p)[others[pooled]] > total / parts:
+        while pooled < len(others) and (weight * p)[others[pooled]] >= total / parts:
             total += p[others[pooled]]
             parts += 1.0 / weight[others[pooled]]
             pooled += 1

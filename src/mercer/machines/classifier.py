@@ -298,8 +298,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         p = self._calibration(values)
         k = len(self.classes_)
         if k == 2:
-            return np.column_stack([1.0 - p[:, 0], p[:, 0]])
-        p = calibration.couple(p, k) if self._one_against_one() else calibration.normalised(p)
+            p = np.column_stack([1.0 - p[:, 0], p[:, 0]])
+        else:
+            p = calibration.couple(p, k) if self._one_against_one() else calibration.normalised(p)
         if isinstance(self._calibration, calibration.TwoSlopes):
             p = calibration.project(p, self._winners(values), self.class_weight_)
         return p

@@ -31,6 +31,7 @@ from mercer.kernels import Kernel, resolve
 from mercer.objects.validation import count, take, taken_by
 
 from .data import check_objects, check_training_objects, forget_columns
+from .frozen import freeze
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
 
@@ -217,7 +218,10 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Leave the estimator as it was, with the model of an earlier fit, if a fit fails."""
+        """Leave the estimator as it was, with the model of an earlier fit, if a fit fails.
+
+        The arrays of a model are read-only from here on.
+        """
         before = dict(self.__dict__)
         try:
             yield
@@ -225,6 +229,7 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        freeze(self)
 
     # -- scikit-learn -----------------------------------------------------------------------
 
@@ -269,3 +274,8 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
                 "with the version that wrote it."
             )
         super().__setstate__(state)
+        freeze(self)  # which pickles do not keep
+
+    def _restored(self) -> None:
+        """Put a model that was read from a file into the state that a fit leaves it in."""
+        freeze(self)

@@ -21,7 +21,6 @@ from . import class_pairs, conclusion
 from .base import take_over
 from .definiteness import check_definiteness
 from .estimator import TrainingData
-from .frozen import freeze
 from .linear_part import with_linear_part
 from .progress import watched
 from .proving import Fitting
@@ -141,7 +140,6 @@ def _fit(
         if pairs is not None:
             machine._keep_pairs(pairs, kernel, data.y, data.weight)
             machine._share_out(repetition, whole, pairs)
-            freeze(machine)
             return pairs
     tasks = scheme.tasks(formulation, s)
     starts = None
@@ -174,7 +172,6 @@ def _fit(
         fitting.interrupt()
         machine._keep(fitting, kernel, data.y, data.weight)
     machine._share_out(repetition, whole, fitting)
-    freeze(machine)
     return fitting
 
 

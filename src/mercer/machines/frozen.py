@@ -1,7 +1,9 @@
 """Read-only arrays: a fitted model changes when an attribute is replaced, never in place.
 
 What a model predicts with is prepared from its attributes once. An edit of an array in place would
-change the attribute and not the prepared form, so that a model and its own pickle disagree.
+change the attribute and not the prepared form, so that a model and its own pickle disagree. The
+rule is one for all estimators: every array that a fit leaves, which scikit-learn marks by a name
+that ends in an underscore, is read-only.
 """
 
 from __future__ import annotations
@@ -11,23 +13,34 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-_ATTRIBUTES = (
-    "support_",
-    "support_vectors_",
-    "n_support_",
-    "dual_coef_",
-    "intercept_",
-    "_linear",
-)
+_LINEAR = "_linear"
+"""What poly_coef_ is read from."""
 
 
 def freeze(model: Any) -> None:
-    """Make the arrays that a fitted model predicts with read-only."""
-    for name in _ATTRIBUTES:
-        value = model.__dict__.get(name)
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-        elif sp.issparse(value):
-            value.sort_indices()  # which nothing can do later
-            for part in (value.data, value.indices, value.indptr):
-                part.flags.writeable = False
+    """Make the arrays of a fitted model read-only.
+
+    An array may be the user's own, as training rows are: the model gets a view of it that cannot be
+    written to.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted estimator, which is changed.
+    """
+    for name, value in list(model.__dict__.items()):
+        if not name.endswith("_") and name != _LINEAR:
+            continue
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            model.__dict__[name] = _read_only(value)
+        elif sp.issparse(value) and value.format == "csr":
+            ordered = value.sorted_indices()  # which nothing can do later
+            parts = (ordered.data, ordered.indices, ordered.indptr)
+            model.__dict__[name] = type(value)(tuple(map(_read_only, parts)), shape=value.shape)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
