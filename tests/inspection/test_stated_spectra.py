@@ -39,7 +39,8 @@ from mercer.kernels import regularisation as operators
 from tests.catalogue import catalogue
 
 EXAMPLES = [example.kernel for example in catalogue()]
-WITH_TRANSFORM = [k for k in EXAMPLES if closed_form(k) is not None]
+PER_COLUMN = [k for k in EXAMPLES if getattr(k, "_widths", None) is not None]
+WITH_TRANSFORM = [k for k in EXAMPLES if closed_form(k) is not None and k not in PER_COLUMN]
 WITH_SERIES = [k for k in EXAMPLES if stated_coefficients(k) is not None]
 WITH_DENSITY = ("l1", "l2", "sqeuclidean", 1.5)  # distances that give one
 WITH_DRAWS = [k for k in EXAMPLES if hasattr(k, "sample_spectrum")]
@@ -79,6 +80,12 @@ def test_stated_transforms_are_those_of_the_values(kernel):
         finite = np.isfinite(stated)
         allowed = 1e-9 * stated[finite].max()
         assert numeric[finite] == pytest.approx(stated[finite], abs=allowed), d
+
+
+@pytest.mark.parametrize("kernel", PER_COLUMN, ids=repr)
+def test_a_transform_is_radial_and_needs_one_width(kernel):
+    with pytest.raises(ValueError, match="one width that all columns share"):
+        fourier_transform(kernel, np.array([0.4]), 3, method="closed")
 
 
 @pytest.mark.spec("CS-3.17", "SM-3.20")

@@ -330,8 +330,13 @@ def test_combinations_without_meaning_are_refused():
             SVC(**params).fit(X, y)
     with pytest.raises(ValueError, match="break_ties"):
         SVC(break_ties=True, decision_function_shape="ovo").fit(X, y).predict(X)
-    with pytest.raises(ValueError, match="fit_intercept"):
-        NuSVC(nu=0.2, fit_intercept=False, kernel=lambda A, B: A @ B.T).fit(X, y)
+
+
+def test_a_function_as_kernel_needs_no_intercept_in_a_nu_machine():
+    X, y = classes(60, 2)
+    own = NuSVC(nu=0.2, fit_intercept=False, tol=1e-8, kernel=lambda A, B: A @ B.T).fit(X, y)
+    named = NuSVC(nu=0.2, fit_intercept=False, tol=1e-8, kernel="linear").fit(X, y)
+    assert own.decision_function(X) == pytest.approx(named.decision_function(X), abs=1e-6)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -52,7 +52,7 @@ class Explanation:
     --------
     >>> from mercer import SVC, explain
     >>> parts = explain(SVC(kernel="linear").fit([[0.0], [1.0]], [0, 1]), [2.0])
-    >>> parts.label, parts.rows.tolist()
+    >>> int(parts.label), parts.rows.tolist()
     (1, [1, 0])
     """
 

@@ -97,7 +97,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]).predict([[2.5]])
     array(['yes'], dtype='<U3')
     >>> model.predict_proba([[2.5]]).round(3)
-    array([[0.262, 0.738]])
+    array([[0.268, 0.732]])
     """
 
     def __init__(
