@@ -9,7 +9,13 @@ import pytest
 from sklearn.base import clone
 
 from mercer import LSSVC, LSSVR, SVC, SVR, KernelRidge, NuSVC, OneClassSVM
-from mercer.capacity import generalization_report, leave_one_out
+from mercer.capacity import (
+    best_bound,
+    compression_bound,
+    generalization_report,
+    leave_one_out,
+    vc_bound,
+)
 from mercer.kernels import RBF
 
 TOY = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
@@ -223,3 +229,28 @@ def test_several_targets_have_values_but_no_single_leave_one_out_error():
         leave_one_out(model, X, Y)
     with pytest.raises(ValueError, match="interpolates"):
         KernelRidge(0.0).fit(X, Y).leave_one_out_values(X, Y)
+
+
+def test_a_shared_confidence_keeps_what_was_decided():
+    refuted = vc_bound(400, vc_dim=3).decide("training error", False, "50 of 400")
+    assert not refuted.at(delta=0.01).certified
+    best = best_bound(refuted, compression_bound(100, 400))
+    assert best.name == "best of 2: compression_bound"
+
+
+@pytest.mark.parametrize("params", [{"lam": 0.1}, {"class_weight": "balanced"}], ids=str)
+def test_parameters_that_the_rows_decide_are_not_those_of_the_support_vectors(params):
+    X, y = clouds(spread=0.25)
+    report = SVC(kernel="linear", **params).fit(X, y).generalization_report(X, y, tuned=False)
+    assert not report["compression"].certified
+    assert any("chosen without" in what for what in report["soft margin"].assumes)
+
+
+def test_a_hold_out_is_checked():
+    X, y = clouds()
+    model = SVC(kernel="linear").fit(X, y)
+    column = model.generalization_report(X, y[:, None], holdout=(X, y[:, None]))
+    assert column["hold-out"].inputs["n_errors"] == np.sum(model.predict(X) != y)
+    for wrong in ((X, y[:3]), (X, None), X[:2]):
+        with pytest.raises(ValueError, match="hold"):
+            model.generalization_report(X, y, holdout=wrong)

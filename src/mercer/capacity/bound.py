@@ -104,6 +104,7 @@ class Bound:
     relative: bool = False
     trivial: float | None = 1.0
     _function: Callable[..., Bound] | None = field(default=None, repr=False)
+    _known: tuple[Condition, ...] = field(default=(), repr=False)  # what callers added or decided
 
     @property
     def certified(self) -> bool:
@@ -135,10 +136,32 @@ class Bound:
         return max(self.terms, key=lambda name: self.terms[name]) if self.terms else ""
 
     def at(self, **changes: Any) -> Bound:
-        """Return the bound of the same formula with other inputs."""
+        """Return the bound of the same formula with other inputs.
+
+        What was decided or added by a caller holds for it as well.
+        """
+        return self._formula(**changes).knowing(*self._known)
+
+    def _formula(self, **changes: Any) -> Bound:
         if self._function is None:
             raise ValueError("this bound was not made by a formula: it has no other inputs.")
         return self._function(**{**self.inputs, **changes})
+
+    def knowing(self, *conditions: Condition) -> Bound:
+        """Return the bound with conditions that a caller checked or adds, the checked ones first.
+
+        Parameters
+        ----------
+        *conditions : Condition
+            Each takes the place of the one about the same thing, where there is one.
+        """
+        if not conditions:
+            return self
+        together = {c.what: c for c in (*conditions, *self.conditions)}
+        together |= {c.what: c for c in conditions}
+        ordered = sorted(together.values(), key=lambda c: c.state == "unknown")
+        known = (*self._known, *conditions)
+        return dataclasses.replace(self, conditions=tuple(ordered), _known=known)
 
     def decide(self, what: str, holds: bool, evidence: str = "") -> Bound:
         """Return the bound with an assumed condition decided, for a caller who can check it.
@@ -166,12 +189,12 @@ class Bound:
             )
         decided = Condition.that(found[0].what, holds, evidence)
         kept = tuple(decided if c is found[0] else c for c in self.conditions)
-        return dataclasses.replace(self, conditions=kept)
+        return dataclasses.replace(self, conditions=kept, _known=(*self._known, decided))
 
     def learning_curve(self, n_samples: ArrayLike) -> NDArray[np.float64]:
         """Return the values at other numbers of samples, all other inputs unchanged."""
         self._needs_samples()
-        return np.array([self.at(n_samples=int(n)).value for n in np.atleast_1d(n_samples)])
+        return np.array([self._formula(n_samples=int(n)).value for n in np.atleast_1d(n_samples)])
 
     def sample_complexity(self, value: float | None = None, limit: int = 10**15) -> int:
         """Return the number of samples from which on the bound is at most `value`.
@@ -201,7 +224,7 @@ class Bound:
 
         def reached(n: int) -> bool:
             try:
-                there = self.at(n_samples=n)
+                there = self._formula(n_samples=n)
             except ValueError:  # fewer samples than errors, support vectors, ...
                 return False
             small = there.value < target if value is None else there.value <= target

@@ -158,6 +158,7 @@ def leave_one_out(
     if time_limit is not None and not time_limit >= 0:
         raise ValueError(f"time_limit must be at least 0 seconds; got {time_limit!r}.")
     begin = perf_counter()
+    y = None if y is None else one_column(y)
     _require_optimal(model, X, y, sample_weight, fit_params)
     n = count(X)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float).copy()
@@ -235,6 +236,12 @@ def _in_closed_form(
         residuals = np.asarray(y, dtype=np.float64) - values
         losses = residuals**2
     return _collected(rows, losses, residuals, ([], [], rows.tolist()), perf_counter() - begin)
+
+
+def one_column(y: Any) -> NDArray[Any]:
+    """Return labels or targets that may have the shape of a column."""
+    y = np.asarray(y)
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def intercept_is_determined(model: Any) -> bool:

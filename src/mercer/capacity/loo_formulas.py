@@ -18,7 +18,6 @@ y_i f(x_i) < -1, 1 in the margin, 0 outside it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -153,9 +152,7 @@ def estimates_of(m: Measured) -> tuple[dict[str, Bound], dict[str, str]]:
 
 def with_conditions(made: Bound, *conditions: Condition) -> Bound:
     """Return a bound with further conditions, the checked ones first."""
-    together = dict.fromkeys([*conditions, *made.conditions])
-    ordered = sorted(together, key=lambda c: c.state == "unknown")
-    return dataclasses.replace(made, conditions=tuple(ordered))
+    return made.knowing(*conditions)
 
 
 class _NotApplicableError(Exception):

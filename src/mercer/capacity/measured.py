@@ -15,7 +15,7 @@ from mercer.kernels import Definiteness
 from mercer.objects.validation import count, take
 
 from .condition import Condition
-from .loo_exact import intercept_is_determined
+from .loo_exact import intercept_is_determined, one_column
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -109,6 +109,19 @@ class Measured:
             if intercept_is_determined(self.model)
             else "no free support vector fixes the intercept",
         )
+
+    @property
+    def taken_from_rows(self) -> str | None:
+        """Which parameter of the machine the training rows decide, in words; None for none."""
+        given = self.model.get_params(deep=False)
+        named = isinstance(given.get("kernel"), str)
+        if named and given["kernel"] not in ("linear", "precomputed") and given["gamma"] == "scale":
+            return 'gamma="scale" takes their variance'
+        if given.get("lam") is not None:
+            return "lam sets C by their number"
+        if given.get("class_weight") == "balanced":
+            return 'class_weight="balanced" counts their classes'
+        return None
 
     @property
     def fixed_price(self) -> Condition:
@@ -224,6 +237,7 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
     n = count(X)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     rows = np.flatnonzero(weight > 0)
+    y = None if y is None else one_column(y)
     of_class = np.asarray(getattr(model, "class_weight_", [1.0]))
     uniform = bool(np.ptp(weight[rows]) == 0 and np.ptp(of_class) == 0)
     predicted = np.asarray(model.predict(X))[rows]

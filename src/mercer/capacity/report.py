@@ -32,7 +32,7 @@ from .condition import Condition
 from .dimensions import vc_dim_margin, vc_dimension
 from .entropy import expansion_entropy
 from .finite_classes import test_set_bound
-from .loo_exact import LeaveOneOut, leave_one_out
+from .loo_exact import LeaveOneOut, leave_one_out, one_column
 from .loo_formulas import estimates_of, with_conditions
 from .luckiness import best_bound
 from .margin import covering_margin_bound, hard_margin_bound, stratified
@@ -61,6 +61,7 @@ BOUNDS = LEAVE_ONE_OUT, GUARANTEE, RELATIVE
 HEADINGS = ("statement", "kind", "quantity", "value", "says", "stops being vacuous at")
 COLOURS = {GUARANTEE: "C0", LEAVE_ONE_OUT: "C1", ESTIMATE: "C2", RELATIVE: "C3", EXACT: "k"}
 UNFINISHED = "leave-one-out so far"
+HOLDOUT = "hold-out"
 MOST_COLUMNS = 4  # dimensions of input space up to which the spectrum of a kernel is enumerated
 
 
@@ -206,9 +207,13 @@ class GeneralizationReport:
 
     @property
     def best(self) -> Bound | None:
-        """The smallest certified guarantee, delta shared among all that were computed."""
-        useful = [s.bound for s in self.statements if s.kind == GUARANTEE and s.bound.certified]
-        return best_bound(*useful) if useful else None
+        """The smallest certified guarantee, delta shared among all that were computed.
+
+        Of a machine that was tuned on the rows that is the hold-out alone.
+        """
+        computed = [s for s in self.statements if s.kind == GUARANTEE]
+        bounds = [s.bound for s in computed if not self.tuned or s.name == HOLDOUT]
+        return best_bound(*bounds) if any(b.certified for b in bounds) else None
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table, without its headings."""
@@ -408,10 +413,8 @@ def _chosen(m: Measured, tuned: bool | None) -> Condition:
     what = "kernel and parameters were chosen without these rows"
     if tuned:
         return Condition(what, "violated", "tuned=True")
-    given = m.model.get_params(deep=False)
-    named = isinstance(given.get("kernel"), str)
-    if named and given["kernel"] not in ("linear", "precomputed") and given["gamma"] == "scale":
-        return Condition(what, "unknown", 'but gamma="scale" takes their variance')
+    if m.taken_from_rows:
+        return Condition(what, "unknown", f"but {m.taken_from_rows}")
     if tuned is None:
         return Condition(what)
     return Condition(what, "satisfied", "tuned=False")
@@ -469,8 +472,9 @@ def _title(name: str) -> str:
 
 def _compression(m: Measured, delta: float) -> Bound:
     made = compression_bound(m.n_sv, m.n_samples, delta)
-    rebuilt = m.determined
-    made = made.decide("same function", rebuilt.state == "satisfied", rebuilt.evidence)
+    rebuilt, changed = m.determined, m.taken_from_rows
+    same = rebuilt.state == "satisfied" and changed is None
+    made = made.decide("same function", same, changed or rebuilt.evidence)
     return made.decide("training error", m.n_errors == 0, f"{m.n_errors} of {m.n_samples}")
 
 
@@ -645,19 +649,25 @@ def _residuals(page: _Page, theta: float | None) -> None:
 
 def _holdout(page: _Page, holdout: tuple[Any, Any] | None, theta: float | None) -> None:
     if holdout is None:
-        page.refuse("hold-out", "pass rows that were not used as holdout=(X, y)")
+        page.refuse(HOLDOUT, "pass rows that were not used as holdout=(X, y)")
         return
-    new, targets = holdout
-    m = page.m
+    if not isinstance(holdout, tuple | list) or len(holdout) != 2:
+        raise ValueError("holdout must be a pair (X, y) of objects and their labels or targets.")
+    m, (new, given) = page.m, holdout
     predicted = np.asarray(m.model.predict(new))
+    targets = predicted if m.kind == "one-class" else one_column(given)
+    if targets.shape != predicted.shape:
+        raise ValueError(
+            f"the hold-out has {len(predicted)} objects, but y of shape {targets.shape}."
+        )
     if m.kind == "regression":
         if theta is None:
-            page.refuse("hold-out", "say with theta= which residual counts as an error")
+            page.refuse(HOLDOUT, "say with theta= which residual counts as an error")
             return
-        wrong = np.abs(np.asarray(targets, dtype=float) - predicted) > theta
+        wrong = np.abs(targets.astype(float) - predicted) > theta
     elif m.kind == "one-class":
         wrong = predicted < 0
     else:
-        wrong = predicted != np.asarray(targets)
+        wrong = predicted != targets
     errors, n = int(np.sum(wrong)), len(predicted)
-    page.add("hold-out", GUARANTEE, lambda _, delta: test_set_bound(errors, n, delta))
+    page.add(HOLDOUT, GUARANTEE, lambda _, delta: test_set_bound(errors, n, delta))
