@@ -70,7 +70,7 @@ def test_conditions_of_an_inconsistent_machine():
     assert not report["compression"].certified
     assert "hard margin" in report.not_applicable
     entropy = report["entropy numbers"]
-    assert any("fixed before" in what for what in entropy.assumes)
+    assert any("size, offset and radius were fixed before" in c.what for c in entropy.violated)
     with pytest.raises(KeyError, match="training errors"):
         report["hard margin"]
     with pytest.raises(KeyError, match="no statement"):

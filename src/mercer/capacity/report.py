@@ -600,7 +600,8 @@ def _entropy(m: Measured, delta: float) -> Bound:
     else:  # the ramp loss lies above the error and below the hinge loss
         risk = float(np.clip(1 - agreement, 0, 1).mean())
         made = uniform_bound(m.n_samples, cover, delta, emp_risk=risk)
-    return with_conditions(made, *steps.log_covering(1.0).conditions)
+    made = with_conditions(made, *steps.log_covering(1.0).conditions)
+    return made.decide("size, offset and radius", False, "they are those of this model")
 
 
 def _tabulated(log_covering: Callable[[float, int], float]) -> Callable[[float, int], float]:
