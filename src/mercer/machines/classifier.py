@@ -34,7 +34,7 @@ from .multiclass import (
     votes,
 )
 from .offered import offered_if
-from .parameters import check_choice, check_common, check_flag
+from .parameters import check_choice, check_common, check_flags
 from .prediction import PairPredictor
 from .proving import Fitting
 from .record import PointStatus
@@ -113,9 +113,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _check_parameters(self) -> None:
         check_common(self)
-        check_flag("probability", self.probability)
+        check_flags(self, "probability", "break_ties")
         check_choice("calibration", self.calibration, calibration.CALIBRATIONS)
-        check_flag("break_ties", self.break_ties)
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":

@@ -57,6 +57,13 @@ class CallbackSupport(CallbackSupportMixin):
         return self
 
 
+def is_watched(machine: Any) -> bool:
+    """Return whether anybody is told how a fit of the machine proceeds."""
+    own = machine.__dict__
+    watched = "_listeners" in own or "_skl_callbacks" in own or "_parent_callback_ctx" in own
+    return watched or bool(machine.verbose)
+
+
 @contextmanager
 def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
     """Yield the function that the solver reports to, or None where nobody listens.

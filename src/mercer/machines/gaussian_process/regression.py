@@ -19,7 +19,7 @@ from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..parameters import check_choice, check_flag, check_positive
+from ..parameters import check_choice, check_flags, check_positive
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended
@@ -179,7 +179,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
     def _check_parameters(self) -> None:
         self._check_search()
         check_choice("objective", self.objective, ("evidence", "loo"))
-        check_flag("normalize_y", self.normalize_y)
+        check_flags(self, "normalize_y")
         if self.noise is not None:
             check_positive("noise", self.noise)
             if self._foreign:
