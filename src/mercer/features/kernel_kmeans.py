@@ -432,13 +432,16 @@ def _lower_bound(matrix: ProjectedGram, number: int) -> float:
     n = matrix.n
     if n <= _DENSE_UP_TO or number > n // 8:
         return trace - float(np.sort(scipy.linalg.eigvalsh(matrix.dense()))[-number:].sum())
+    rng = np.random.default_rng(0)
     found = largest_eigenpairs(
         matrix.exact,
         n,
         number,
         cheap=matrix.cheap if matrix.has_cheap_products else None,
+        start=lambda width: matrix.start(width, rng),
+        trace=lambda: trace,
         tol=1e-4,
-        rng=np.random.default_rng(0),
+        rng=rng,
     )
     if found is None or not found.exact:
         return -math.inf

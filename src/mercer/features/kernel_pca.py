@@ -254,8 +254,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         matrix = ProjectedGram(
             self._gram(data, kernel), data.weight, functions, self.n_jobs, self.time_limit
         )
+        found = self._decompose(matrix)
         trace = matrix.trace()
-        found = self._decompose(matrix, trace)
         k = self._number(found.values, found, trace)
         values = self._cleaned(found.values[:k], matrix.scale)
         if self.n_components is None or self.remove_zero_eig:
@@ -452,13 +452,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """Return the coefficients of the functions in the regression of K c on them."""
         if 0 in (functions.shape[1], self.scores_coef_.shape[1]):
             return np.zeros((functions.shape[1], self.scores_coef_.shape[1]))
-        image = matrix.kernel_product(self.scores_coef_)
+        # Only the part of D^1/2 K c in the span of the basis B matters: BB' D^1/2 K c.
+        coef = self.scores_coef_
         if matrix.root is not None:
-            image = image * matrix.root[:, None]
+            coef = coef / matrix.root[:, None]
             functions = functions * matrix.root[:, None]
+        image = matrix.basis @ (matrix.image_of_basis().T @ coef)
         return scipy.linalg.lstsq(functions, image)[0]
 
-    def _decompose(self, matrix: ProjectedGram, trace: float) -> RitzPairs:
+    def _decompose(self, matrix: ProjectedGram) -> RitzPairs:
         n, wanted = matrix.n, self.n_components
         share = wanted is not None and 0.0 < float(wanted) < 1.0
         k = 32 if share else (n if wanted is None else min(int(wanted), n))
@@ -473,6 +475,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 n,
                 k,
                 cheap=matrix.cheap if matrix.has_cheap_products else None,
+                start=lambda width: matrix.start(width, rng),
+                trace=None if self.allow_indefinite else matrix.rough_trace,
                 tol=float(self.tol),
                 max_products=1000 if self.max_iter is None else int(self.max_iter),
                 by_size=self.allow_indefinite,
@@ -485,7 +489,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                     f"time_limit={self.time_limit} ended before the first product with the kernel "
                     "matrix, so there are no components; use a larger time_limit."
                 )
-            enough = not share or found.values[:k].sum() >= float(wanted) * trace
+            enough = not share or found.values[:k].sum() >= float(wanted) * matrix.trace()
             if enough or found.status not in ("optimal", "precision_limit"):
                 return found
             k *= 2
