@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mercer.machines.gaussian_process import (
         GaussianProcessClassifier,
         GaussianProcessRegressor,
+        SparseGaussianProcessRegressor,
     )
     from mercer.machines.ridge import (
         LSSVC,
@@ -83,6 +84,7 @@ _DOOR = {
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
+    "SparseGaussianProcessRegressor": "mercer.machines.gaussian_process",
     "explain": "mercer.inspection",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
@@ -138,6 +140,7 @@ __all__ = [
     "PolygonalPrincipalCurve",
     "PrincipalCurve",
     "RegularizedPrincipalManifold",
+    "SparseGaussianProcessRegressor",
     "__version__",
     "explain",
     "hsic_test",
