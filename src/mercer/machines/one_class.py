@@ -22,7 +22,7 @@ from .record import PointStatus
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 """A decision value this small beside the values that the coefficients allow is 0."""
 
 
@@ -164,10 +164,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         self._require_fit()
         values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
-        # |f(x)| is at most this sum on the training data, and rounds relative to it.
-        size = float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
-        values[np.abs(values) <= _ROUNDING * size] = 0.0
+        values[np.abs(values) <= ROUNDING * self._size()] = 0.0
         return values
+
+    def _size(self) -> float:
+        """Return the bound of |f(x)| on the training data, relative to which f(x) rounds."""
+        return float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return +1 for inliers and -1 for outliers, whose decision value is negative.
