@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OutlierMixin
 
 from mercer.solvers import Certificate
 
 from .base import KernelMachine
+from .conventions import OutlierMixin
 from .data import check_objects
 from .documentation import documented
 from .fitting import fit
@@ -74,6 +74,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     >>> model.predict([[0], [0.44], [0.45], [0.46], [1]]).tolist()
     [-1, 1, 1, 1, -1]
     """
+
+    n_iter_: int
 
     def __init__(
         self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils import check_random_state
 
 from mercer.gram.shifted import NotDefiniteError
@@ -17,6 +17,7 @@ from mercer.kernels import Kernel
 from mercer.objects.validation import count
 from mercer.solvers import Certificate
 
+from ..conventions import RegressorMixin
 from ..data import check_several_targets
 from ..errors import ParameterError
 from ..parameters import check_choice, check_flag, check_positive
@@ -225,7 +226,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
             y = self._normalised(y)
             self._noise = self._checked_alpha(len(y))
             self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
-            self.y_train_ = y
+            self.y_train_: Array = y
             self._basis_values = mean_basis(self.basis, X)
             covariance = self._covariance_of(kernel)
             found = self._search(covariance, self._value)
@@ -374,6 +375,20 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
         return self
 
     # -- predictions ------------------------------------------------------------------------
+
+    @overload
+    def predict(
+        self,
+        X: Any,
+        return_std: Literal[False] = False,
+        return_cov: Literal[False] = False,
+        include_noise: bool = True,
+    ) -> Array: ...
+
+    @overload
+    def predict(
+        self, X: Any, return_std: bool = ..., return_cov: bool = ..., include_noise: bool = True
+    ) -> Any: ...
 
     def predict(
         self,
