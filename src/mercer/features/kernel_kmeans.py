@@ -25,12 +25,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import largest_eigenpairs

@@ -12,12 +12,13 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
 from mercer.objects.parameters import integer, is_number, positive, real, truth
@@ -296,7 +297,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._certify(found, k, trace, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Array:
         """Find the principal components and return the features of the training objects.
 
         Parameters
@@ -316,7 +319,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # -- use ----------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of objects, in tiles.
 
         Parameters

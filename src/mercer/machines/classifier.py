@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
@@ -20,6 +19,7 @@ from mercer.solvers import Certificate
 from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
+from .conventions import ClassifierMixin
 from .cross_fitting import LIMITED, cross_fitted
 from .data import check_labels, check_objects
 from .documentation import documented
@@ -58,6 +58,8 @@ _FEW_PAIRS = 4
 @documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
+
+    n_iter_: NDArray[np.int32]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.

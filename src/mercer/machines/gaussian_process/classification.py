@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
+from ..conventions import ClassifierMixin
 from ..data import check_labels, check_objects
 from ..errors import ParameterError
 from ..multiclass import one_score_per_class

@@ -193,7 +193,7 @@ class GaussianProcessRegressor(ProcessRegressor):
             y = self._normalised(y)
             self._noise = self._checked_alpha(len(y))
             self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
-            self.y_train_ = y
+            self.y_train_: Array = y
             self._basis_values = mean_basis(self.basis, X)
             covariance = self._covariance_of(kernel, self.noise)
             found = self._search(covariance, self._value)
