@@ -24,6 +24,7 @@ from .estimator import TrainingData
 from .linear_part import with_linear_part
 from .progress import watched
 from .proving import Fitting
+from .remarks import remark
 from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
 
@@ -46,6 +47,8 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
         raise conclusion.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
     conclusion.conclude(machine, fitting, stacklevel=4)
+    if start is None:  # a fit that continues another one says nothing new
+        remark(machine, fitting, stacklevel=4)
     return machine
 
 
