@@ -14,8 +14,8 @@ from mercer.kernels import Kernel
 from mercer.objects.parameters import is_number
 from mercer.objects.validation import count
 
-from ..data import check_several_targets
 from ..conventions import RegressorMixin
+from ..data import check_several_targets
 from ..errors import ParameterError
 from ..parameters import check_positive
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
