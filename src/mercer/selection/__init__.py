@@ -28,6 +28,7 @@ from .search import (
     RandomizedSearchCV,
 )
 from .shared_score import SharedScore
+from .solution_path import PathPoint, RegularizationPath, regularization_path
 from .suggest import Suggestion, Suggestions, suggest
 from .tuning import Trial, Tuning, tune
 from .validation import (
@@ -52,8 +53,10 @@ __all__ = [
     "JointMinimum",
     "KernelScaleWarning",
     "LeaveNOut",
+    "PathPoint",
     "PowerSpectrum",
     "RandomizedSearchCV",
+    "RegularizationPath",
     "SharedScore",
     "Suggestion",
     "Suggestions",
@@ -80,6 +83,7 @@ __all__ = [
     "nic",
     "purity_at_efficiency",
     "radius_margin",
+    "regularization_path",
     "suggest",
     "train_valid_test_split",
     "tune",

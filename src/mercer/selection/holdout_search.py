@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from importlib import import_module
 from numbers import Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -222,7 +223,7 @@ class HoldoutSearchCV(GridSearchCV):
         self.risk_valid_ = -float(self.best_score_)
         self.risk_train_ = -float(self.cv_results_["mean_train_score"][self.best_index_])
         self._bound_risk(cost, len(self.cv_results_["params"]), len(valid))
-        self.risk_test_ = None
+        self.risk_test_: float | None = None
         if self.refit:
             self._fit_chosen(X, y, cost, params)
         return self
@@ -289,9 +290,8 @@ class HoldoutSearchCV(GridSearchCV):
 def _joined(first: Any, second: Any) -> Any:
     """Return two collections of one kind as one."""
     if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat([first, second])
+        concat: Any = import_module("pandas").concat
+        return concat([first, second])
     if sp.issparse(first) or sp.issparse(second):
         return sp.vstack([first, second], format="csr")
     if isinstance(first, list) and isinstance(second, list):
