@@ -167,7 +167,9 @@ class IterativePosterior:
     @classmethod
     def of(cls, at: IterativeEvaluation) -> IterativePosterior:
         """Return the posterior of an evaluation."""
-        found = cls(at.coef, at.basis_coef, at.functions, at.inner, at.system.shift.noise)
+        # In one order, so that a file brings back the same bits.
+        arrays = (at.coef, at.basis_coef, at.functions, at.inner, at.system.shift.noise)
+        found = cls(*(np.ascontiguousarray(a) for a in arrays))
         found._lazy["system"] = at.system
         return found
 
