@@ -168,8 +168,9 @@ class IterativePosterior:
     def of(cls, at: IterativeEvaluation) -> IterativePosterior:
         """Return the posterior of an evaluation."""
         # In one order, so that a file brings back the same bits.
-        arrays = (at.coef, at.basis_coef, at.functions, at.inner, at.system.shift.noise)
-        found = cls(*(np.ascontiguousarray(a) for a in arrays))
+        parts = (at.coef, at.basis_coef, at.functions, at.inner, at.system.shift.noise)
+        coef, basis_coef, functions, inner, noise = (np.ascontiguousarray(a) for a in parts)
+        found = cls(coef, basis_coef, functions, inner, noise)
         found._lazy["system"] = at.system
         return found
 
