@@ -133,7 +133,7 @@ class InducingPosterior:
 
 
 def predict_in_blocks(
-    posterior: Posterior | InducingPosterior,
+    posterior: Any,
     covariance: Covariance,
     X: Any,
     Z: Any,

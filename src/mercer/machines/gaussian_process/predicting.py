@@ -155,7 +155,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             return self._prior(X, return_std, return_cov, include_noise)
         X = self._queries(X)
         functions = mean_basis(self.basis, X)
-        covariance, posterior = self._covariance, self._posterior
+        covariance, posterior = self._covariance, self._ready_posterior()
         if return_cov:
             rows = covariance.cross(X, self._centres)
             mean = posterior.mean(rows, functions)
@@ -177,6 +177,10 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
     def _unscaled(self, mean: Array) -> Array:
         mean = self._y_train_std * mean + self._y_train_mean
         return mean[:, 0] if mean.shape[1] == 1 else mean
+
+    def _ready_posterior(self) -> Any:
+        """Return what predictions need."""
+        return self._posterior
 
     def _prior_noise(self) -> float | None:
         """Return the noise variance before a fit."""

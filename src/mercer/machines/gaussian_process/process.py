@@ -141,6 +141,7 @@ class ProcessEstimator(KernelEstimator):
         rng: Any = None,
         time_limit: float | None = None,
         restarts: bool = True,
+        precision: float | None = None,
     ) -> Found | None:
         """Maximise value(covariance, gradient=...); None where there is nothing to optimise."""
         bounds = covariance.bounds
@@ -162,4 +163,6 @@ class ProcessEstimator(KernelEstimator):
 
         limit = self.time_limit if time_limit is None else time_limit
         with watched(self, 1) as report:
-            return maximise(objective, starts, bounds, self.optimizer, limit, report, plain)
+            return maximise(
+                objective, starts, bounds, self.optimizer, limit, report, plain, precision
+            )

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
-from mercer.gram.shifted import NotDefiniteError
-from mercer.objects.validation import count
+from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
+from mercer.numerics.lanczos_quadrature import Estimate
+from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
 from ..data import check_several_targets
+from ..errors import ParameterError
 from ..parameters import check_choice, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
-from .appending import appended
+from .appending import appended, joined
+from .by_iteration import (
+    VARIANCE_ERROR,
+    IterativeEvaluation,
+    IterativePosterior,
+    estimated_evidence,
+    estimated_gradient,
+    evaluate_by_iteration,
+)
 from .covariance import Covariance
 from .evidence import (
     Evaluation,
@@ -33,6 +45,13 @@ from .predicting import ProcessRegressor
 from .search import Found, projected_gradient, warn_of_bounds
 
 Array = NDArray[np.float64]
+
+
+_FIRST = 4000  # samples of the first search where iterations are used
+_ROUGH, _FINE = 1e-6, 1e-13  # relative gaps of the iterations, in the search and at its end
+_PRECISION = 1e-6  # relative change of the evidence at which a search on estimates stops
+_LEAST = 1e-6  # share of noise in the diagonal below which iterations do not converge
+_COPIES = 3  # of the covariance matrix: factor, inverse, weights
 
 
 class GaussianProcessRegressor(ProcessRegressor):
@@ -80,6 +99,10 @@ class GaussianProcessRegressor(ProcessRegressor):
     log_prior : callable, default=None
         A function of theta (the logarithms of the hyper-parameters) that returns a log density and
         its gradient, which is added to the objective.
+    solver : {"auto", "cholesky", "cg"}, default="auto"
+        "cholesky" factorises the covariance matrix. "cg" never builds it: conjugate gradients on
+        tiles, with an estimate of the log-determinant; it needs noise. "auto" takes "cg" beyond
+        12,000 samples or where the matrix does not fit in memory, if there is noise.
     time_limit : float, default=None
         Seconds for the search; the best point so far is kept.
     verbose : bool or int, default=False
@@ -105,11 +128,21 @@ class GaussianProcessRegressor(ProcessRegressor):
     basis_coef_ : array of shape (p,) or (p, n_targets)
         Coefficients m of the basis, in the units of the normalised targets.
     L_ : array of shape (n_samples, n_samples)
-        Lower Cholesky factor of the covariance matrix; with a basis, of its restriction.
+        Lower Cholesky factor of the covariance matrix; with a basis, of its restriction. Not with
+        the solver "cg".
+    solver_ : str
+        "cholesky" or "cg".
     jitter_ : float
         What had to be added to the diagonal beyond alpha, because float64 required it.
     log_marginal_likelihood_value_ : float
-        The log evidence, of the normalised targets.
+        The log evidence, of the normalised targets; with the solver "cg" an estimate.
+    log_marginal_likelihood_error_ : float
+        Standard error of that estimate, from its random vectors; 0 with "cholesky".
+    log_marginal_likelihood_interval_ : (float, float)
+        Bounds of the log evidence, which hold whatever the random vectors were.
+    variance_error_ : float
+        By how much a predicted variance may be too large, in units of the prior variance: 1e-6 with
+        "cg", which predicts upper bounds; 0 with "cholesky", where only rounding counts.
     certificate_ : Certificate
         Duality gap of the quadratic problem of the posterior mean at ``kernel_``;
         ``kkt_violation`` is the largest entry of the projected gradient of the objective, with
@@ -142,6 +175,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         basis: Any = None,
         objective: str = "evidence",
         log_prior: Any = None,
+        solver: str = "auto",
         time_limit: float | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -158,6 +192,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         self.basis = basis
         self.objective = objective
         self.log_prior = log_prior
+        self.solver = solver
         self.time_limit = time_limit
         self.verbose = verbose
 
@@ -166,6 +201,12 @@ class GaussianProcessRegressor(ProcessRegressor):
     def _check_parameters(self) -> None:
         self._check_search()
         check_choice("objective", self.objective, ("evidence", "loo"))
+        check_choice("solver", self.solver, ("auto", "cholesky", "cg"))
+        if self.solver == "cg" and self.objective == "loo":
+            raise ParameterError(
+                'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '
+                'compute; use solver="cholesky".'
+            )
         check_flags(self, "normalize_y")
         self._check_noise()
 
@@ -196,7 +237,8 @@ class GaussianProcessRegressor(ProcessRegressor):
             self.y_train_: Array = y
             self._basis_values = mean_basis(self.basis, X)
             covariance = self._covariance_of(kernel, self.noise)
-            found = self._search(covariance, self._value)
+            self.solver_ = self._chosen_solver(covariance)
+            found = self._best(covariance)
             if found is not None:
                 covariance = covariance.with_theta(found.theta)
             self._conclude(covariance, found, began)
@@ -214,22 +256,83 @@ class GaussianProcessRegressor(ProcessRegressor):
     def _targets(self) -> Array:
         return self.y_train_ if self.y_train_.ndim == 2 else self.y_train_[:, None]
 
+    def _chosen_solver(self, covariance: Covariance) -> str:
+        """Return the solver; refuse a matrix that does not fit in memory."""
+        n = len(self._noise)
+        solver = self.solver
+        if solver == "auto":
+            noise = self._noise + covariance.white(self.X_train_) + (covariance.noise or 0.0)
+            scale = float(np.abs(covariance.diagonal(self.X_train_, False)).mean())
+            definite = self._foreign or covariance.kernel.definiteness.is_psd
+            able = definite and self.objective == "evidence" and noise.min() > _LEAST * scale
+            solver = choose_solver(n) if able else "cholesky"
+        if solver == "cholesky":
+            require_memory(n, _COPIES)
+        return solver
+
+    def _best(self, covariance: Covariance) -> Found | None:
+        """Return the hyper-parameters of the largest objective."""
+        if self.solver_ == "cholesky":
+            return self._search(covariance, self._value)
+        rng = check_random_state(self.random_state)
+        self._seed = int(rng.randint(1 << 31))
+        n = len(self._noise)
+        few = rng.permutation(n)[:_FIRST] if n > 2 * _FIRST else None
+        if few is None:
+            return self._search(covariance, self._value, rng, precision=_PRECISION)
+        # A part of the samples, factorised, leads close to the optimum at little cost.
+        began = time.perf_counter()
+        found = self._search(covariance, partial(self._value, rows=np.sort(few)), rng)
+        if found is None or found.status != "stationary":
+            return found
+        left = self.time_limit
+        if left is not None:
+            left = max(left - (time.perf_counter() - began), 0.0)
+        start = covariance.with_theta(found.theta)
+        return self._search(start, self._value, rng, left, restarts=False, precision=_PRECISION)
+
+    def _estimate(self, covariance: Covariance, tol: float) -> IterativeEvaluation:
+        return evaluate_by_iteration(
+            covariance,
+            self.X_train_,
+            self._targets,
+            self._noise,
+            self._basis_values,
+            seed=self._seed,
+            tol=tol,
+        )
+
     def _evaluate(self, covariance: Covariance) -> Evaluation:
         return evaluate(covariance, self.X_train_, self._targets, self._noise, self._basis_values)
 
-    def _value(self, covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
-        """Return the objective and its gradient; minus infinity where there is no factor."""
-        none = np.zeros(len(covariance.bounds))
-        try:
-            at = self._evaluate(covariance)
-        except (NotDefiniteError, FloatingPointError):
-            return -np.inf, none
+    def _objective(
+        self, covariance: Covariance, gradient: bool, rows: Any = None
+    ) -> tuple[float, Array]:
+        """Return the objective of all samples, or of some by a factor, and its gradient or 0."""
+        slope = np.zeros(len(covariance.bounds))
+        if rows is None and self.solver_ == "cg":
+            estimate = self._estimate(covariance, _ROUGH)
+            if gradient:
+                slope = estimated_gradient(estimate, covariance, self.X_train_)
+            return estimated_evidence(estimate, self._targets).value, slope
+        X, Y, noise, basis = self.X_train_, self._targets, self._noise, self._basis_values
+        if rows is not None:
+            X, Y, noise = take(X, rows), Y[rows], noise[rows]
+            basis = None if basis is None else basis[rows]
+        at = evaluate(covariance, X, Y, noise, basis)
         loo = self.objective == "loo"
-        value = log_loo(at) if loo else log_evidence(at, self._targets)
-        slope = none
         if gradient:
-            W = loo_gradient(at) if loo else evidence_gradient(at)
-            slope = covariance.contract(self.X_train_, W)
+            slope = covariance.contract(X, loo_gradient(at) if loo else evidence_gradient(at))
+        return log_loo(at) if loo else log_evidence(at, Y), slope
+
+    def _value(
+        self, covariance: Covariance, *, gradient: bool, rows: Any = None
+    ) -> tuple[float, Array]:
+        """Return the objective and its gradient; minus infinity where there is no factor."""
+        try:
+            value, slope = self._objective(covariance, gradient, rows)
+        except (NotDefiniteError, FloatingPointError):
+            return -np.inf, np.zeros(len(covariance.bounds))
         if self.log_prior is not None:
             log_density, prior_slope = self.log_prior(covariance.theta)
             value, slope = value + float(log_density), slope + np.asarray(prior_slope)
@@ -238,7 +341,11 @@ class GaussianProcessRegressor(ProcessRegressor):
     def _conclude(self, covariance: Covariance, found: Found | None, began: float) -> None:
         """Keep the posterior at the hyper-parameters found, with its certificate."""
         try:
-            at = self._evaluate(covariance)
+            at: Evaluation | IterativeEvaluation
+            if self.solver_ == "cg":
+                at = self._estimate(covariance, _FINE)
+            else:
+                at = self._evaluate(covariance)
         except NotDefiniteError as error:
             raise np.linalg.LinAlgError(
                 f"The kernel, {covariance.kernel}, is not returning a positive definite matrix. "
@@ -252,19 +359,39 @@ class GaussianProcessRegressor(ProcessRegressor):
             name if i is None else f"{name}[{i}]" for name, i in covariance.labels
         ]
         self.noise_ = float(covariance.noise or 0.0)
-        self.jitter_ = at.jitter
-        self._keep(Posterior.of(at))
-        self.log_marginal_likelihood_value_ = log_evidence(at, self._targets)
+        if isinstance(at, Evaluation):
+            self.jitter_, self.variance_error_ = at.jitter, 0.0
+            self._keep(Posterior.of(at))
+            self._keep_evidence(log_evidence(at, self._targets))
+        else:
+            self.jitter_, self.variance_error_ = 0.0, VARIANCE_ERROR
+            self._keep(IterativePosterior.of(at))
+            self._keep_evidence(estimated_evidence(at, self._targets))
         self.certificate_ = self._certified(at, found, time.perf_counter() - began)
 
-    def _keep(self, posterior: Posterior) -> None:
+    def _keep_evidence(self, evidence: float | Estimate) -> None:
+        if not isinstance(evidence, Estimate):
+            evidence = Estimate(float(evidence), 0.0, float(evidence), float(evidence))
+        self.log_marginal_likelihood_value_ = evidence.value
+        self.log_marginal_likelihood_error_ = evidence.error
+        self.log_marginal_likelihood_interval_ = (evidence.lower, evidence.upper)
+
+    def _ready_posterior(self) -> Any:
+        if self.solver_ == "cg":
+            self._posterior.attach(lambda: self._covariance.gram(self.X_train_))
+        return self._posterior
+
+    def _keep(self, posterior: Posterior | IterativePosterior) -> None:
         flat = self.y_train_.ndim == 1
         self._posterior = posterior
-        self.L_ = posterior.factor
+        if isinstance(posterior, Posterior):
+            self.L_ = posterior.factor
         self.alpha_ = posterior.coef[:, 0] if flat else posterior.coef
         self.basis_coef_ = posterior.basis_coef[:, 0] if flat else posterior.basis_coef
 
-    def _certified(self, at: Evaluation, found: Found | None, seconds: float) -> Certificate:
+    def _certified(
+        self, at: Evaluation | IterativeEvaluation, found: Found | None, seconds: float
+    ) -> Certificate:
         """Return the gap of the quadratic problem, and the gradient of the objective."""
         noise = at.system.shift.noise
         violation, status, n_iter = 0.0, "optimal", 0
@@ -281,7 +408,7 @@ class GaussianProcessRegressor(ProcessRegressor):
                 status, nan, nan, nan, nan, violation, n_iter=n_iter, seconds=seconds
             )
         problem = RidgeProblem(at.gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
-        solution = RidgeSolution(at.coef, at.basis_coef, "cholesky", n_iter, status)
+        solution = RidgeSolution(at.coef, at.basis_coef, self.solver_, n_iter, status)
         proof = Certificate.combine(certificates(problem, solution, seconds, None))
         if found is None:
             return proof
@@ -315,8 +442,19 @@ class GaussianProcessRegressor(ProcessRegressor):
             if np.ndim(alpha) == 1 and len(alpha) != count(X):
                 raise ValueError("alpha must be given for the new samples: one number for each.")
             added = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (count(X),))
-            appended(self, X, y, added)
+            if self.solver_ == "cg":
+                self._appended_by_iteration(X, y, added)
+            else:
+                appended(self, X, y, added)
         return self
+
+    def _appended_by_iteration(self, X: Any, y: Array, alpha: Array) -> None:
+        """Append checked samples and solve the larger system."""
+        self.X_train_ = joined(self.X_train_, X)
+        self.y_train_ = np.concatenate([self.y_train_, y])
+        self._noise = np.concatenate([self._noise, alpha])
+        self._basis_values = mean_basis(self.basis, self.X_train_)
+        self._conclude(self._covariance, None, time.perf_counter())
 
     def log_marginal_likelihood(
         self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
@@ -346,6 +484,9 @@ class GaussianProcessRegressor(ProcessRegressor):
         if not clone_kernel:
             self._covariance, self.kernel_ = covariance, covariance.kernel
         try:
+            if self.solver_ == "cg":
+                found = self._objective(covariance, eval_gradient)
+                return found if eval_gradient else found[0]
             at = self._evaluate(covariance)
         except NotDefiniteError:
             return (-np.inf, np.zeros(len(covariance.bounds))) if eval_gradient else -np.inf
