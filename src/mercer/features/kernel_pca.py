@@ -452,13 +452,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """Return the coefficients of the functions in the regression of K c on them."""
         if 0 in (functions.shape[1], self.scores_coef_.shape[1]):
             return np.zeros((functions.shape[1], self.scores_coef_.shape[1]))
-        # Only the part of D^1/2 K c in the span of the basis B matters: BB' D^1/2 K c.
+        # The part of D^1/2 K c in the span of the basis B of the functions is BB' D^1/2 K c.
         coef = self.scores_coef_
         if matrix.root is not None:
             coef = coef / matrix.root[:, None]
             functions = functions * matrix.root[:, None]
-        image = matrix.basis @ (matrix.image_of_basis().T @ coef)
-        return scipy.linalg.lstsq(functions, image)[0]
+        in_functions = np.linalg.lstsq(functions, matrix.basis, rcond=None)[0]
+        return in_functions @ (matrix.image_of_basis().T @ coef)
 
     def _decompose(self, matrix: ProjectedGram) -> RitzPairs:
         n, wanted = matrix.n, self.n_components
