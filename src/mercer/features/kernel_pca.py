@@ -61,10 +61,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     are :math:`\langle \tilde\phi(x), v_j \rangle = \lambda_j^{-1/2} \sum_i a_i^j \tilde k(x_i, x)`.
     With the linear kernel this is ordinary PCA.
 
-    Few components of many objects are found by an iteration on products with the kernel matrix,
-    which is kept in single precision while it is small (256 MB, or 1 GB of values that are costly)
-    and otherwise computed in tiles; ``certificate_`` says how much more variance
-    any other directions could capture. B. Schoelkopf, A. Smola, K.-R. Mueller,
+    Few components of many objects are found by an iteration on products with the kernel matrix. Its
+    lower triangle is kept in single precision while that is small (256 MB, or 1 GB of values that
+    are costly); otherwise its values are computed in tiles. The last products are in double
+    precision, and ``certificate_`` says how much more variance any other directions could capture.
+    B. Schoelkopf, A. Smola, K.-R. Mueller,
     "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
 
     Parameters
