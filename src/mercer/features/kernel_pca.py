@@ -62,10 +62,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     are :math:`\langle \tilde\phi(x), v_j \rangle = \lambda_j^{-1/2} \sum_i a_i^j \tilde k(x_i, x)`.
     With the linear kernel this is ordinary PCA.
 
-    Few components of many objects are found by an iteration on products with the kernel matrix,
-    which is kept in single precision while it is small (256 MB, or 1 GB of values that are costly)
-    and otherwise computed in tiles; ``certificate_`` says how much more variance
-    any other directions could capture. B. Schoelkopf, A. Smola, K.-R. Mueller,
+    Few components of many objects are found by an iteration on products with the kernel matrix. Its
+    lower triangle is kept in single precision while that is small (256 MB, or 1 GB of values that
+    are costly); otherwise its values are computed in tiles. The last products are in double
+    precision, and ``certificate_`` says how much more variance any other directions could capture.
+    B. Schoelkopf, A. Smola, K.-R. Mueller,
     "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
 
     Parameters
@@ -455,13 +456,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """Return the coefficients of the functions in the regression of K c on them."""
         if 0 in (functions.shape[1], self.scores_coef_.shape[1]):
             return np.zeros((functions.shape[1], self.scores_coef_.shape[1]))
-        # Only the part of D^1/2 K c in the span of the basis B matters: BB' D^1/2 K c.
+        # The part of D^1/2 K c in the span of the basis B of the functions is BB' D^1/2 K c.
         coef = self.scores_coef_
         if matrix.root is not None:
             coef = coef / matrix.root[:, None]
             functions = functions * matrix.root[:, None]
-        image = matrix.basis @ (matrix.image_of_basis().T @ coef)
-        return scipy.linalg.lstsq(functions, image)[0]
+        in_functions = np.linalg.lstsq(functions, matrix.basis, rcond=None)[0]
+        return in_functions @ (matrix.image_of_basis().T @ coef)
 
     def _decompose(self, matrix: ProjectedGram) -> RitzPairs:
         n, wanted = matrix.n, self.n_components

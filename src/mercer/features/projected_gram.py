@@ -54,7 +54,7 @@ class ProjectedGram:
         self.root = None if weight is None else np.sqrt(weight)
         self.basis = orthonormal(self._rooted(functions)) if functions.shape[1] else functions
         self._gram = gram.in_precision("float64")
-        self._kept: NDArray[np.float32] | None = None
+        self._kept: list[tuple[int, Single]] | None = None  # first row, values up to the diagonal
         self._image: Array | None = None  # of the basis, before functions are removed
         self._n_jobs = n_jobs
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -91,11 +91,14 @@ class ProjectedGram:
         They are the first left singular vectors of some columns of A, as far as these serve, with a
         random part, so that no eigenvector is orthogonal to all of them.
         """
+        if self.has_cheap_products:
+            self._keep()  # before the first call of BLAS, whose threads then wait actively
         random = rng.standard_normal((self.n, width)) / np.sqrt(self.n)
         if self.n < 5 * _SAMPLE or 2 * width > _SAMPLE:
             return random
         chosen = rng.choice(self.n, _SAMPLE, replace=False)
-        columns = self._values(chosen).T
+        gram = self._coarse if self.has_cheap_products else self._gram
+        columns = gram.tile(chosen, n_jobs=self._n_jobs).T
         if self.root is not None:
             columns = self._rooted(columns) * self.root[chosen].astype(columns.dtype)
         columns = self._without(columns)
@@ -107,26 +110,27 @@ class ProjectedGram:
         random[:, : rotation.shape[1]] += columns @ rotation.astype(columns.dtype)
         return random
 
-    def _values(self, rows: NDArray[np.intp]) -> NDArray[np.floating]:
-        """Return rows of the kernel matrix, in the precision of cheap products where they exist."""
-        if self.has_cheap_products:
-            self._keep()
-            return self._coarse.tile(rows) if self._kept is None else self._kept[rows]
-        return self._gram.tile(rows, n_jobs=self._n_jobs)
-
     def _keep(self) -> None:
-        """Store the values in single precision where that is worth its memory."""
+        """Store the lower triangle in single precision where that is worth its memory."""
         if self._kept is not None or not self._worth_keeping(self._coarse):
             return
-        chunks = list(self._chunks())
-        if len(chunks) == 1:
-            self._kept = np.asarray(self._coarse.tile(n_jobs=self._n_jobs), dtype=np.float32)
-            return
-        kept = np.empty((self.n, self.n), dtype=np.float32)
-        for rows in chunks:
+        kept = []
+        step = max(1, min(self.n // 4, int(_VALUES) // self.n))
+        for first in range(0, self.n, step):
             self._look()
-            kept[rows] = self._coarse.tile(rows, n_jobs=self._n_jobs)
+            last = min(first + step, self.n)
+            tile = self._coarse.tile(np.arange(first, last), np.arange(last), n_jobs=self._n_jobs)
+            kept.append((first, np.asarray(tile, dtype=np.float32)))
         self._kept = kept
+
+    def _product_of_kept(self, kept: list[tuple[int, Single]], V: Single) -> Single:
+        product = np.zeros_like(V)
+        for first, tile in kept:
+            last = first + len(tile)
+            product[first:last] += tile @ V[:last]
+            if first:
+                product[:first] += tile[:, :first].T @ V[first:last]
+        return product
 
     @property
     def scale(self) -> float:
@@ -180,7 +184,7 @@ class ProjectedGram:
             self._keep()
             if self._kept is not None:
                 self._look()
-                return self._kept @ V
+                return self._product_of_kept(self._kept, V)
         chunks = list(self._chunks())
         if gram.linear or len(chunks) == 1:
             self._look()
@@ -201,7 +205,7 @@ class ProjectedGram:
             yield np.arange(first, min(first + step, self.n))
 
     def _worth_keeping(self, gram: Gram) -> bool:
-        size = 4 * self.n**2
+        size = 2 * self.n**2  # of the lower triangle
         if gram.dtype != "float32" or size > _KEPT_BYTES:
             return False
         X = gram.X

@@ -31,7 +31,6 @@ Products = Callable[[Any], Any]
 
 _SINGLE = 1e-5  # residual, relative to the largest eigenvalue, that float32 products surely reach
 _EXTRA = 4  # vectors of a block beyond those that are wanted, so that the last ones converge fast
-_FINISHED = 10  # Ritz vectors beyond the wanted ones that exact products refine
 _BLOCKS = 12  # of a space before it is restarted
 _STALLED = 6  # products without progress after which the rest is rounding
 _BELOW = 0.8  # what the trace leaves, relative to the last wanted value, that gives narrow bounds
@@ -101,20 +100,19 @@ def largest_eigenpairs(
     `k` pairs are returned, in order; those beyond describe the space that was searched.
     """
     width = min(n, k + _EXTRA)
-    nothing = np.empty((n, 0))
     try:
         first = rng.standard_normal((n, width)) if start is None else start(width)
     except StopIterationRequest:
         return None
-    block = _orthonormal_to(nothing, first)
+    block = _orthonormal(first)
     found: RitzPairs | None = None
     if cheap is not None:
         space = _Space(cheap, k, max(tol, _SINGLE), by_size, np.float32)
-        found = space.search(block, max_products, 2 * (k + _FINISHED))
+        found = space.search(block, max_products, 2 * width)
         if found is None or found.status not in ("optimal", "precision_limit"):
             return found
         number = _number_to_finish(found.values, k, trace)
-        block = _orthonormal_to(nothing, found.vectors[:, :number])
+        block = _orthonormal(found.vectors[:, :number])
     done = 0 if found is None else found.n_products
     space = _Space(exact, k, tol, by_size, np.float64)
     finished = space.search(block, max(max_products - done, 1))
@@ -127,7 +125,7 @@ def largest_eigenpairs(
 
 def _number_to_finish(values: Array, k: int, trace: Callable[[], float] | None) -> int:
     """Return how many Ritz vectors of a space are worth exact products."""
-    fewest = min(len(values), k + _FINISHED)
+    fewest = min(len(values), k + _EXTRA)
     if trace is None:
         return fewest
     left = trace() - np.cumsum(values)
@@ -136,7 +134,13 @@ def _number_to_finish(values: Array, k: int, trace: Callable[[], float] | None) 
 
 
 class _Space:
-    """A space that grows by products of its newest block, in one precision."""
+    """A space that grows by products of its newest block, in one precision.
+
+    Q, the basis so far, and N, the next block, satisfy A Q = Q T + N R L', where L' takes the last
+    block of Q. So the residual of the Ritz pair (t, Q u) of T is N R L'u, of length |R L'u|, which
+    tells convergence without vectors of length n. Exact products are kept, and the residuals that
+    are returned are computed from them.
+    """
 
     def __init__(self, products: Products, k: int, tol: float, by_size: bool, dtype: type) -> None:
         self.products, self.k, self.tol, self.by_size = products, k, tol, by_size
@@ -150,14 +154,15 @@ class _Space:
 
         `number`: how many pairs are returned at most; default: all of the space.
         """
-        n, first = block.shape
-        width = min(first, self.k + _EXTRA)  # of the blocks that follow
-        most = min(n, max(_BLOCKS * width, first + width))
+        n, width = block.shape
+        most = min(n, _BLOCKS * width)
+        self._number = most if number is None else number
         self._basis = np.empty((n, most), dtype=self.dtype, order="F")
-        self._images = np.empty_like(self._basis)
+        keeps_images = self.dtype is np.float64
+        self._images = np.empty_like(self._basis) if keeps_images else None
+        self._next: Vectors = np.empty((n, 0), dtype=self.dtype)
         self._T = np.zeros((most, most))
         self._size = 0
-        self._number = most if number is None else number
         best, since = math.inf, 0
         for count in range(1, max_products + 1):
             block = block.astype(self.dtype, order="F", copy=False)
@@ -168,78 +173,92 @@ class _Space:
             except KeyboardInterrupt:
                 return self._ended(count - 1, "interrupted")
             self._append(block, image)
-            pairs = self._ritz(self.k)
-            size = float(np.abs(pairs.values).max(initial=0.0))
-            worst = float(pairs.residual_norms.max(initial=0.0))
+            values, rotation = self._rotation()
+            size = float(np.abs(values[: self.k]).max(initial=0.0))
+            worst = float(self._residual_norms(rotation[:, : self.k]).max(initial=0.0))
             floor = 4.0 * np.finfo(np.float64).eps * math.sqrt(n) * size
-            if worst <= max(self.tol * size, floor) or self._size >= n:
+            if len(values) >= self.k and worst <= max(self.tol * size, floor):
+                return self._ended(count, "optimal")
+            if self._next.shape[1] == 0:  # the space is invariant, or the whole space
                 return self._ended(count, "optimal")
             best, since = (worst, 0) if worst < 0.9 * best else (best, since + 1)
-            if since >= _STALLED and self._size + width > most:
+            full = self._size + self._next.shape[1] > most
+            if since >= _STALLED and full:
                 return self._ended(count, "precision_limit")
-            block = _orthonormal_to(self._basis[:, : self._size], image[:, :width])
-            if block.shape[1] == 0:  # the space is invariant
-                return self._ended(count, "optimal")
-            if self._size + block.shape[1] > most:
-                self._restart(self.k + width)
+            if full:
+                self._restart(values, rotation, self.k + width)
+            block = self._next
         return self._ended(max_products, "iteration_limit")
 
     def _append(self, block: Vectors, image: Vectors) -> None:
+        """Take a block and its image into the space, and find the next block."""
         old, new = self._size, self._size + block.shape[1]
-        self._basis[:, old:new], self._images[:, old:new] = block, image
-        side = self._basis[:, :new].T @ self._images[:, old:new]
+        self._basis[:, old:new] = block
+        if self._images is not None:
+            self._images[:, old:new] = image
+        basis = self._basis[:, :new]
+        side = basis.T @ image
         self._T[:new, old:new] = side
         self._T[old:new, :old] = side[:old].T
-        self._size = new
+        self._size, self._last = new, old
+        self._next = _orthonormal(image - basis @ side, basis)
+        self._coupling = self._next.T @ image
 
-    def _restart(self, number: int) -> None:
+    def _rotation(self) -> tuple[Array, Array]:
+        """Return the Ritz values and the coefficients of the Ritz vectors in the basis."""
+        T = self._T[: self._size, : self._size]
+        values, rotation = np.linalg.eigh(0.5 * (T + T.T))
+        order = np.argsort(-np.abs(values) if self.by_size else -values, kind="stable")
+        return values[order], rotation[:, order]
+
+    def _residual_norms(self, rotation: Array) -> Array:
+        return np.linalg.norm(self._coupling @ rotation[self._last :], axis=0)
+
+    def _restart(self, values: Array, rotation: Array, number: int) -> None:
         """Replace the space by its first Ritz vectors."""
-        kept = self._ritz(number)
-        r = len(kept.values)
-        self._basis[:, :r] = kept.vectors
-        self._images[:, :r] = kept.residuals + kept.vectors * kept.values
+        rotation = rotation[:, :number].astype(self.dtype)
+        m, r = len(rotation), rotation.shape[1]
+        self._basis[:, :r] = self._basis[:, :m] @ rotation
+        if self._images is not None:
+            self._images[:, :r] = self._images[:, :m] @ rotation
         self._T[:] = 0.0
-        self._T[:r, :r] = np.diag(kept.values)
-        self._size = r
+        self._T[:r, :r] = np.diag(values[:r])
+        self._coupling = self._coupling @ rotation[self._last :]
+        self._size, self._last = r, 0
 
     def _ended(self, n_products: int, status: str) -> RitzPairs | None:
         self.stopped = status
-        if self._size == 0:
-            return None
-        pairs = self._ritz(self._number)
-        return RitzPairs(
-            pairs.values,
-            pairs.vectors.astype(np.float64),
-            pairs.residuals.astype(np.float64),
-            status,
-            n_products,
-            False,
-        )
-
-    def _ritz(self, number: int) -> RitzPairs:
-        """Return the first Ritz pairs of the space."""
         m = self._size
-        T = self._T[:m, :m]
-        values, rotation = np.linalg.eigh(0.5 * (T + T.T))
-        order = np.argsort(-np.abs(values) if self.by_size else -values, kind="stable")[:number]
-        values, rotation = values[order], rotation[:, order].astype(self.dtype)
-        vectors = self._basis[:, :m] @ rotation
-        residuals = self._images[:, :m] @ rotation - vectors * values.astype(self.dtype)
-        return RitzPairs(values, vectors, residuals, "optimal", 0, False)
+        if m == 0:
+            return None
+        values, rotation = self._rotation()
+        values, rotation = values[: self._number], rotation[:, : self._number]
+        vectors = np.asarray(self._basis[:, :m] @ rotation.astype(self.dtype), dtype=np.float64)
+        if self._images is None:
+            residuals = self._next @ (self._coupling @ rotation[self._last :])
+        else:
+            residuals = self._images[:, :m] @ rotation - vectors * values
+        return RitzPairs(values, vectors, residuals, status, n_products, False)
 
 
-def _orthonormal_to(Q: Vectors, block: Vectors) -> Vectors:
-    """Return an orthonormal basis of a block's part that is orthogonal to Q.
+def _orthonormal(block: Vectors, Q: Vectors | None = None) -> Vectors:
+    """Return an orthonormal basis of a block, orthogonal to Q.
 
-    Each pass removes Q and makes the columns orthonormal by the eigenvectors of their dot products,
-    which costs matrix products only; the second pass repairs what rounding left in the first.
+    Each pass makes the columns orthonormal by the eigenvectors of their dot products, which costs
+    matrix products only; the second repairs what rounding left in the first. Q, orthonormal, was
+    removed from the block before; what rounding left of it is removed between the passes.
     """
     size = float(np.linalg.norm(block, axis=0).max(initial=0.0))
     negligible = 1e-12 if block.dtype == np.float64 else 1e-6
-    for smallest in (negligible * size, 0.5):
-        block = block - Q @ (Q.T @ block)
-        squares, rotation = np.linalg.eigh((block.T @ block).astype(np.float64))
-        kept = squares > smallest**2
-        block = block @ (rotation[:, kept] / np.sqrt(squares[kept])).astype(block.dtype)
-        block = block[:, max(0, block.shape[1] - (len(Q) - Q.shape[1])) :]
-    return block
+    block = _rotated(block, negligible * size)
+    if Q is None:
+        return _rotated(block, 0.5)
+    block = _rotated(block - Q @ (Q.T @ block), 0.5)
+    return block[:, max(0, block.shape[1] - (len(Q) - Q.shape[1])) :]
+
+
+def _rotated(block: Vectors, smallest: float) -> Vectors:
+    """Return a basis that is orthonormal up to rounding, without directions of small length."""
+    squares, rotation = np.linalg.eigh((block.T @ block).astype(np.float64))
+    kept = squares > smallest**2
+    return np.asarray(block @ (rotation[:, kept] / np.sqrt(squares[kept])).astype(block.dtype))
