@@ -28,7 +28,7 @@ from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
-from mercer.solvers.decomposition import native_settings
+from mercer.solvers.decomposition import blame_overflow, native_settings
 
 from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
@@ -259,9 +259,13 @@ def solve_pairs(
     }
     evaluator, objects = gram.native
     begin = perf_counter()
-    found = evaluator.solve_class_pairs(
-        objects, problems, native_settings(settings), settings.callback
-    )
+    try:
+        found = evaluator.solve_class_pairs(
+            objects, problems, native_settings(settings), settings.callback
+        )
+    except ValueError as error:
+        blame_overflow(gram, error)
+        raise
     if found is None:
         return None
     return PairSolutions(order, ends, **found, seconds=perf_counter() - begin)
@@ -342,7 +346,7 @@ class PairFitting(Fitting):
         """Return by how much the intercepts on centred rows exceed those on the rows as given."""
         pairs, moved = self.pairs, self.centring
         if moved is None:
-            return np.zeros(len(pairs))
+            return np.zeros(len(pairs.intercept))
         place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()[pairs.order]
         parts = np.split(np.arange(len(place)), pairs.ends[:-1])
         sums = np.stack([pairs.coef[:, part] @ place[part] for part in parts], axis=1)
@@ -372,7 +376,9 @@ def suits(
     if machine.solver != "auto" or type(formulation) is not LossFormulation or formulation.hard:
         return False
     if not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
-        if machine.dtype == "float32" or machine.gap_tol is not None or is_watched(machine):
+        if machine.dtype == "float32" or machine.gap_tol is not None or machine.max_iter >= 0:
+            return False
+        if is_watched(machine):
             return False
         if not isinstance(scheme, OneVsOne | Single) or scheme.classes is None or not _small(X):
             return False
@@ -408,8 +414,9 @@ def fit_pairs(
     pairs = solve_pairs(formulation, gram, codes, len(classes), weight, settings)
     if pairs is None:
         return None
+    stalled = pairs.with_status("stalled").tolist()
     if isinstance(scheme, Single):
-        if len(pairs.with_status("stalled")):
+        if stalled:
             return None
         pairs.swap_sides()
     empty: Any = []
@@ -429,16 +436,14 @@ def fit_pairs(
     fitting.pairs, fitting.centring = pairs, centring
     fitting.sum_zero = formulation.fit_intercept
     fitting.tasks, fitting.outcomes = _Tasks(fitting), _Outcomes(fitting)  # type: ignore[assignment]
-    _finish_stalled(fitting, settings.after(0, perf_counter() - begin))
+    if stalled:
+        _finish(fitting, stalled, settings.after(0, perf_counter() - begin))
     return fitting
 
 
-def _finish_stalled(fitting: PairFitting, settings: Settings) -> None:
+def _finish(fitting: PairFitting, stalled: list[int], settings: Settings) -> None:
     """Solve and prove again, one by one, the problems that the native call did not finish."""
     pairs = fitting.pairs
-    stalled = pairs.with_status("stalled").tolist()
-    if not stalled:
-        return
     table = PairTable(pairs.coef, pairs.ends)
     begin = perf_counter()
     for p in stalled:
