@@ -155,7 +155,7 @@ class PairSolver {
       total += std::fabs(b);
     }
     quad = std::max(quad, 0.0);
-    const double primal = 0.5 * quad + cost, dual = -0.5 * quad - conjugates;
+    const double primal = 0.5 * quad + cost, dual = std::min(-0.5 * quad - conjugates, primal);
     // The value of row r is wrong by k(r, r)^1/2 `spread` at most: errors of kernel values are
     // independent, and those of sums add up. Every sum over the rows has m terms. A sum of
     // coefficients that is not 0 changes the dual by the intercept.

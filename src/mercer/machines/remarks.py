@@ -31,6 +31,10 @@ _EMPTY = 1e-3
 _NARROW = 1e-6
 """Width of an interval of intercepts that is rounding."""
 
+_MOST_PROBLEMS = 10
+"""Problems of a fit whose intercepts are looked at: of many pairs of classes some are always open,
+and a single one decides little."""
+
 
 def remark(machine: Any, fitting: Fitting, stacklevel: int) -> None:
     """Warn about a near-diagonal kernel matrix and an intercept that decides labels."""
@@ -61,6 +65,8 @@ def _near_diagonal(machine: Any, fitting: Fitting) -> str | None:
 def _open_intercept(machine: Any) -> str | None:
     """Return the warning of a classifier with a price C, where y f = 1 - excess."""
     if not hasattr(machine, "classes_") or not hasattr(machine, "C_") or not machine.fit_intercept:
+        return None
+    if len(machine._intercept_ranges) > _MOST_PROBLEMS:
         return None
     half = np.diff(machine._intercept_ranges, axis=1)[:, 0] / 2
     for p in np.flatnonzero(half > _NARROW):
