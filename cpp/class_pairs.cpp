@@ -173,8 +173,8 @@ class PairSolver {
       sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
     out.status[k] = static_cast<signed char>(sol_.status);
     out.rounding[k] = 2 * error;
-    out.primal[k] = primal + error;
-    out.dual[k] = dual - error;
+    out.primal[k] = std::nextafter(primal + error, infinite);
+    out.dual[k] = std::nextafter(dual - error, -infinite);
     out.terms[k] = primal;
     out.norm2[k] = quad;
     out.violation[k] = sol_.violation;
