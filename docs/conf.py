@@ -102,7 +102,9 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages without pages beside them; the empty column would narrow their tables.
-html_sidebars = dict.fromkeys(["index", "get-started", "kernels", "benchmarks", "literature"], [])
+html_sidebars = {
+    page: [] for page in ("index", "get-started", "kernels", "benchmarks", "literature")
+}
 
 api_reference.write(DOCS / "api")
 gallery_programs.write(ROOT / "examples", PROGRAMS)

@@ -2,8 +2,8 @@
 
 Usage: python -m tools.site.benchmark_page [--check]
 
-``make bench-page`` runs the benchmark, stores its result and calls this. The file states the machine
-and the date of the run; the page repeats both.
+``make bench-page`` runs the benchmark, stores its result and calls this. The file states the
+machine and the date of the run; the page repeats both.
 """
 
 import json
