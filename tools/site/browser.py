@@ -150,9 +150,12 @@ def dead_links(links: dict[str, set[str]], anchors: dict[str, set[str]]) -> list
                 ).exists()
             if not files[address]:
                 wrong.append(f"{page}: link to {target}")
-            elif fragment and address in anchors:
-                if urllib.parse.unquote(fragment) not in anchors[address]:
-                    wrong.append(f"{page}: no heading {target}")
+            elif (
+                fragment
+                and address in anchors
+                and urllib.parse.unquote(fragment) not in anchors[address]
+            ):
+                wrong.append(f"{page}: no heading {target}")
     return wrong
 
 
