@@ -101,7 +101,10 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "get-started": [], "kernels": [], "benchmarks": []}
+# Pages without pages beside them; the empty column would narrow their tables.
+html_sidebars = {
+    page: [] for page in ("index", "get-started", "kernels", "benchmarks", "literature")
+}
 
 api_reference.write(DOCS / "api")
 gallery_programs.write(ROOT / "examples", PROGRAMS)

@@ -26,7 +26,7 @@ def monthly_values(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Fit, print the parts and draw them where a file is named."""
+    """Fit, print the parts and draw them."""
     t, y = monthly_values(np.random.default_rng(0))
     X = t[:, None]
     kernel = 4.0 * RBF(0.02) + 1.0 * PeriodicGaussian(sigma=0.3, period=1.0)
@@ -44,8 +44,8 @@ def main() -> None:
     mean, std = model.predict(future, return_std=True)
     print(f"parts add up    {np.abs(trend + season - mean).max():.1e}")
     print(f"two years on    {mean[-1]:.2f} +- {1.96 * std[-1]:.2f}")
-    if len(sys.argv) > 1:
-        draw(sys.argv[1], t, y, future[:, 0], mean, std, trend, season)
+    picture = sys.argv[1] if len(sys.argv) > 1 else "time-series.png"
+    draw(picture, t, y, future[:, 0], mean, std, trend, season)
 
 
 def draw(path, t, y, future, mean, std, trend, season) -> None:

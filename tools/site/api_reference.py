@@ -114,20 +114,30 @@ def room_page(room: str, names: list[PublicName], page_of: dict[int, str]) -> st
     return "\n".join(lines) + "\n"
 
 
+def rooms_of_modules() -> dict[str, set[str]]:
+    """Return the packages under which objects of each module are known.
+
+    The pages of sources link to all objects of a module by the first of these packages.
+    """
+    rooms: dict[str, set[str]] = {}
+    for names in by_room().values():
+        for name in names:
+            if name.kind != "data":
+                rooms.setdefault(name.module, set()).add(name.room)
+    return rooms
+
+
 def write(folder: Path) -> None:
     """Write all pages of the reference; pages that did not change keep their date."""
     page_of = pages()
-    paths: dict[int, list[str]] = {}
-    for names in by_room().values():
-        for name in names:
-            if name.kind != "data":  # numbers and strings that are equal may be one object
-                paths.setdefault(id(name.value), []).append(name.path)
+    rooms = rooms_of_modules()
     made: dict[str, str] = {}
     for room, names in by_room().items():
         made[f"{room}-index"] = room_page(room, names, page_of)
         for name in names:
             if name.name != "__version__" and page_of.get(id(name.value), name.path) == name.path:
-                others = [path for path in paths.get(id(name.value), []) if path != name.path]
+                rest = rooms.get(name.module, set()) - {name.room}
+                others = sorted(f"{room}.{name.name}" for room in rest)
                 made[name.path] = object_page(name, others)
     rows = "\n".join(
         f"   * - :doc:`{room} <{room}-index>`\n     - {first_paragraph(room)}" for room in by_room()
