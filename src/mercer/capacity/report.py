@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.kernels import Linear
+from mercer.objects.callers import warn_caller
 
 from .bound import Bound, bound, state
 from .comparison import Comparison, compare
@@ -363,7 +363,7 @@ def generalization_report(
     if theta is not None and not theta > 0:
         raise ValueError(f"theta, a size of residuals, must be positive; got {theta!r}.")
     if tuned:
-        warnings.warn(TUNED, UserWarning, stacklevel=2)
+        warn_caller(TUNED, UserWarning)
     exact = leave_one_out(model, X, y, sample_weight, time_limit=time_limit, **fit_params)
     m = measure(model, X, y, sample_weight)
     page = _Page(m, delta, _chosen(m, tuned))

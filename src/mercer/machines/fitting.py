@@ -45,7 +45,7 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
             raise
         raise conclusion.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting, stacklevel=4)
+    conclusion.conclude(machine, fitting)
     return machine
 
 
@@ -101,7 +101,7 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting, stacklevel=3)
+    conclusion.conclude(machine, fitting)
     return machine
 
 
