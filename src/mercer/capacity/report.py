@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import Linear
+from mercer.objects.callers import warn_caller
 
 from . import vocabulary
 from .bound import Bound, bound, state
@@ -360,40 +360,9 @@ def generalization_report(
     >>> float(report["leave-one-out"]), float(report["support vectors"])
     (0.5, 0.75)
     """
-    return report_on(
-        model,
-        X,
-        y,
-        sample_weight,
-        delta=delta,
-        holdout=holdout,
-        theta=theta,
-        tuned=tuned,
-        time_limit=time_limit,
-        fit_params=fit_params,
-    )
-
-
-def report_on(
-    model: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    *,
-    delta: float,
-    holdout: tuple[Any, Any] | None,
-    theta: float | None,
-    tuned: bool | None,
-    time_limit: float | None,
-    fit_params: dict[str, Any],
-) -> GeneralizationReport:
-    """Make the report; called by the public function and by the method of machines alone.
-
-    Both lie one call below the user, whose line the warning names.
-    """
     vocabulary.check({"delta": delta, "theta": theta})
     if tuned:
-        warnings.warn(TUNED, UserWarning, stacklevel=3)
+        warn_caller(TUNED, UserWarning)
     exact = leave_one_out(model, X, y, sample_weight, time_limit=time_limit, **fit_params)
     m = measure(model, X, y, sample_weight)
     page = _Page(m, delta, _chosen(m, tuned))

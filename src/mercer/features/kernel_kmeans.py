@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -35,6 +34,7 @@ from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import largest_eigenpairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -296,11 +296,10 @@ class KernelKMeans(
             rounding=rounding,
         )
         if found.status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"labels still changed at the {found.status.replace('_', ' ')}; increase max_iter "
                 "or time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @property

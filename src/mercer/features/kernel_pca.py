@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from mercer.kernels.conditional import polynomial_basis
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -589,11 +589,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             rounding=rounding,
         )
         if status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"the iteration ended by its {status.replace('_', ' ')}; the largest residual is "
                 f"{violation:.2g} of the largest eigenvalue, tol={self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _learn_inverse(self, data: TrainingData, kernel: Kernel) -> None:

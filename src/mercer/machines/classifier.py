@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Self
@@ -13,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Linear
+from mercer.objects.callers import warn_caller
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
@@ -103,12 +103,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         )
         limited = statuses.intersection(LIMITED) and not fitting.statuses.intersection(LIMITED)
         if limited and (self.max_iter >= 0 or self.time_limit is not None):
-            warnings.warn(
+            warn_caller(
                 "The machines behind the probabilities were stopped early by "
                 f"max_iter={self.max_iter} or time_limit={self.time_limit}; the machine itself was "
                 "not. The probabilities are less sharp than they could be; raise the limit.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     # -- what the base class asks for -------------------------------------------------------

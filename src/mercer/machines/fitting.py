@@ -46,9 +46,9 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
             raise
         raise conclusion.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting, stacklevel=4)
+    conclusion.conclude(machine, fitting)
     if start is None:  # a fit that continues another one says nothing new
-        remark(machine, fitting, stacklevel=4)
+        remark(machine, fitting)
     return machine
 
 
@@ -104,7 +104,7 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting, stacklevel=3)
+    conclusion.conclude(machine, fitting)
     return machine
 
 

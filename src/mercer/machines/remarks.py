@@ -8,10 +8,11 @@ Verri, 1999).
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mercer.objects.callers import warn_caller
 
 if TYPE_CHECKING:
     from .proving import Fitting
@@ -36,12 +37,11 @@ _MOST_PROBLEMS = 10
 and a single one decides little."""
 
 
-def remark(machine: Any, fitting: Fitting, stacklevel: int) -> None:
+def remark(machine: Any, fitting: Fitting) -> None:
     """Warn about a near-diagonal kernel matrix and an intercept that decides labels."""
     for finding in (_near_diagonal(machine, fitting), _open_intercept(machine)):
         if finding:
-            text = f"{type(machine).__name__}: {finding}"
-            warnings.warn(text, UserWarning, stacklevel=stacklevel)
+            warn_caller(f"{type(machine).__name__}: {finding}", UserWarning)
 
 
 def _near_diagonal(machine: Any, fitting: Fitting) -> str | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.capacity import GeneralizationReport
-from mercer.capacity.report import report_on
+from mercer.capacity import GeneralizationReport, generalization_report
 
 
 class Reported:
@@ -49,7 +48,7 @@ class Reported:
         GeneralizationReport
             Prints as a table; see :func:`mercer.capacity.generalization_report`.
         """
-        return report_on(
+        return generalization_report(
             self,
             X,
             y,
@@ -59,5 +58,5 @@ class Reported:
             theta=theta,
             tuned=tuned,
             time_limit=time_limit,
-            fit_params=fit_params,
+            **fit_params,
         )

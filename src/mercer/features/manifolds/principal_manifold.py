@@ -227,7 +227,7 @@ class RegularizedPrincipalManifold(Quantiser):
             domain = Domain(self.domain, self._counts())
             rows, weight = self._enter_rows(X, sample_weight)
             raised = self._fit(domain, rows, weight, begun)
-        warn_of(self.certificate_.status, type(self).__name__, 2)
+        warn_of(self.certificate_.status, type(self).__name__)
         if raised:
             raise KeyboardInterrupt
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised
 from mercer.kernels import Kernel, Linear, Normalized, resolve
+from mercer.objects.callers import warn_caller
 from mercer.solvers import Certificate
 
 from ..errors import ParameterError
@@ -273,10 +273,9 @@ def warn_of_limits(certificate: Certificate, name: str) -> None:
         "precision_limit": "The kernel matrix is too ill-conditioned for float64; increase alpha.",
     }
     if certificate.status in reasons:
-        warnings.warn(
+        warn_caller(
             f"{name} stopped with status {certificate.status!r} and relative duality gap "
             f"{certificate.relative_gap:.2g} after {certificate.n_iter} iterations. "
             f"{reasons[certificate.status]}",
             ConvergenceWarning,
-            stacklevel=3,
         )
