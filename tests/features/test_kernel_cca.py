@@ -85,7 +85,7 @@ def test_weights_are_repetition_and_zero_is_removal():
     np.testing.assert_allclose(weighted.correlations_, repeated.correlations_, atol=1e-9)
     pairs = zip(weighted.transform(a, b), repeated.transform(a, b), strict=True)
     for ours, theirs in pairs:
-        np.testing.assert_allclose(abs(ours), abs(theirs), atol=1e-6)
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)  # with their signs
 
 
 def test_memory_that_will_not_suffice_is_refused(monkeypatch):

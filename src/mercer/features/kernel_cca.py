@@ -144,7 +144,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                     "one of the two sides is constant in feature space (at least 2 different "
                     f"objects are needed; n_samples={data.n}), so nothing correlates with it."
                 )
-            signs = np.where((first.root @ P[:, :k]).sum(axis=0) < 0.0, -1.0, 1.0)
+            # The largest absolute projection is positive; sums of projections are rounding.
+            scores = first.root @ P[:, :k] / np.sqrt(first.weight)[:, None]
+            largest = scores[np.abs(scores).argmax(axis=0), np.arange(k)]
+            signs = np.where(largest < 0.0, -1.0, 1.0)
             P, Q = P[:, :k] * signs, Q[:k].T * signs
             self.correlations_, self.n_components_ = values[:k], k
             self.x_coef_, self._x_offsets = first.directions(P)
