@@ -189,7 +189,7 @@ def check(case: Case) -> Verdict:
         if found is None:
             continue
         optimum = -found
-        # An optimum of exactly 0 (all targets in the tube, hulls that meet) is found up to rounding.
+        # An optimum of exactly 0 (targets in the tube, hulls that meet) is found up to rounding.
         low, high = (min(optimum, 0), max(optimum, 0)) if abs(optimum) < _ZERO else (optimum,) * 2
         if exact(proof.dual) > high:
             false.append(f"{name}: dual {proof.dual!r} above the optimum {float(optimum)!r}")

@@ -22,7 +22,6 @@ import time
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -33,7 +32,6 @@ from mercer.kernels import Kernel
 from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
-from mercer.numerics.block_krylov import largest_eigenpairs
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike
@@ -45,8 +43,6 @@ from .spectrum_bounds import upper_bounds
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
-
-_DENSE_UP_TO = 500  # objects whose whole spectrum costs less than an iteration
 
 
 class KernelKMeans(
@@ -429,20 +425,12 @@ def _lower_bound(matrix: ProjectedGram, number: int) -> float:
     trace = matrix.trace()
     if number == 0:
         return trace
-    n = matrix.n
-    if n <= _DENSE_UP_TO or number > n // 8:
-        return trace - float(np.sort(scipy.linalg.eigvalsh(matrix.dense()))[-number:].sum())
-    rng = np.random.default_rng(0)
-    found = largest_eigenpairs(
-        matrix.exact,
-        n,
-        number,
-        cheap=matrix.cheap if matrix.has_cheap_products else None,
-        start=lambda width: matrix.start(width, rng),
-        trace=lambda: trace,
-        tol=1e-4,
-        rng=rng,
-    )
-    if found is None or not found.exact:
+    try:
+        found = matrix.leading(number, np.random.default_rng(0), tol=1e-4)
+    except KeyboardInterrupt:  # the labels are found; there is no bound yet
         return -math.inf
+    if not found.exact:
+        return -math.inf
+    if found.n_products == 0:
+        return trace - float(found.values.sum())
     return trace - float(upper_bounds(found.values, found.residual_norms, number, trace).sum())

@@ -19,7 +19,7 @@ from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
-from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
+from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
@@ -27,7 +27,7 @@ from mercer.solvers import Certificate
 
 from .base import as_precise
 from .preimages import preimages, refuse_without_rows
-from .projected_gram import ProjectedGram
+from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
@@ -36,8 +36,6 @@ Array = NDArray[np.float64]
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
 PREIMAGES = ("learned", "fixed_point", "gradient")
 
-_DENSE_UP_TO = 500  # objects for which the whole spectrum costs less than an iteration
-_FEW = 0.15  # of the components; more of them come from the whole spectrum
 _NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is rounding
 _ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
@@ -470,29 +468,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         k = 32 if share else (n if wanted is None else min(int(wanted), n))
         rng = generator(self.random_state)
         while True:
-            few = n > _DENSE_UP_TO and k <= _FEW * n
+            few = n > DENSE_UP_TO and k <= FEW * n
             iterative = few if self.eigen_solver in ("auto",) or share else k < n
             if self.eigen_solver == "dense" or not iterative:
                 return self._whole(matrix)
-            found = largest_eigenpairs(
-                matrix.exact,
-                n,
+            found = matrix.iterated(
                 k,
-                cheap=matrix.cheap if matrix.has_cheap_products else None,
-                start=lambda width: matrix.start(width, rng),
-                trace=None if self.allow_indefinite else matrix.rough_trace,
-                tol=float(self.tol),
-                max_products=1000 if self.max_iter is None else int(self.max_iter),
-                by_size=self.allow_indefinite,
-                rng=rng,
+                rng,
+                float(self.tol),
+                1000 if self.max_iter is None else int(self.max_iter),
+                self.allow_indefinite,
             )
-            if found is None:
-                if self.time_limit is None:
-                    raise KeyboardInterrupt
-                raise TimeoutError(
-                    f"time_limit={self.time_limit} ended before the first product with the kernel "
-                    "matrix, so there are no components; use a larger time_limit."
-                )
             enough = not share or found.values[:k].sum() >= float(wanted) * matrix.trace()
             if enough or found.status not in ("optimal", "precision_limit"):
                 return found

@@ -18,11 +18,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels.conditional import orthonormal
-from mercer.numerics.block_krylov import StopIterationRequest
+from mercer.numerics.block_krylov import RitzPairs, StopIterationRequest, largest_eigenpairs
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -31,6 +32,8 @@ _VALUES = 5e7  # kernel values between two looks at the clock and at pending sig
 _KEPT_BYTES = 2**30  # of single precision values that are kept rather than computed again
 _CHEAP_BYTES = 2**28  # the same, of rows of few numbers, whose values cost little
 _CHEAP_COLUMNS = 64
+DENSE_UP_TO = 500  # objects for which the whole spectrum costs less than an iteration
+FEW = 0.15  # of the components; more of them come from the whole spectrum
 _SAMPLE = 200  # objects whose columns give the start of an iteration
 _RANDOM = 0.05  # length of the random part of a start
 
@@ -57,6 +60,7 @@ class ProjectedGram:
         self._kept: list[tuple[int, Single]] | None = None  # first row, values up to the diagonal
         self._image: Array | None = None  # of the basis, before functions are removed
         self._n_jobs = n_jobs
+        self._time_limit = time_limit
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
 
     @cached_property
@@ -84,6 +88,51 @@ class ProjectedGram:
         if self._gram.linear or self._gram.kernel.pairwise:
             return False
         return self._coarse.dtype == "float32"
+
+    def leading(self, k: int, rng: np.random.Generator, tol: float) -> RitzPairs:
+        """Return the largest eigenvalues and their vectors: all wanted ones or what a limit left.
+
+        Directly for few objects or many eigenvalues, otherwise by the iteration. Raises
+        TimeoutError or KeyboardInterrupt where nothing was found before.
+        """
+        if self.n <= DENSE_UP_TO or k > FEW * self.n:
+            k = min(k, self.n)
+            values, vectors = scipy.linalg.eigh(
+                self.dense(), subset_by_index=(self.n - k, self.n - 1), overwrite_a=True
+            )
+            values, vectors = values[::-1], vectors[:, ::-1]
+            return RitzPairs(values, vectors, np.zeros_like(vectors), "optimal", 0, True)
+        return self.iterated(k, rng, tol)
+
+    def iterated(
+        self,
+        k: int,
+        rng: np.random.Generator,
+        tol: float,
+        max_products: int = 1000,
+        by_size: bool = False,
+    ) -> RitzPairs:
+        """Return Ritz pairs by the iteration on products; raises as `leading`."""
+        found = largest_eigenpairs(
+            self.exact,
+            self.n,
+            k,
+            cheap=self.cheap if self.has_cheap_products else None,
+            start=lambda width: self.start(width, rng),
+            trace=None if by_size else self.rough_trace,
+            tol=tol,
+            max_products=max_products,
+            by_size=by_size,
+            rng=rng,
+        )
+        if found is None:
+            if self._time_limit is None:
+                raise KeyboardInterrupt
+            raise TimeoutError(
+                f"time_limit={self._time_limit} ended before the first product with the kernel "
+                "matrix, so there are no components; use a larger time_limit."
+            )
+        return found
 
     def start(self, width: int, rng: np.random.Generator) -> Array:
         """Return vectors near the span of the first eigenvectors.
