@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.numerics.blas import mirrored
 from mercer.numerics.conjugate_gradients import conjugate_gradients
 
 if TYPE_CHECKING:
@@ -156,8 +157,7 @@ class Factorised:
         G, info = potri(self._factor, lower=1)
         if info:
             raise NotDefiniteError("the shifted kernel matrix is singular.")
-        G = np.tril(G)
-        G += np.tril(G, -1).T
+        G = mirrored(G)
         Q = self.shift.complement.Q
         if self.shift.complement.size:
             G -= Q @ Q.T / self._mu
