@@ -110,8 +110,8 @@ class Values:
 
     def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
         """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""
-        scale = None if whole is None else overall_scale(self.kernel)
-        if scale is None or scale not in wanted:
+        scale = overall_scale(self.kernel)
+        if whole is None or scale is None or scale not in wanted:
             return contracted(self.kernel, X, W, wanted) if wanted else {}
         rest = wanted - {scale}
         found = contracted(self.kernel, X, W, rest) if rest else {}
