@@ -222,6 +222,8 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
             if widths is None:
                 total = self._width_power * np.einsum("ij,ij->", H, squares)
                 return found | {self._width_name: total / self._common_width}
+        if X is Z:
+            np.fill_diagonal(H, 0.0)  # the difference is 0, and its terms would leave rounding
         A = np.asarray(X, dtype=np.float64)
         middle = A.mean(axis=0)  # differences do not change, and fewer digits cancel
         A = A - middle
