@@ -133,6 +133,13 @@ def test_evidence_gradients_of_the_whole_catalogue(example: Any) -> None:
     np.testing.assert_allclose(gradient, numeric, rtol=2e-4, atol=2e-5)
 
 
+def test_samples_far_from_the_origin_leave_no_rounding_in_the_derivative_by_the_width() -> None:
+    rows = 1e3 + X
+    for kernel in (RBF(1e6), RBF([1e6, 1e6])):
+        slope = kernel._contract(rows, rows, 1e8 * np.eye(30), frozenset({"gamma"}))["gamma"]
+        np.testing.assert_array_equal(slope, 0.0)
+
+
 def test_leave_one_out_objective_is_that_of_fits_without_a_sample() -> None:
     model = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None, objective="loo")
     model.fit(X, y)

@@ -9,12 +9,13 @@ from ._dual import dual_coefficients
 from ._gram import eigenvalues, gram
 from ._mapping import feature_map
 from ._paths import coefficient_path
-from ._processes import penalty_path, posterior
+from ._processes import coverage, penalty_path, posterior, relevances
 from ._regression import tube
 from ._spectra import eigenfunctions, filters
 
 __all__ = [
     "coefficient_path",
+    "coverage",
     "decision_surface",
     "dual_coefficients",
     "eigenfunctions",
@@ -25,5 +26,6 @@ __all__ = [
     "margin",
     "penalty_path",
     "posterior",
+    "relevances",
     "tube",
 ]

@@ -19,9 +19,11 @@ from mercer.gram.contraction import contracted
 from mercer.gram.diagonal import diagonal
 from mercer.gram.mapped_objects import views_of
 from mercer.kernels import Kernel, Precomputed
+from mercer.kernels.algebra import Product, Scaled, Sum
+from mercer.kernels.constant import Constant
 from mercer.kernels.from_sklearn import converted
 from mercer.kernels.hyperparameters import Hyperparameter, with_theta
-from mercer.kernels.white import contains_white, white_levels, without_white
+from mercer.kernels.white import White, contains_white, white_levels, without_white
 from mercer.objects.validation import count
 
 Array = NDArray[np.float64]
@@ -52,8 +54,12 @@ class Covariance(Protocol):
     def white(self, X: Any) -> Array:
         """Return what white noise adds to the diagonal."""
 
-    def contract(self, X: Any, W: Array) -> Array:
-        """Return sum_ij W_ij dC_ij / dtheta."""
+    def contract(self, X: Any, W: Array, whole: float | None = None) -> Array:
+        """Return sum_ij W_ij dC_ij / dtheta.
+
+        `whole`: sum_ij W_ij K_ij without white noise, where it is known: it is the derivative by
+        the logarithm of a scale of the whole kernel, which then costs nothing.
+        """
 
     def contract_pairs(self, X: Any, Z: Any, W: Array) -> Array:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta between two sets, which share no noise."""
@@ -101,6 +107,15 @@ class Values:
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
         return Prepared(self.latent, Z).tile(X)
+
+    def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
+        """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""
+        scale = overall_scale(self.kernel)
+        if whole is None or scale is None or scale not in wanted:
+            return contracted(self.kernel, X, W, wanted) if wanted else {}
+        rest = wanted - {scale}
+        found = contracted(self.kernel, X, W, rest) if rest else {}
+        return found | {scale: whole / float(self.kernel.get_params()[scale])}
 
     def pair_sums(self, X: Any, Z: Any, W: Array, wanted: frozenset[str]) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta by the names of parameters, without noise."""
@@ -187,11 +202,9 @@ class MercerCovariance(Values):
     def _wanted(self) -> frozenset[str]:
         return frozenset(entry.name for entry in self.free)
 
-    def contract(self, X: Any, W: Array) -> Array:
+    def contract(self, X: Any, W: Array, whole: float | None = None) -> Array:
         """Return sum_ij W_ij dC_ij / dtheta, by the chain rule of the logarithm."""
-        wanted = self._wanted
-        sums = contracted(self.kernel, X, W, wanted) if wanted else {}
-        return self._by_logarithm(sums, float(np.trace(W)))
+        return self._by_logarithm(self.sums(X, W, self._wanted, whole), float(np.trace(W)))
 
     def contract_pairs(self, X: Any, Z: Any, W: Array) -> Array:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta between two sets."""
@@ -273,14 +286,12 @@ class SklearnCovariance:
         """Return what white noise adds to the diagonal of `gram`."""
         return np.zeros(len(X)) if self._values is None else self._values.white(_rows(X))
 
-    def contract(self, X: Any, W: Array) -> Array:
+    def contract(self, X: Any, W: Array, whole: float | None = None) -> Array:
         """Return sum_ij W_ij dK_ij / dtheta."""
         if self._values is None:
             _, gradient = self.kernel(X, eval_gradient=True)
             return np.einsum("ijk,ij->k", gradient, W)
-        wanted = self._wanted
-        sums = contracted(self._values.kernel, _rows(X), W, wanted) if wanted else {}
-        return self._by_logarithm(sums)
+        return self._by_logarithm(self._values.sums(_rows(X), W, self._wanted, whole))
 
     @property
     def _wanted(self) -> frozenset[str]:
@@ -342,6 +353,25 @@ class SklearnCovariance:
         return np.array(
             [float(self.kernel(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(len(X))]
         )
+
+
+def overall_scale(kernel: Kernel) -> str | None:
+    """Return the name of a factor of the whole kernel but for white noise; None if it has none."""
+    if isinstance(kernel, Scaled):
+        return "scale" if kernel.scale > 0 and not contains_white(kernel) else None
+    if isinstance(kernel, Product) and not contains_white(kernel):
+        for name, part in (("left", kernel.left), ("right", kernel.right)):
+            if isinstance(part, Constant) and part.value > 0:
+                return f"{name}__value"
+    if isinstance(kernel, Sum):
+        for name, part, other in (
+            ("left", kernel.left, kernel.right),
+            ("right", kernel.right, kernel.left),
+        ):
+            inner = overall_scale(part) if isinstance(other, White) else None
+            if inner is not None:
+                return f"{name}__{inner}"
+    return None
 
 
 def _weighted(gradient: dict[str, Array], w: Array) -> dict[str, Any]:

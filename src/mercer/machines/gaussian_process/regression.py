@@ -321,8 +321,10 @@ class GaussianProcessRegressor(ProcessRegressor):
             basis = None if basis is None else basis[rows]
         at = evaluate(covariance, X, Y, noise, basis)
         loo = self.objective == "loo"
-        if gradient:
-            slope = covariance.contract(X, loo_gradient(at) if loo else evidence_gradient(at))
+        if gradient and loo:
+            slope = covariance.contract(X, loo_gradient(at))
+        elif gradient:
+            slope = covariance.contract(X, *evidence_gradient(at, Y))
         return log_loo(at) if loo else log_evidence(at, Y), slope
 
     def _value(
@@ -493,4 +495,4 @@ class GaussianProcessRegressor(ProcessRegressor):
         value = log_evidence(at, self._targets)
         if not eval_gradient:
             return value
-        return value, covariance.contract(self.X_train_, evidence_gradient(at))
+        return value, covariance.contract(self.X_train_, *evidence_gradient(at, self._targets))
