@@ -72,6 +72,7 @@ sphinx_gallery_conf = {
     "notebook_images": False,
     "image_scrapers": ("matplotlib",),
     "min_reported_time": 10_000,
+    "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": None,
 }
@@ -84,6 +85,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_search_summary = False  # excerpts are fetched, which browsers refuse on file://
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "mercer"},
     "navbar_align": "left",

@@ -18,10 +18,12 @@ def noisy(n, columns=3):
 @pytest.mark.spec("SM-6.03")
 def test_a_path_of_warm_starts_costs_a_tenth_of_the_kernel_values():
     X, y = noisy(400, columns=60)  # wide rows, whose kernel values are worth keeping
-    machines = warm_path(SVC(gamma=0.03), X, y, C_start=2.0, step=-0.1, C_stop=1.0)
+    machines = warm_path(
+        SVC(gamma=0.03, solver="decomposition"), X, y, C_start=2.0, step=-0.1, C_stop=1.0
+    )
     assert [m.C for m in machines] == pytest.approx(np.arange(2.0, 0.95, -0.1))
     assert {m.certificate_.status for m in machines} == {"optimal"}
-    cold = [SVC(gamma=0.03, C=m.C).fit(X, y) for m in machines]
+    cold = [SVC(gamma=0.03, C=m.C, solver="decomposition").fit(X, y) for m in machines]
     for one, other in zip(machines, cold, strict=True):
         assert one.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-3)
     spent = sum(m.certificate_.n_kernel_values for m in machines[1:])

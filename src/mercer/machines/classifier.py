@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
@@ -20,6 +19,7 @@ from mercer.solvers import Certificate
 from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
+from .conventions import ClassifierMixin
 from .cross_fitting import LIMITED, cross_fitted
 from .data import check_labels, check_objects
 from .documentation import documented
@@ -34,7 +34,7 @@ from .multiclass import (
     votes,
 )
 from .offered import offered_if
-from .parameters import check_choice, check_common, check_flag
+from .parameters import check_choice, check_common, check_flags
 from .prediction import PairPredictor
 from .proving import Fitting
 from .record import PointStatus
@@ -58,6 +58,8 @@ _FEW_PAIRS = 4
 @documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
+
+    n_iter_: NDArray[np.int32]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
@@ -113,9 +115,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _check_parameters(self) -> None:
         check_common(self)
-        check_flag("probability", self.probability)
+        check_flags(self, "probability", "break_ties")
         check_choice("calibration", self.calibration, calibration.CALIBRATIONS)
-        check_flag("break_ties", self.break_ties)
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":

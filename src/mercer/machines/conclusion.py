@@ -163,7 +163,7 @@ def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
 def conclude(machine: KernelMachine, fitting: Fitting, stacklevel: int) -> None:
     """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
     statuses = fitting.statuses
-    if fitting.interrupted:
+    if "interrupted" in statuses and fitting.interrupted:
         raise KeyboardInterrupt(
             f"{type(machine).__name__}.fit was interrupted; the estimator holds the best model so "
             "far (certificate_.status is 'interrupted')."

@@ -28,6 +28,7 @@ from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.gram.mapped_objects import Views, sharing, views_of
 from mercer.kernels import Kernel, resolve
+from mercer.objects.parameters import EstimatorParameters
 from mercer.objects.validation import count, take, taken_by
 
 from .data import check_objects, check_training_objects, forget_columns
@@ -106,7 +107,7 @@ class TrainingData:
         )
 
 
-class KernelEstimator(CallbackSupport, BaseEstimator):
+class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     """Base class of all estimators that are fitted with a kernel.
 
     A subclass has the parameter ``kernel`` and, for kernels given by name, ``gamma``, ``degree``

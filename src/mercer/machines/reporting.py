@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.capacity import GeneralizationReport, generalization_report
+from mercer.capacity import GeneralizationReport
+from mercer.capacity.report import report_on
 
 
 class Reported:
@@ -48,7 +49,7 @@ class Reported:
         GeneralizationReport
             Prints as a table; see :func:`mercer.capacity.generalization_report`.
         """
-        return generalization_report(
+        return report_on(
             self,
             X,
             y,
@@ -58,5 +59,5 @@ class Reported:
             theta=theta,
             tuned=tuned,
             time_limit=time_limit,
-            **fit_params,
+            fit_params=fit_params,
         )

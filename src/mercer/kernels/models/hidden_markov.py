@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.objects.parameters import integer, real
+from mercer.objects.parameters import EstimatorParameters, integer, real
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
 from .baum_welch import Convergence, train
@@ -31,7 +31,7 @@ COORDINATES = ("simplex", "softmax")
 TABLES = ("initial", "transition", "emission")
 
 
-class HiddenMarkov(BaseEstimator):
+class HiddenMarkov(EstimatorParameters, BaseEstimator):
     r"""A hidden Markov model of sequences of symbols, trained by EM.
 
     A path h of hidden states runs through the sequence x and emits its symbols:

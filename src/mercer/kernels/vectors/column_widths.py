@@ -25,7 +25,7 @@ from mercer.gram.program import Builder
 from mercer.numerics.blas import product
 from mercer.objects.parameters import positive
 from mercer.objects.rows import dense_column
-from mercer.objects.validation import VECTORS
+from mercer.objects.validation import VECTORS, count
 
 from ..base import Wanted
 from ..stated_spectrum import DrawsFrequencies
@@ -185,6 +185,22 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
                 for j, w in enumerate(widths)
             ]
         )
+
+    def _diagonal_gradient(self, X: Any) -> dict[str, Array]:
+        widths, n = self._widths, count(X)  # k(x, x) = 1 for all widths
+        of_width = np.zeros(n if widths is None else (len(widths), n))
+        others = self._other_slopes(np.zeros((1, 1))).items()
+        found = {name: np.broadcast_to(slope[0], (n,)) for name, slope in others}
+        return found | {self._width_name: of_width}
+
+    def _contract_rows(self, X: Any, Z: Any, W: Array) -> Array:
+        widths, p = self._widths, self._width_power
+        weights = self._common_width**p if widths is None else widths**p
+        H = W * self._slope(self._squares(X, Z))
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Z))
+        middle = B.mean(axis=0)
+        differences = H.sum(axis=1)[:, None] * (A - middle) - product(H, B - middle)
+        return 2.0 * weights * differences
 
     def _contract(self, X: Any, Z: Any, W: Array, wanted: Wanted = None) -> dict[str, Any]:
         widths = self._widths

@@ -65,6 +65,7 @@ def maximise(
     time_limit: float | None,
     report: Callable[..., bool] | None,
     plain: Objective | None = None,
+    precision: float | None = None,
 ) -> Found:
     """Return the best point that is reached from any of the starting points.
 
@@ -85,6 +86,8 @@ def maximise(
         Told of every evaluation; returns whether to stop.
     plain : callable, optional
         Minus the objective, for a callable optimizer.
+    precision : float, optional
+        Relative change of the objective at which L-BFGS-B stops; default: SciPy's.
     """
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
@@ -112,7 +115,12 @@ def maximise(
                     best.theta, best.value, best.gradient = np.array(theta), -value, None
                 continue
             result = scipy.optimize.minimize(
-                negative, start, method="L-BFGS-B", jac=True, bounds=bounds
+                negative,
+                start,
+                method="L-BFGS-B",
+                jac=True,
+                bounds=bounds,
+                options=None if precision is None else {"ftol": precision},
             )
             if result.status == 1:  # of SciPy: too many evaluations
                 best.status = "iteration_limit"

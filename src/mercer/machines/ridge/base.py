@@ -19,7 +19,7 @@ from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator, TrainingData
-from ..parameters import check_choice, check_flag, check_positive
+from ..parameters import check_choice, check_flags, check_positive
 from ..progress import watched
 from ..reporting import Reported
 from .iterating import Limits
@@ -59,7 +59,7 @@ class RidgeMachine(Reported, KernelEstimator):
         return resolve(kernel, gamma, self.degree, self.coef0)
 
     def _check_parameters(self) -> None:
-        check_flag("fit_intercept", self.fit_intercept)
+        check_flags(self, "fit_intercept")
         check_choice("solver", self.solver, SOLVERS)
         check_positive("tol", self.tol)
         if self.time_limit is not None:
