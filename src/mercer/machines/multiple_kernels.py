@@ -45,7 +45,7 @@ from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
 from mercer.solvers import Certificate
 
-from .parameters import check_flag, check_positive
+from .parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
 
@@ -154,7 +154,7 @@ class _MultipleKernels(BaseEstimator):
         """
         begin = perf_counter()
         check_positive("tol", self.tol)
-        check_flag("normalise", self.normalise)
+        check_flags(self, "normalise", "fit_intercept")
         if not float(self.norm) >= 1.0:
             raise ValueError(f"norm must be at least 1, or infinity; got {self.norm!r}.")
         kernels = self._checked_kernels()
@@ -244,7 +244,7 @@ class _Search:
             if w:
                 K += w * matrix
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the final machine says so
+            warnings.simplefilter("ignore")  # the final machine says it again
             self.inner.fit(K, self.data.y, sample_weight=self.data.weight)
         self.n_machines += 1
         proof = self.inner.certificate_
