@@ -107,6 +107,15 @@ def test_no_weights_give_a_smaller_value(norm):
         assert other.primal >= model.certificate_.dual
 
 
+def test_a_corner_at_which_the_dual_solution_is_not_unique():
+    """Repeated rows and a linear kernel: the gradient of one solution is not that of the value."""
+    X = np.repeat([[1.0, 3.0], [2.0, 1.0], [3.0, 3.0], [4.0, 1.0]], 4, axis=0)
+    y = np.repeat([1, 2, 1, 2], 4)
+    model = MultipleKernelSVC([RBF(0.5), Linear()]).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.primal == pytest.approx(1.125, rel=1e-3)
+
+
 def test_regression_weights_and_several_classes():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))

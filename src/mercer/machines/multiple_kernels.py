@@ -73,9 +73,6 @@ class _State:
     q: Array
     primal: float
 
-    def gap(self, norm: float) -> float:
-        return self.primal - self.bound(norm)
-
     def bound(self, norm: float) -> float:
         """Return the lower bound on the optimum over weights and machines."""
         return self.value + 0.5 * float(self.weights @ self.q) - 0.5 * dual_norm(self.q, norm)
@@ -236,6 +233,10 @@ class _Search:
         self.inner.set_params(warm_start=True)
         self.n_machines = 0
         self.stopped: str | None = None
+        self.best: _State | None = None
+        # The coefficients of any machine bound the optimum from below, not only those of the best:
+        # where several are optimal, one machine may have a poor bound.
+        self.bound = -math.inf
 
     def at(self, weights: Array) -> _State:
         """Return the machine at some weights."""
@@ -248,7 +249,11 @@ class _Search:
             self.inner.fit(K, self.data.y, sample_weight=self.data.weight)
         self.n_machines += 1
         proof = self.inner.certificate_
-        return _State(weights, float(proof.dual), self.squares(self.inner), float(proof.primal))
+        state = _State(weights, float(proof.dual), self.squares(self.inner), float(proof.primal))
+        self.bound = max(self.bound, state.bound(self.norm))
+        if self.best is None or state.primal < self.best.primal:
+            self.best = state
+        return state
 
     def squares(self, machine: Any, rows: Any = None) -> Array:
         """Return q_m = sum over the problems of beta'K_m beta."""
@@ -263,12 +268,19 @@ class _Search:
         m = len(self.matrices)
         if math.isinf(self.norm) or m == 1:
             return self.at(np.ones(m))
-        start = np.full(m, m ** (-1.0 / self.norm))
-        return self._reduced_gradients(start) if self.norm == 1.0 else self._updates(start)
+        state = self.at(np.full(m, m ** (-1.0 / self.norm)))
+        if self.norm == 1.0:
+            state = self._reduced_gradients(state)
+            if not self._done():  # a corner, where the gradient is not unique
+                state = self.at(_on_simplex(0.9 * state.weights + 0.1 / m))
+        self._updates(state)
+        assert self.best is not None
+        return self.best
 
-    def _done(self, state: _State) -> bool:
+    def _done(self) -> bool:
         """Return whether the gap is small enough, or a limit was reached."""
-        if state.gap(self.norm) <= 0.5 * self.owner.tol * abs(state.primal):
+        assert self.best is not None
+        if self.best.primal - self.bound <= 0.5 * self.owner.tol * abs(self.best.primal):
             return True
         if self.n_machines >= self.owner.max_iter:
             self.stopped = "iteration_limit"
@@ -276,22 +288,19 @@ class _Search:
             self.stopped = "time_limit"
         return self.stopped is not None
 
-    def _updates(self, weights: Array) -> _State:
+    def _updates(self, state: _State) -> None:
         """Alternate between machine and weights: d_m ~ |f_m|^(2 / (p + 1))."""
-        state = self.at(weights)
-        while not self._done(state):
+        while not self._done():
             lengths = state.weights * np.sqrt(state.q)
             powers = lengths ** (2.0 / (self.norm + 1.0))
             size = float(np.sum(powers**self.norm)) ** (1.0 / self.norm)
             if not size > 0.0:
-                break
+                return
             state = self.at(powers / size)
-        return state
 
-    def _reduced_gradients(self, weights: Array) -> _State:
+    def _reduced_gradients(self, state: _State) -> _State:
         """Descend on the simplex along reduced gradients, kernels leaving one by one."""
-        state = self.at(weights)
-        while not self._done(state):
+        while not self._done():
             direction = self._direction(state)
             if not direction.any():
                 break
@@ -327,7 +336,7 @@ class _Search:
                 return self._line(state, direction, longest, full)
             # Still falling at the face: the kernel leaves, and the rest goes on in its direction.
             state, largest = full, int(np.argmax(full.weights))
-            if self._done(state):
+            if self._done():
                 return state
             direction = direction.copy()
             direction[largest] += direction[blocked]
@@ -346,7 +355,7 @@ class _Search:
             slope = float(-0.5 * middle.q @ direction)
             if middle.value < best.value:
                 best = middle
-            if abs(slope) <= 0.05 * abs(steep) or self._done(middle):
+            if abs(slope) <= 0.05 * abs(steep) or self._done():
                 return best
             if slope < 0.0:
                 low, low_slope = step, slope
@@ -360,7 +369,7 @@ class _Search:
         kept = self.data.kept
         rows = machine.support_ if kept is None else np.searchsorted(kept, machine.support_)
         state = _State(weights, float(proof.dual), self.squares(machine, rows), float(proof.primal))
-        dual = min(state.bound(self.norm), state.value)
+        dual = min(max(state.bound(self.norm), self.bound), state.primal)
         gap = max(state.primal - dual, 0.0)
         # The terms of the primal are all positive: their sum is the primal value.
         relative = gap / abs(state.primal) if state.primal else 0.0
