@@ -73,7 +73,8 @@ def test_the_toy_path_ends_at_the_hard_margin():
     assert path.at(1e6).coef * y == pytest.approx([0.5, 0.5, 1.0, 0.0])
     assert path.at(1e6).intercept == pytest.approx(-1.0)
     # Below the first breakpoint every row is at its bound, and an interval of intercepts is right.
-    model = SVC(kernel="linear", C=0.1, tol=1e-10).fit(X, y)
+    with pytest.warns(UserWarning, match="the intercept is not unique"):
+        model = SVC(kernel="linear", C=0.1, tol=1e-10).fit(X, y)
     assert len(model.free_support_) == 0
     assert path.at(0.1).intercept == pytest.approx(model.intercept_[0], abs=1e-8)
     assert path.coef.shape == (5, 4)

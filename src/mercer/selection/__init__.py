@@ -18,7 +18,9 @@ from .grid import kernel_grid
 from .holdout import HoldoutRisk, holdout_risk, train_valid_test_split
 from .holdout_search import HoldoutSearchCV, ValidationSetWarning
 from .joint import JointMinimum, joint_minimise
+from .kernel_descent import KernelOptimum, optimise_kernel
 from .left_out import LeaveNOut, empirical_influence, loo_risk
+from .noise import noise_level, tube_from_noise
 from .power_spectrum import PowerSpectrum, estimate_power_spectrum, kernel_from_power_spectrum
 from .purity import purity_at_efficiency
 from .search import (
@@ -51,6 +53,7 @@ __all__ = [
     "HoldoutSearchCV",
     "InformationCriteria",
     "JointMinimum",
+    "KernelOptimum",
     "KernelScaleWarning",
     "LeaveNOut",
     "PathPoint",
@@ -81,11 +84,14 @@ __all__ = [
     "learning_curve",
     "loo_risk",
     "nic",
+    "noise_level",
+    "optimise_kernel",
     "purity_at_efficiency",
     "radius_margin",
     "regularization_path",
     "suggest",
     "train_valid_test_split",
+    "tube_from_noise",
     "tune",
     "validation_curve",
     "warm_path",
