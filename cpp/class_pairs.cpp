@@ -6,6 +6,7 @@
 
 #include "isa/dispatch.hpp"
 #include "leaving.hpp"
+#include "polish.hpp"
 #include "solver_parts.hpp"
 #include "thread_pool.hpp"
 
@@ -19,6 +20,14 @@ constexpr Index double_align = 16;
 constexpr Index strip_values = 32768;
 /// Pair steps after which a problem is left to the general solver.
 constexpr Index patience = 20000;
+/// A violation that needs no polishing.
+constexpr double polished = 1e-12;
+/// Linear systems that a problem is polished with at a time.
+constexpr int systems = 12;
+/// Multiply-adds of polishing for every one of the pair steps before it.
+constexpr Index polish_share = 4;
+/// Multiply-adds of polishing that nobody notices.
+constexpr Index polish_least = Index(1) << 16;
 /// A coefficient this close to its bound, relative to the size it can have, is at it.
 constexpr double next_to_bound = 1e-13;
 /// Error of a kernel value in units of the rounding of float64.
@@ -90,23 +99,28 @@ class PairSolver {
         sol_.status = Status::time_limit;
         break;
       }
-      t.max_steps = limit - sol_.n_iter;
+      // Pair steps crawl on badly scaled problems; the free variables solve a linear system.
+      const Index chunk = (100 + 20 * m_) << round;
+      t.max_steps = std::min(limit - sol_.n_iter, chunk);
       ops<double>().inner(t);
-      sol_.n_iter += t.steps;
+      const Index steps = t.steps;
+      const bool closer = t.violation <= t.tol;
+      sol_.n_iter += steps;
       double largest = 0;
       for (Index r = 0; r < m_; ++r) largest = std::max(largest, std::fabs(t.beta[r]));
       for (Index r = 0; r < m_; ++r) sol_.beta[r] = settled(r, t.beta[r], largest);
       repair();
       rebuild();
       summarise(problem_, sol_);
+      if (settings_.gap_tol <= 0) polish(limit, polish_least + polish_share * steps * m_);
       const bool met = sol_.violation <= settings_.tol * (1 + 1e-9);
       if (met && sol_.relative_gap <= gap) return;
       if (stop_.load(std::memory_order_relaxed)) continue;
-      if (sol_.n_iter >= limit || t.steps == 0) {
+      if (sol_.n_iter >= limit || steps == 0) {
         if (!met) sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
         return;
       }
-      t.tol *= met ? 0.1 : 0.5;
+      if (met || closer) t.tol *= met ? 0.1 : 0.5;
       for (Index r = 0; r < m_; ++r) t.beta[r] = sol_.beta[r], t.values[r] = sol_.values[r];
     }
     if (sol_.status != Status::optimal) {
@@ -254,6 +268,45 @@ class PairSolver {
     }
   }
 
+  /// Solves for the free variables; pair steps mend the others in between. Keeps the best point.
+  /// Ends after so many multiply-adds.
+  void polish(Index limit, Index operations) {
+    const auto kernel = [this](Index i, Index j) { return matrix_[i * stride_ + j]; };
+    best_ = sol_;
+    for (int k = 0; k < systems && best_.violation > polished; ++k) {
+      Index free = 0;
+      for (Index r = 0; r < m_; ++r)
+        free += sol_.beta[r] > problem_.lower[r] && sol_.beta[r] < problem_.upper[r];
+      operations -= free * free * free;
+      if (operations < 0) break;
+      const double part = polish_step(problem_, kernel, sol_);
+      if (part == 0) break;
+      refresh();
+      if (part < 1) continue;  // one more coefficient is at its bound
+      if (best_.violation <= polished) break;
+      InnerTask<double>& t = slots_.task;
+      const double tol = t.tol;
+      for (Index r = 0; r < m_; ++r) t.beta[r] = sol_.beta[r], t.values[r] = sol_.values[r];
+      t.tol = std::max(polished, 1e-3 * sol_.violation);
+      t.max_steps = std::min(4 * m_, std::max<Index>(limit - sol_.n_iter, 0));
+      ops<double>().inner(t);
+      t.tol = tol;
+      best_.n_iter = sol_.n_iter += t.steps;
+      if (t.steps == 0) break;
+      std::copy_n(t.beta, m_, sol_.beta.begin());
+      refresh();
+    }
+    std::swap(sol_, best_);
+  }
+
+  /// The proof of the coefficients as they are, and the best ones so far.
+  void refresh() {
+    repair();
+    rebuild();
+    summarise(problem_, sol_);
+    if (sol_.violation < best_.violation) best_ = sol_;
+  }
+
   /// values = K beta, afresh.
   void rebuild() {
     std::fill_n(slots_.task.values, slots_.task.size, 0.0);
@@ -275,7 +328,7 @@ class PairSolver {
   Index stride_ = 0, capacity_ = 0, placed_ = 0, m_ = 0, ni_ = 0;
   double worst_ = 0;
   Problem problem_;
-  Solution sol_;
+  Solution sol_, best_;
   std::vector<const double*> rows_;
   std::vector<double> coef_;
 };

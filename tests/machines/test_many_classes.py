@@ -213,3 +213,30 @@ def test_linear_pairs_do_not_see_a_translation(sparse):
     assert np.mean(far.predict(form(X + 2.0**24)) == near.predict(form(X))) > 0.95
     again = far.certify(form(X + 2.0**24), y)
     assert again.primal == pytest.approx(far.certificate_.primal, rel=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_pairs_are_polished_as_single_problems_are(monkeypatch, kernel):
+    # More free coefficients than the linear kernel has rank: some belong to their bounds.
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(300, 4)).round(3), np.arange(300) % 25
+    model = SVC(kernel=kernel, decision_function_shape="ovo").fit(X, y)
+    assert isinstance(model._record.excess, class_pairs.PairTable)
+    assert model.certificate_.kkt_violation < 1e-10
+    other = one_by_one(
+        monkeypatch, SVC(kernel=kernel, decision_function_shape="ovo", dtype="float64"), X, y
+    )
+    assert other.certificate_.kkt_violation < 1e-10
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-9)
+
+
+def test_time_that_is_over_ends_the_problems_one_by_one(monkeypatch):
+    clock = iter(range(0, 10**6, 100))
+    monkeypatch.setattr(class_pairs, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(class_pairs, "_alone", None)
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(240, 4)) * 2.0**20, np.arange(240) % 20
+    with pytest.warns(ConvergenceWarning):
+        model = SVC(kernel="linear", time_limit=50.0).fit(X, y)
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.dual <= model.certificate_.primal

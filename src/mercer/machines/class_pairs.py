@@ -30,7 +30,7 @@ from mercer.solvers.decomposition import native_settings
 
 from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
-from .multiclass import OneVsOne, Scheme, Single, pair_position
+from .multiclass import OneVsOne, Scheme, Single, pair_position, pair_shifts
 from .proving import Fitting, assumption, prove
 from .solving import solve_tasks
 
@@ -312,11 +312,7 @@ class PairFitting(Fitting):
         pairs, moved = self.pairs, self.centring
         if moved is None:
             return np.zeros(len(pairs))
-        place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()[pairs.order]
-        parts = np.split(np.arange(len(place)), pairs.ends[:-1])
-        sums = np.stack([pairs.coef[:, part] @ place[part] for part in parts], axis=1)
-        i, j = np.triu_indices(len(pairs.ends), 1)
-        return np.asarray(sums[j - 1, i] + sums[i, j])
+        return pair_shifts(moved, pairs.coef, _blocks(pairs.ends), pairs.order)
 
     def alpha_shares(self) -> Array:
         """Return sum_i |beta_i| / sum_i s_i of every problem."""
@@ -380,7 +376,11 @@ def _finish_stalled(fitting: PairFitting, settings: Settings) -> None:
     table = PairTable(pairs.coef, pairs.ends)
     begin = perf_counter()
     for p in pairs.with_status("stalled").tolist():
-        alone = _alone(fitting, p, table[p], settings.after(0, perf_counter() - begin))
+        spent = perf_counter() - begin
+        if settings.time_limit is not None and spent >= settings.time_limit:
+            pairs.rename("stalled", "time_limit")  # their proofs are those of the native call
+            break
+        alone = _alone(fitting, p, table[p], settings.after(0, spent))
         (measure,) = prove(alone, settings.n_jobs)[1]
         (solution,), (outcome,) = alone.solutions, alone.outcomes
         marks = (outcome.beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8)
@@ -426,6 +426,11 @@ def _alone(fitting: PairFitting, p: int, start: Array, settings: Settings) -> Fi
         outcomes,
         sum_zero=fitting.sum_zero,
     )
+
+
+def _blocks(ends: Rows) -> list[slice]:
+    """Return the sorted rows of each class."""
+    return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def _put(table: NDArray[Any], ends: Rows, i: int, j: int, values: NDArray[Any]) -> None:

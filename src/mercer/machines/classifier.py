@@ -51,8 +51,9 @@ _ROWS, _BLOCK = 12, 2**20
 """Rows that are predicted together, one against one: at least so many, or such that the values of
 their problems stay in the cache of a processor."""
 
-_FEW_PAIRS = 4
-"""Up to so many classes, one product with all pairs is faster than one product per class."""
+_FEW_PAIRS, _FEW_LINEAR_PAIRS = 4, 19
+"""Up to so many classes, one product with all pairs is faster than one product per class. Linear
+kernels have one weight vector per pair, found from a matrix of all vectors and all pairs."""
 
 
 @documented
@@ -198,8 +199,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _values_of(self, X: Any) -> Array:
         """Return the decision values of all binary problems on validated objects."""
-        many = self._one_against_one() and len(self.classes_) > _FEW_PAIRS
-        if many and self._linear is None and type(self.kernel_) is not Linear:
+        few = _FEW_LINEAR_PAIRS if type(self.kernel_) is Linear else _FEW_PAIRS
+        many = self._one_against_one() and len(self.classes_) > few
+        if many and self._linear is None:
             predictor = self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
             return predictor(X)
         values = self.expansion_.evaluate(X, self.n_jobs)

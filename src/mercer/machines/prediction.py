@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.objects.validation import take
+from mercer.solvers.centring import centring
 
-from .multiclass import few_values, pair_groups, pair_places
+from .multiclass import few_values, pair_groups, pair_places, pair_shifts
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
@@ -46,6 +47,11 @@ class PairPredictor:
             )
             blocks = [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
         self.intercept, self.n_jobs, k = machine.intercept_, machine.n_jobs, len(blocks)
+        # The two classes of a pair cancel: far from the origin only what is centred keeps digits.
+        self.moved = centring(kernel, vectors, machine._sums_to_zero)
+        if self.moved is not None:
+            vectors = self.moved.rows
+            self.intercept = self.intercept + pair_shifts(self.moved, coef, blocks, None)
         self.products = Products(
             Prepared(kernel, vectors, machine._precision),
             [(b.start, coef[:, b].T) for b in blocks],
@@ -62,6 +68,7 @@ class PairPredictor:
         """
         k = self.n_classes
         # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
+        X = X if self.moved is None else self.moved.move(X)
         parts = self.products(X, self.n_jobs)
         if few_values(len(parts), k):
             of_first, of_second = pair_places(k)
