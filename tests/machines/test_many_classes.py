@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
-from mercer.machines import class_pairs
+from mercer.machines import class_pairs, prediction
 from mercer.machines.multiclass import one_score_per_class, pair_position, pairs, votes
 from mercer.solvers import Certificate
 
@@ -240,3 +240,28 @@ def test_time_that_is_over_ends_the_problems_one_by_one(monkeypatch):
         model = SVC(kernel="linear", time_limit=50.0).fit(X, y)
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.dual <= model.certificate_.primal
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_votes_of_very_many_pairs_are_those_of_their_values(monkeypatch, dtype):
+    X, y = blobs()
+    y = np.where(y == y.max(), y.min(), y)  # classes of different sizes
+    model = SVC(gamma=0.3, dtype=dtype, decision_function_shape="ovo", n_jobs=2).fit(X, y)
+    expected = model.decision_function(X)
+    monkeypatch.setattr(prediction, "_MANY", 2)
+    model = pickle.loads(pickle.dumps(model))
+    values = model.decision_function(X)
+    np.testing.assert_allclose(values, expected, atol=1e-11)
+    labels = model.classes_[votes(values, len(model.classes_)).argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X), labels)
+    for n in (1, 3, 5, 17):  # one row alone, four or sixteen side by side
+        np.testing.assert_array_equal(model.decision_function(X[:n]), values[:n])
+        np.testing.assert_array_equal(model.predict(X[:n]), labels[:n])
+
+
+def test_votes_of_values_that_are_not_finite_are_refused(monkeypatch):
+    monkeypatch.setattr(prediction, "_MANY", 2)
+    X, y = blobs()
+    model = SVC(kernel="poly", gamma=1.0).fit(X, y)
+    with pytest.raises(OverflowError, match="too large"):
+        model.predict(X[:3] * 1e150)
