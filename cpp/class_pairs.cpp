@@ -24,6 +24,10 @@ constexpr Index patience = 20000;
 constexpr double polished = 1e-12;
 /// Linear systems that a problem is polished with at a time.
 constexpr int systems = 12;
+/// Multiply-adds of polishing for every one of the pair steps before it.
+constexpr Index polish_share = 4;
+/// Multiply-adds of polishing that nobody notices.
+constexpr Index polish_least = Index(1) << 16;
 /// A coefficient this close to its bound, relative to the size it can have, is at it.
 constexpr double next_to_bound = 1e-13;
 /// Error of a kernel value in units of the rounding of float64; see mercer.solvers.rounding.
@@ -110,7 +114,7 @@ class PairSolver {
       repair();
       rebuild();
       summarise(problem_, sol_);
-      if (settings_.gap_tol <= 0) polish(limit);
+      if (settings_.gap_tol <= 0) polish(limit, polish_least + polish_share * steps * m_);
       const bool met = sol_.violation <= settings_.tol * (1 + 1e-9);
       if (met && sol_.relative_gap <= gap) return;
       if (stop_.load(std::memory_order_relaxed)) continue;
@@ -272,10 +276,16 @@ class PairSolver {
   }
 
   /// Solves for the free variables; pair steps mend the others in between. Keeps the best point.
-  void polish(Index limit) {
+  /// Ends after so many multiply-adds.
+  void polish(Index limit, Index operations) {
     const auto kernel = [this](Index i, Index j) { return matrix_[i * stride_ + j]; };
     best_ = sol_;
     for (int k = 0; k < systems && best_.violation > polished; ++k) {
+      Index free = 0;
+      for (Index r = 0; r < m_; ++r)
+        free += sol_.beta[r] > problem_.lower[r] && sol_.beta[r] < problem_.upper[r];
+      operations -= free * free * free;
+      if (operations < 0) break;
       const double part = polish_step(problem_, kernel, sol_);
       if (part == 0) break;
       refresh();

@@ -70,22 +70,22 @@ double polish_step(const Problem& p, const std::function<double(Index, Index)>& 
   if (f == 0 || f > polish_limit) return 0;
   const Index n = f + p.groups;
   std::vector<double> a(static_cast<std::size_t>(n * n), 0.0), b(static_cast<std::size_t>(n), 0.0);
+  double missed = 0, size = 0, largest = 0;
   for (Index r = 0; r < f; ++r) {
     const Index i = free[r];
     for (Index c = 0; c < f; ++c) a[r * n + c] = kernel(i, free[c]);
     a[r * n + r] += sol.beta[i] >= p.kink[i] ? p.curv_right[i] : p.curv_left[i];
     b[r] = -sol.values[i] - p.slope_up(i, sol.beta[i]);
-    if (p.groups) {
-      b[r] += sol.multiplier[p.group[i]];
-      a[r * n + f + p.group[i]] = a[(f + p.group[i]) * n + r] = 1;
-    }
-  }
-  double missed = 0, size = 0, largest = 0;
-  std::vector<double> step = solve_singular(a, b, n, &missed);
-  for (Index r = 0; r < f; ++r) {
+    if (p.groups) b[r] += sol.multiplier[p.group[i]];
     size = std::max(size, std::fabs(b[r]));
     largest = std::max(largest, std::fabs(a[r * n + r]));
   }
+  // The equations in units of the kernel, or elimination takes the smaller ones for dependent.
+  for (Index r = 0; p.groups && r < f; ++r) {
+    const Index group = f + p.group[free[r]];
+    a[r * n + group] = a[group * n + r] = largest > 0 ? largest : 1.0;
+  }
+  std::vector<double> step = solve_singular(a, b, n, &missed);
   if (missed > inconsistent * size) {
     // More free variables than the kernel has rank: along some of its null vectors the objective
     // falls, until a variable meets its bound. A ridge makes that a long step.

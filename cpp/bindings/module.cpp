@@ -38,4 +38,5 @@ NB_MODULE(_native, m) {
   bind_double(m);
   bind_sequences(m);
   bind_cost_paths(m);
+  bind_pair_decisions(m);
 }

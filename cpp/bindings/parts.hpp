@@ -11,5 +11,7 @@ void bind_double(nanobind::module_& m);
 void bind_sequences(nanobind::module_& m);
 /// Problems along growing costs on stored kernel matrices.
 void bind_cost_paths(nanobind::module_& m);
+/// Decision values of pairs of classes.
+void bind_pair_decisions(nanobind::module_& m);
 
 }  // namespace mercer

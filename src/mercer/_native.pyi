@@ -19,6 +19,15 @@ def token_diagonal(
 def point_diagonal(
     kernel: tuple[Any, ...], value: NDArray[np.float64], start: NDArray[np.int64], n_jobs: int = 0
 ) -> NDArray[np.float64]: ...
+def pair_decisions(
+    kernel: NDArray[Any],
+    ends: NDArray[np.int64],
+    coef: NDArray[np.float64],
+    by_column: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    votes: bool,
+    n_jobs: int = 0,
+) -> tuple[NDArray[np.float64], bool]: ...
 def grammar_slopes(
     kernel: tuple[Any, ...],
     token_a: NDArray[np.int32],

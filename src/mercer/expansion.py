@@ -21,8 +21,10 @@ from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.columns_used import linear_columns
+from mercer.numerics.sums import compensated_sums
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, column_names, count, take
+from mercer.solvers.centring import centring
 from mercer.storage import read_expansion, write_expansion
 
 Array = NDArray[np.float64]
@@ -270,10 +272,13 @@ class Expansion:
         """The products of the vectors in packed form with the coefficients.
 
         A linear expansion of more terms than outputs is collapsed to its weight vectors first, in
-        double precision.
+        double precision; so is one of vectors far from the origin, whose terms cancel.
         """
         columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
-        if type(self.kernel) is Linear and _collapses(self.vectors, columns.shape[1]):
+        if type(self.kernel) is Linear and (
+            _collapses(self.vectors, columns.shape[1])
+            or centring(self.kernel, self.vectors, True) is not None
+        ):
             w = weight_vectors(self.vectors, columns)
             return Products(Prepared(self.kernel, w, "float64"), [(0, np.eye(columns.shape[1]))])
         return Products(Prepared(self.kernel, self.vectors, self.dtype), [(0, columns)])
@@ -339,6 +344,9 @@ def _collapses(vectors: Any, n_outputs: int) -> bool:
 def weight_vectors(vectors: Any, coef: Array) -> Any:
     """Return the vectors w = sum_i v_i x_i of a linear expansion, one row for each output.
 
+    Vectors around a point p far from the origin are summed as sum_i v_i (x_i - p) + p sum_i v_i:
+    where the v_i sum to 0 up to rounding, so do the terms at p, which are large.
+
     Parameters
     ----------
     vectors : array or CSR matrix of shape (n_terms, n_features)
@@ -346,6 +354,14 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
     coef : array of shape (n_terms, n_outputs)
         The v_i.
     """
-    if sp.issparse(vectors):
-        return sp.csr_matrix(sp.csr_matrix(coef.T) @ vectors.astype(np.float64))
-    return coef.T @ vectors.astype(np.float64, copy=False)
+    moved = centring(Linear(), vectors, True)
+    rows = vectors if moved is None else moved.rows
+    if sp.issparse(rows):
+        w = sp.csr_matrix(coef.T) @ rows.astype(np.float64)
+    else:
+        w = coef.T @ rows.astype(np.float64, copy=False)
+    if moved is not None:
+        sums, lost = compensated_sums(coef)
+        far = np.outer(sums + lost, moved.point.astype(np.float64))
+        w = w + (sp.csr_matrix(far) if sp.issparse(rows) else far)
+    return sp.csr_matrix(w) if sp.issparse(rows) else w

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mercer
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
-from mercer.machines import class_pairs
+from mercer.machines import class_pairs, prediction
 from mercer.machines.multiclass import one_score_per_class, pair_position, pairs, votes
 from mercer.solvers import Certificate
 
@@ -226,13 +226,43 @@ def test_pairs_are_polished_as_single_problems_are(kernel):
     other = one_by_one(SVC(kernel=kernel, decision_function_shape="ovo", dtype="float64"), X, y)
     assert other.certificate_.kkt_violation < 1e-10
     np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-9)
-    # What is left of a translation is the rounding of dot products of rows at 1e5.
-    if kernel == "linear":
-        far = SVC(kernel=kernel, decision_function_shape="ovo").fit(X + 1e5, y)
-        assert far.certificate_.kkt_violation < 1e-9
-        np.testing.assert_allclose(
-            far.decision_function(X + 1e5), model.decision_function(X), atol=2e-3
-        )
+
+
+def test_time_that_is_over_ends_the_problems_one_by_one(monkeypatch):
+    clock = iter(range(0, 10**6, 100))
+    monkeypatch.setattr(class_pairs, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(class_pairs, "_alone", None)
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(240, 4)) * 2.0**20, np.arange(240) % 20
+    with pytest.warns(ConvergenceWarning):
+        model = SVC(kernel="linear", time_limit=50.0).fit(X, y)
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.dual <= model.certificate_.primal
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_votes_of_very_many_pairs_are_those_of_their_values(monkeypatch, dtype):
+    X, y = blobs()
+    y = np.where(y == y.max(), y.min(), y)  # classes of different sizes
+    model = SVC(gamma=0.3, dtype=dtype, decision_function_shape="ovo", n_jobs=2).fit(X, y)
+    expected = model.decision_function(X)
+    monkeypatch.setattr(prediction, "_MANY", 2)
+    model = pickle.loads(pickle.dumps(model))
+    values = model.decision_function(X)
+    np.testing.assert_allclose(values, expected, atol=1e-11)
+    labels = model.classes_[votes(values, len(model.classes_)).argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X), labels)
+    for n in (1, 3, 5, 17):  # one row alone, four or sixteen side by side
+        np.testing.assert_array_equal(model.decision_function(X[:n]), values[:n])
+        np.testing.assert_array_equal(model.predict(X[:n]), labels[:n])
+
+
+def test_votes_of_values_that_are_not_finite_are_refused(monkeypatch):
+    monkeypatch.setattr(prediction, "_MANY", 2)
+    X, y = blobs()
+    model = SVC(kernel="poly", gamma=1.0).fit(X, y)
+    with pytest.raises(OverflowError, match="too large"):
+        model.predict(X[:3] * 1e150)
 
 
 # ------------------------------------------------------------------ few classes, few rows

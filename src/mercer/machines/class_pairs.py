@@ -32,7 +32,7 @@ from mercer.solvers.decomposition import blame_overflow, native_settings
 
 from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
-from .multiclass import OneVsOne, Scheme, Single, pair_position
+from .multiclass import OneVsOne, Scheme, Single, pair_position, pair_shifts
 from .progress import is_watched
 from .proving import Fitting, assumption, prove
 from .solving import solve_tasks
@@ -347,11 +347,7 @@ class PairFitting(Fitting):
         pairs, moved = self.pairs, self.centring
         if moved is None:
             return np.zeros(len(pairs.intercept))
-        place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()[pairs.order]
-        parts = np.split(np.arange(len(place)), pairs.ends[:-1])
-        sums = np.stack([pairs.coef[:, part] @ place[part] for part in parts], axis=1)
-        i, j = np.triu_indices(len(pairs.ends), 1)
-        return np.asarray(sums[j - 1, i] + sums[i, j])
+        return pair_shifts(moved, pairs.coef, _blocks(pairs.ends), pairs.order)
 
     def alpha_shares(self) -> Array:
         """Return sum_i |beta_i| / sum_i s_i of every problem."""
@@ -447,7 +443,11 @@ def _finish(fitting: PairFitting, stalled: list[int], settings: Settings) -> Non
     table = PairTable(pairs.coef, pairs.ends)
     begin = perf_counter()
     for p in stalled:
-        alone = _alone(fitting, p, table[p], settings.after(0, perf_counter() - begin))
+        spent = perf_counter() - begin
+        if settings.time_limit is not None and spent >= settings.time_limit:
+            pairs.rename("stalled", "time_limit")  # their proofs are those of the native call
+            break
+        alone = _alone(fitting, p, table[p], settings.after(0, spent))
         (measure,) = prove(alone, settings.n_jobs)[1]
         (solution,), (outcome,) = alone.solutions, alone.outcomes
         marks = (outcome.beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8)
@@ -493,6 +493,11 @@ def _alone(fitting: PairFitting, p: int, start: Array, settings: Settings) -> Fi
         outcomes,
         sum_zero=fitting.sum_zero,
     )
+
+
+def _blocks(ends: Rows) -> list[slice]:
+    """Return the sorted rows of each class."""
+    return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def _put(table: NDArray[Any], ends: Rows, i: int, j: int, values: NDArray[Any]) -> None:

@@ -51,8 +51,12 @@ _ROWS, _BLOCK = 12, 2**20
 """Rows that are predicted together, one against one: at least so many, or such that the values of
 their problems stay in the cache of a processor."""
 
-_FEW_PAIRS = 4
-"""Up to so many classes, one product with all pairs is faster than one product per class."""
+_VOTED = 2**19
+"""Votes that are counted together."""
+
+_FEW_PAIRS, _FEW_LINEAR_PAIRS = 4, 19
+"""Up to so many classes, one product with all pairs is faster than one product per class. Linear
+kernels have one weight vector per pair, found from a matrix of all vectors and all pairs."""
 
 
 @documented
@@ -198,12 +202,18 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _values_of(self, X: Any) -> Array:
         """Return the decision values of all binary problems on validated objects."""
-        many = self._one_against_one() and len(self.classes_) > _FEW_PAIRS
-        if many and self._linear is None and type(self.kernel_) is not Linear:
-            predictor = self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
+        predictor = self._pair_predictor()
+        if predictor is not None:
             return predictor(X)
         values = self.expansion_.evaluate(X, self.n_jobs)
         return values[:, None] if values.ndim == 1 else values
+
+    def _pair_predictor(self) -> PairPredictor | None:
+        """Return what predicts many pairs of classes, None where the expansion does."""
+        few = _FEW_LINEAR_PAIRS if type(self.kernel_) is Linear else _FEW_PAIRS
+        if not self._one_against_one() or len(self.classes_) <= few or self._linear is not None:
+            return None
+        return self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
 
     def decision_function(self, X: Any) -> Array:
         """Return the decision values.
@@ -246,7 +256,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        return self.classes_[self._per_row(X, self._winners)]
+        predictor = None if self.break_ties else self._pair_predictor()
+        if predictor is None or not predictor.many:
+            return self.classes_[self._per_row(X, self._winners)]
+        X = check_objects(self, X, self.kernel_)
+        n, rows = count(X), max(_ROWS, _VOTED // len(self.classes_))
+        blocks = [slice(a, min(a + rows, n)) for a in range(0, n, rows)]
+        parts = [predictor.votes(take(X, np.arange(b.start, b.stop))) for b in blocks]
+        return self.classes_[np.concatenate(parts).argmax(axis=1)]
 
     def _winners(self, values: Array) -> NDArray[np.intp]:
         """Return the positions of the predicted classes, given the values of all problems."""

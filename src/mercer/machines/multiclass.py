@@ -25,6 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.numerics.sums import compensated_sums
+from mercer.solvers.centring import Centring
+
 from .formulation import Batch, Formulation, Task
 from .solving import TrainingKernel
 
@@ -336,6 +339,30 @@ def pair_places(n_classes: int) -> tuple[Rows, Rows]:
     """Return where the two parts of every pair stand among n_classes - 1 values of each class."""
     i, j = pair_indices(n_classes)
     return i * (n_classes - 1) + j - 1, j * (n_classes - 1) + i
+
+
+def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | None) -> Array:
+    """Return <w, p> of every pair of classes: by how much centred rows change its intercept.
+
+    Parameters
+    ----------
+    moved : Centring
+        The translation by p.
+    coef : array of shape (n_classes - 1, n)
+        Coefficients in the layout of ``dual_coef_``.
+    blocks : list of slice
+        The columns of each class.
+    rows : array of int, optional
+        The rows that the columns belong to, by default all.
+    """
+    place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()
+    place = place if rows is None else place[rows]
+    of_class = [(coef[:, b] @ place[b], *compensated_sums(coef[:, b].T)) for b in blocks]
+    shift, total, lost = (np.stack(part) for part in zip(*of_class, strict=True))
+    first, second = pair_places(len(blocks))
+    # The coefficients of a pair sum to 0 up to rounding, and far from the origin that counts.
+    sums = (total.flat[first] + total.flat[second]) + (lost.flat[first] + lost.flat[second])
+    return np.asarray(shift.flat[first] + shift.flat[second] + sums * moved.square)
 
 
 def few_values(n_rows: int, n_classes: int) -> bool:

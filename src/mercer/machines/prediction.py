@@ -8,14 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mercer import _native
 from mercer.gram import Prepared, Products
+from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import refuse_infinite
 from mercer.objects.validation import take
+from mercer.solvers.centring import centring
 
-from .multiclass import few_values, pair_groups, pair_places
+from .multiclass import few_values, pair_groups, pair_places, pair_shifts
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
+
+_MANY = 200
+"""Classes from which on memory decides: the products of each class are not stored."""
 
 
 class PairPredictor:
@@ -46,11 +52,19 @@ class PairPredictor:
             )
             blocks = [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
         self.intercept, self.n_jobs, k = machine.intercept_, machine.n_jobs, len(blocks)
-        self.products = Products(
-            Prepared(kernel, vectors, machine._precision),
-            [(b.start, coef[:, b].T) for b in blocks],
-        )
-        self.n_classes = k
+        # The two classes of a pair cancel: far from the origin only what is centred keeps digits.
+        self.moved = centring(kernel, vectors, machine._sums_to_zero)
+        if self.moved is not None:
+            vectors = self.moved.rows
+            self.intercept = self.intercept + pair_shifts(self.moved, coef, blocks, None)
+        self.prepared = Prepared(kernel, vectors, machine._precision)
+        self.n_classes, self.many = k, k >= _MANY
+        if self.many:
+            self.ends = np.array([b.stop for b in blocks], dtype=np.int64)
+            self.coef, self.by_column = np.ascontiguousarray(coef), np.ascontiguousarray(coef.T)
+        else:
+            groups = [(b.start, coef[:, b].T) for b in blocks]
+            self.products = Products(self.prepared, groups)
 
     def __call__(self, X: Any) -> Array:
         """Return the values of all pairs on validated objects.
@@ -60,6 +74,39 @@ class PairPredictor:
         X : objects
             Validated objects.
         """
+        if self.many:
+            values = self._native(X, False)[0]
+        else:
+            values = self._of_classes(X if self.moved is None else self.moved.move(X))
+        return refuse_infinite(values, self.prepared.kernel)
+
+    def votes(self, X: Any) -> Array:
+        """Return how many pairs each class wins, of so many that no value is stored.
+
+        Parameters
+        ----------
+        X : objects
+            Validated objects.
+        """
+        counts, finite = self._native(X, True)
+        if not finite:
+            self(X)  # says which values are not
+        return counts
+
+    def _native(self, X: Any, votes: bool) -> tuple[Array, bool]:
+        """Return votes or values pair by pair, from one matrix of kernel values."""
+        return _native.pair_decisions(
+            self.prepared.tile(X if self.moved is None else self.moved.move(X), self.n_jobs),
+            self.ends,
+            self.coef,
+            self.by_column,
+            self.intercept,
+            votes,
+            native_jobs(self.n_jobs),
+        )
+
+    def _of_classes(self, X: Any) -> Array:
+        """Return the values from the products of each class with the coefficients of its pairs."""
         k = self.n_classes
         # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
         parts = self.products(X, self.n_jobs)
@@ -73,4 +120,4 @@ class PairPredictor:
             for i, group in pair_groups(k):
                 np.add(parts[:, i, i:], parts[:, i + 1 :, i], out=values[:, group])
         values += self.intercept
-        return refuse_infinite(values, self.products.prepared.kernel)
+        return values

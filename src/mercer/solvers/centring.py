@@ -65,6 +65,22 @@ class Centring:
         weight = np.asarray(chosen.T @ beta, dtype=np.float64).ravel()
         return float(weight @ self.point.astype(np.float64)) + math.fsum(beta) * self.square
 
+    def move(self, X: Any) -> Any:
+        """Return other rows x as x - p.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            The rows.
+        """
+        if not sp.issparse(X):
+            return X - self.point
+        far = np.flatnonzero(self.point)
+        n = X.shape[0]
+        place = (np.tile(far, n), len(far) * np.arange(n + 1))
+        back = sp.csr_matrix((np.tile(-self.point[far], n), *place), shape=X.shape)
+        return sp.csr_matrix(X) + back
+
     @property
     def square(self) -> float:
         """The squared length of p."""
