@@ -127,6 +127,12 @@ def rooms_of_modules() -> dict[str, set[str]]:
     return rooms
 
 
+def targets(name: PublicName) -> list[str]:
+    """Return what the page of a name describes: the object, and the members a class defines."""
+    own = vars(name.value) if inspect.isclass(name.value) else ()
+    return [name.name, *(f"{name.name}.{member}" for member in own if not member.startswith("_"))]
+
+
 def write(folder: Path) -> None:
     """Write all pages of the reference; pages that did not change keep their date."""
     page_of = pages()
@@ -137,7 +143,7 @@ def write(folder: Path) -> None:
         for name in names:
             if name.name != "__version__" and page_of.get(id(name.value), name.path) == name.path:
                 rest = rooms.get(name.module, set()) - {name.room}
-                others = sorted(f"{room}.{name.name}" for room in rest)
+                others = sorted(f"{room}.{target}" for room in rest for target in targets(name))
                 made[name.path] = object_page(name, others)
     rows = "\n".join(
         f"   * - :doc:`{room} <{room}-index>`\n     - {first_paragraph(room)}" for room in by_room()

@@ -171,8 +171,15 @@ def unreachable(site: Path, links: dict[str, set[str]]) -> list[str]:
 
 
 def tool(page: str) -> bool:
-    """Tell whether a page is one of Sphinx's own, which are opened by forms."""
-    return Path(page).name in ("search.html", "genindex.html", "py-modindex.html")
+    """Tell whether a page is one of Sphinx's own, which are opened by forms, or shows a source.
+
+    An incremental build leaves sources that no page links to any more.
+    """
+    return "_modules" in Path(page).parts or Path(page).name in (
+        "search.html",
+        "genindex.html",
+        "py-modindex.html",
+    )
 
 
 async def ask(tab: Tab, site: Path) -> list[str]:

@@ -43,6 +43,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.gram import Gram
 from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
+from mercer.objects.callers import warn_caller
 from mercer.solvers import Certificate
 
 from .parameters import check_flags, check_positive
@@ -178,12 +179,11 @@ class _MultipleKernels(BaseEstimator):
             if hasattr(self.machine_, name):
                 setattr(self, name, getattr(self.machine_, name))
         if self.certificate_.status != "optimal":
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} stopped with status {self.certificate_.status!r} and "
                 f"relative gap {self.certificate_.relative_gap:.2g}. Raise max_iter or time_limit, "
                 "or use a larger tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

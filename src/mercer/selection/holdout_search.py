@@ -10,7 +10,6 @@ of the grid, alpha are the coefficients that a fit determines.
 from __future__ import annotations
 
 import math
-import warnings
 from importlib import import_module
 from numbers import Real
 from time import perf_counter
@@ -24,6 +23,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
+from mercer.objects.callers import warn_caller
 from mercer.objects.validation import count
 
 from .cost import Cost
@@ -259,14 +259,13 @@ class HoldoutSearchCV(GridSearchCV):
         if n_candidates > 1 and (n_candidates >= n_valid or by_choice > _LARGE):
             low, high = self.risk_interval_
             known = f"between {low:.3g} and {high:.3g}" if math.isfinite(reach) else "unknown"
-            warnings.warn(
+            warn_caller(
                 f"{n_candidates} candidates were compared on {n_valid} validation rows: the risk "
                 f"{self.risk_valid_:.3g} of the chosen one is optimistic. With probability "
                 f"{1 - self.delta:g} its true risk is {known} (Hoeffding's inequality for all "
                 "candidates at once). Try fewer candidates, use more validation rows, or keep a "
                 "test part (test_fraction) for an estimate.",
                 ValidationSetWarning,
-                stacklevel=3,
             )
 
     def _fit_chosen(self, X: Any, y: Any, cost: Cost, params: dict[str, Any]) -> None:
