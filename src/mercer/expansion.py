@@ -347,5 +347,12 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
         The v_i.
     """
     if sp.issparse(vectors):
-        return sp.csr_matrix(sp.csr_matrix(coef.T) @ vectors.astype(np.float64))
+        # Over the columns that occur: SciPy's product takes memory for all of them.
+        occurring, place = np.unique(vectors.indices, return_inverse=True)
+        shape = (vectors.shape[0], len(occurring))
+        rows = sp.csr_matrix((vectors.data.astype(np.float64), place, vectors.indptr), shape)
+        w = sp.csr_matrix(sp.csr_matrix(coef.T) @ rows)
+        w.sort_indices()
+        place = occurring[w.indices]
+        return sp.csr_matrix((w.data, place, w.indptr), (coef.shape[1], vectors.shape[1]))
     return coef.T @ vectors.astype(np.float64, copy=False)
