@@ -65,7 +65,9 @@ void sparse_coordinates(const CoordinateLeaf<T>& leaf, const Scattered<T>& query
   const auto f = o.coordinates[static_cast<int>(leaf.shape.function)];
   const Coordinates<T> c = leaf.view(rows.d);
   const Index panel = o.panel, groups = (query.n + query_block - 1) / query_block;
-  std::vector<std::int32_t> columns, position(static_cast<std::size_t>(std::max<Index>(rows.d, 1)));
+  std::vector<std::int32_t> columns;
+  ZeroPages<std::int32_t> position;
+  position.require(rows.d);
   std::vector<T> dense;
   Buffer<T> packed;
   for (Index p = 0; p < count; p += panel) {

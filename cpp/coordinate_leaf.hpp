@@ -28,9 +28,9 @@ struct CoordinateLeaf {
 template <class T>
 struct Scattered {
   int n;
-  const std::vector<std::int32_t>& slot_of;  ///< column -> slot, 0: no query has it
-  const std::vector<std::int32_t>& used;     ///< columns with a slot
-  const std::vector<T>& slots;               ///< slot x sparse_block
+  const std::int32_t* slot_of;            ///< column -> slot, 0: no query has it
+  const std::vector<std::int32_t>& used;  ///< columns with a slot
+  const std::vector<T>& slots;            ///< slot x sparse_block
 };
 
 /// Values of scattered query rows against rows [begin, begin + count) of compressed ones. Rows are

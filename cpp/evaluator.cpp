@@ -215,8 +215,8 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
       auto& slot_of = q.slot_of[l];
       auto& used = q.used[l];
       auto& slots = q.slots[l];
-      slot_of.resize(static_cast<std::size_t>(std::max<Index>(p->d, 1)), 0);
-      for (std::int32_t c : used) slot_of[c] = 0;
+      if (!slot_of.require(p->d))
+        for (std::int32_t c : used) slot_of[c] = 0;
       used.clear();
       slots.assign(sparse_block, T(0));
       for (int r = 0; r < n; ++r)

@@ -41,14 +41,14 @@ template <class T>
 struct Query {
   int n = 0;
   std::vector<Index> rows;
-  std::vector<Buffer<T>> dense;                    ///< per leaf: groups of query_block rows
-  std::vector<std::vector<std::int32_t>> slot_of;  ///< per leaf: column -> slot
-  std::vector<std::vector<std::int32_t>> used;     ///< per leaf: columns with a slot
-  std::vector<std::vector<T>> slots;               ///< per leaf: slot x sparse_block
-  std::vector<Buffer<T>> stack;                    ///< tiles above the first
-  std::vector<Buffer<T>> kept;                     ///< per leaf: its tile, where it is used again
-  std::vector<std::vector<Index>> cursor;          ///< per leaf: postings of the rows' entries
-  std::vector<Index> next;                         ///< per leaf: where the cursors stand
+  std::vector<Buffer<T>> dense;                  ///< per leaf: groups of query_block rows
+  std::vector<ZeroPages<std::int32_t>> slot_of;  ///< per leaf: column -> slot
+  std::vector<std::vector<std::int32_t>> used;   ///< per leaf: columns with a slot
+  std::vector<std::vector<T>> slots;             ///< per leaf: slot x sparse_block
+  std::vector<Buffer<T>> stack;                  ///< tiles above the first
+  std::vector<Buffer<T>> kept;                   ///< per leaf: its tile, where it is used again
+  std::vector<std::vector<Index>> cursor;        ///< per leaf: postings of the rows' entries
+  std::vector<Index> next;                       ///< per leaf: where the cursors stand
   Buffer<T> sparse_out;
   PairScratch pair;
   Buffer<T> some_rows, some_values;  ///< the rows of a tile that the cache does not know

@@ -159,7 +159,7 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     return fused;
   } else if (auto* p = std::get_if<SparseStore<T>>(&sb)) {
     if (source.coordinates) {
-      const Scattered<T> query{q.n, q.slot_of[shared], q.used[shared], q.slots[shared]};
+      const Scattered<T> query{q.n, q.slot_of[shared].data(), q.used[shared], q.slots[shared]};
       sparse_coordinates(*source.coordinates, query, *p, begin, count, out, stride);
       return false;
     }

@@ -96,4 +96,38 @@ inline Index round_up(Index n, Index step) {
   return (n + step - 1) / step * step;
 }
 
+/// A table of zeros of which a few entries are written: memory and time go by the pages that are
+/// touched, not by the size, so that a table over 10^8 columns costs no more than its entries.
+template <class T>
+class ZeroPages {
+ public:
+  /// Makes room for n zeros. Returns whether the table is a new one; an old one keeps its contents.
+  bool require(Index n) {
+    if (n <= size_ && data_) return false;
+    data_.reset();
+    size_ = 0;
+    const std::size_t count = static_cast<std::size_t>(std::max<Index>(n, 1));
+    void* p = std::calloc(count, sizeof(T));
+    if (!p) throw OutOfMemory(std::to_string(n), static_cast<double>(n), sizeof(T));
+#ifdef __linux__
+    // A huge page for every entry that is written would be most of the table.
+    constexpr std::size_t page = 4096, large = std::size_t(1) << 21;
+    const auto begin = (reinterpret_cast<std::size_t>(p) + page - 1) / page * page;
+    const auto end = (reinterpret_cast<std::size_t>(p) + count * sizeof(T)) / page * page;
+    if (end > begin + large) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
+#endif
+    data_.reset(static_cast<T*>(p));
+    size_ = static_cast<Index>(count);
+    return true;
+  }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  T& operator[](Index i) { return data_.get()[i]; }
+  const T& operator[](Index i) const { return data_.get()[i]; }
+
+ private:
+  std::unique_ptr<T, FreeDeleter> data_;
+  Index size_ = 0;
+};
+
 }  // namespace mercer

@@ -92,7 +92,12 @@ void sum_dense(const DenseStore<T>& store, Index begin, Index end, const std::ve
 template <class T>
 void sum_sparse(const SparseStore<T>& store, Index begin, Index end, const std::vector<double>& v,
                 double* w) {
-  std::fill_n(w, store.d, 0.0);
+  // Of more columns than entries most are 0 from the start, and stay so.
+  const Index nnz = store.n ? store.start[store.n] : 0;
+  if (store.d <= nnz)
+    std::fill_n(w, store.d, 0.0);
+  else
+    for (Index e = 0; e < nnz; ++e) w[store.column[e]] = 0;
   for (Index i = begin; i < end; ++i) {
     const double c = v[i - begin];
     if (c != 0)
@@ -108,8 +113,7 @@ Weights<T>::Weights(const std::vector<LinearTerm>& terms, const Objects<T>& like
     : terms_(terms), cols_(cols) {
   for (const LinearTerm& term : terms_) {
     length_.push_back(columns_of(term, like));
-    w_.emplace_back(std::max<Index>(length_.back() * cols, 1));
-    std::fill_n(w_.back().data(), length_.back() * cols, 0.0);
+    w_.emplace_back().require(length_.back() * cols);
   }
 }
 

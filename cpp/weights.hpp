@@ -49,8 +49,8 @@ class Weights {
  private:
   std::vector<LinearTerm> terms_;
   Index cols_;
-  std::vector<Index> length_;      ///< numbers of a weight vector, per term
-  std::vector<Buffer<double>> w_;  ///< per term: column by column
+  std::vector<Index> length_;         ///< numbers of a weight vector, per term
+  std::vector<ZeroPages<double>> w_;  ///< per term: column by column
 };
 
 }  // namespace mercer

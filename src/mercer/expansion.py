@@ -356,12 +356,20 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
     """
     moved = centring(Linear(), vectors, True)
     rows = vectors if moved is None else moved.rows
-    if sp.issparse(rows):
-        w = sp.csr_matrix(coef.T) @ rows.astype(np.float64)
-    else:
+    if not sp.issparse(rows):
         w = coef.T @ rows.astype(np.float64, copy=False)
-    if moved is not None:
-        sums, lost = compensated_sums(coef)
-        far = np.outer(sums + lost, moved.point.astype(np.float64))
-        w = w + (sp.csr_matrix(far) if sp.issparse(rows) else far)
-    return sp.csr_matrix(w) if sp.issparse(rows) else w
+        return w if moved is None else w + _far(coef, moved.point)
+    # Over the columns that occur: SciPy's product takes memory for all of them.
+    occurring, place = np.unique(rows.indices, return_inverse=True)
+    shape = (rows.shape[0], len(occurring))
+    few = sp.csr_matrix((rows.data.astype(np.float64), place, rows.indptr), shape)
+    w = sp.csr_matrix(sp.csr_matrix(coef.T) @ few)
+    w.sort_indices()
+    w = sp.csr_matrix((w.data, occurring[w.indices], w.indptr), (coef.shape[1], rows.shape[1]))
+    return w if moved is None else sp.csr_matrix(w + sp.csr_matrix(_far(coef, moved.point)))
+
+
+def _far(coef: Array, point: Any) -> Array:
+    """Return what the point that was subtracted from all rows adds to weight vectors."""
+    sums, lost = compensated_sums(coef)
+    return np.outer(sums + lost, point.astype(np.float64))

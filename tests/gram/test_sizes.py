@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from mercer import SVC
+from mercer import SVC, KernelRidge
 from mercer.gram import Gram, Prepared
-from mercer.kernels import RBF, FromFunction, Linear, Precomputed
+from mercer.kernels import RBF, FromFunction, Laplacian, Linear, Precomputed
 
 Array = NDArray[np.float64]
 
@@ -239,3 +242,23 @@ def test_a_lack_of_memory_says_how_much_was_asked_for() -> None:
         "cannot allocate 30000 x 20000 values of 8 bytes (4800 MB)",
         "cannot allocate 600000000 values of 8 bytes (4800 MB)",
     ]
+
+
+def test_sparse_rows_cost_by_their_entries_and_not_by_their_columns() -> None:
+    """10^8 columns, of which 100 occur: the models of these 100, at the same price."""
+    rng = np.random.default_rng(0)
+    places = np.sort(rng.choice(10**8, 100, replace=False))
+    few = sp.random(60, 100, density=0.1, random_state=0, format="csr")
+    wide = sp.csr_matrix((few.data, places[few.indices], few.indptr), shape=(60, 10**8))
+    y = np.arange(60) % 3
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for model in (SVC(kernel="linear"), SVC(gamma=1.0), SVC(kernel=Laplacian(0.5)), KernelRidge()):
+        expected = clone(model).fit(few, y)
+        found = model.fit(wide, y)
+        np.testing.assert_allclose(
+            found.predict(wide[:9]), expected.predict(few[:9]), rtol=1e-9, atol=1e-9
+        )
+        if model.kernel == "linear" and isinstance(model, SVC):
+            np.testing.assert_allclose(found.coef_.data, expected.coef_.data, atol=1e-9)
+    # In kilobytes; a table of all columns takes 400,000.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000

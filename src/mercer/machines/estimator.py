@@ -123,6 +123,14 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     _sparse_means_sparse = True
     """Whether objects to predict may be sparse only where the training objects were."""
 
+    @property
+    def _sums_to_zero(self) -> bool:
+        """Whether coefficients do, as those of a machine with an intercept.
+
+        Then a kernel that is constant on the training objects shows after the fit: |w|^2 is 0.
+        """
+        return False
+
     # -- the door ---------------------------------------------------------------------------
 
     def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
@@ -150,7 +158,8 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         """
         if isinstance(X, Gram):
             data = self._enter_with_gram(X, y, sample_weight, extra)
-            warn_of_constant(X.kernel, data)
+            if not self._sums_to_zero:
+                warn_of_constant(X.kernel, data)
             return data, X.kernel
         kernel = self._resolved_kernel()
         X = check_training_objects(self, X, kernel)
@@ -168,7 +177,8 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
             kernel = kernel._bound_to_valid(X, weight, names)
         pairwise = kernel.pairwise
         data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)
-        warn_of_constant(kernel, data)
+        if not self._sums_to_zero:
+            warn_of_constant(kernel, data)
         return data, kernel
 
     def _enter_with_gram(self, gram: Gram, y: Any, sample_weight: Any, extra: Any) -> TrainingData:

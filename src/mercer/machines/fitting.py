@@ -19,6 +19,7 @@ from mercer.solvers.interrupt import interrupted
 
 from . import class_pairs, conclusion
 from .base import take_over
+from .constant_kernels import warn_of_constant
 from .definiteness import check_definiteness
 from .estimator import TrainingData
 from .linear_part import with_linear_part
@@ -27,6 +28,9 @@ from .proving import Fitting
 from .remarks import remark
 from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
+
+_NO_NORM = 1e-9
+"""A squared norm beside the largest k(x, x) that is next to nothing: is the kernel constant?"""
 
 
 def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
@@ -49,6 +53,8 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
     conclusion.conclude(machine, fitting)
     if start is None:  # a fit that continues another one says nothing new
         remark(machine, fitting)
+        if machine._sums_to_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
+            warn_of_constant(fitting.gram.kernel, data)
     return machine
 
 

@@ -110,8 +110,12 @@ def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
 
 
 def _of_sparse(X: sp.csr_matrix) -> Centring | None:
-    full = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
-    if not len(full) or not X.shape[0] or X.data.dtype.kind != "f":
+    if X.nnz < X.shape[0] or not X.shape[0] or X.data.dtype.kind != "f":
+        return None
+    # Sorted entries, not counts of all columns, of which there may be far more.
+    columns, counts = np.unique(X.indices, return_counts=True)
+    full = columns[counts == X.shape[0]]
+    if not len(full):
         return None
     part = X[:: max(1, X.shape[0] // _SAMPLE)][:, full].toarray()
     far = _far_from_zero(part)
