@@ -22,7 +22,7 @@ from .domain import DOMAINS, Domain
 from .latent_features import REGULARIZERS, LatentFeatures
 from .quantiser import Quantiser
 from .residual_losses import LOSSES, ResidualLoss
-from .starts import n_directions, node_points, principal_axes
+from .starts import n_directions, node_points, principal_axes, without_leverage
 from .surface import Surface
 
 Array = NDArray[np.float64]
@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 _NODES = {1: 40, 2: 12, 3: 6}  # along every axis
 _FINER = {1: 10, 2: 4, 3: 3}  # points of the search grid for every node and axis
 _MOST_NODES = 5000  # the adaptation step takes time with their third power
+_LEFT_OUT = 0.05  # share of the points outside of a robust start, at either side
 _PERTURBED = 0.5  # size of the perturbation of a restart, in standard deviations of the data
 _WIDTH = 0.2  # of the default kernel on a circle, relative to the period
 _CHUNK = 2**22  # shares that `transform` holds at once
@@ -93,7 +94,8 @@ class RegularizedPrincipalManifold(Quantiser):
         Threshold of the robust losses; None for a tenth of the root mean square distance of the
         data from their mean.
     init : "pca" or array of shape (n_nodes, n_features), default="pca"
-        Where the nodes begin: on the principal components, or at given points.
+        Where the nodes begin: on the principal components (for robust losses those in which far
+        points count less), or at given points.
     lam_start : float or None, default=None
         Start with this larger constant and lower it to `lam` by factors of at most sqrt(10), each
         fit starting from the one before (annealing).
@@ -295,10 +297,12 @@ class RegularizedPrincipalManifold(Quantiser):
     ) -> Descent:
         """Return the best of all starts."""
         rng = generator(self.random_state)
-        axes = principal_axes(alternation.X, alternation.weight)
+        X, weight = alternation.X, alternation.weight
+        robust = self.loss != "squared"
+        axes = principal_axes(X, without_leverage(X, weight) if robust else weight)
         domain, features = alternation.domain, alternation.features
         if isinstance(self.init, str):
-            points = node_points(domain, alternation.X, axes)
+            points = node_points(domain, X, weight, axes, _LEFT_OUT if robust else 0.0)
         else:
             points = self._given_nodes(len(features.nodes), alternation.X.shape[1]) - mean
         spread = _PERTURBED * np.sqrt(axes.variances) @ axes.directions.T
