@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import components, imports, kernels, report, ridge, strings
+from benchmarks import components, imports, kernels, report, ridge, ridge_growth, strings
 from benchmarks.cases import QUICK, Sources, all_cases, select
 from benchmarks.engines import ENGINES, MERCER, Engine, available, fit
 from benchmarks.floor import one_pass
@@ -139,6 +139,8 @@ def run(options: argparse.Namespace) -> int:
         print(strings.text(of_strings))
     if MERCER in engines and (full if options.ridge is None else options.ridge):
         print(f"\n{ridge.text(ridge.compare(options.quick))}")
+        sizes = ridge_growth.SIZES[:2] if options.quick else ridge_growth.SIZES
+        print(f"\n{ridge_growth.text(ridge_growth.grow(sizes))}")
     if MERCER in engines and (full if options.components is None else options.components):
         print(f"\n{components.report(options.quick)}")
     if full if options.kernels is None else options.kernels:

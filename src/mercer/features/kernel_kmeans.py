@@ -19,19 +19,20 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -291,11 +292,10 @@ class KernelKMeans(
             rounding=rounding,
         )
         if found.status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"labels still changed at the {found.status.replace('_', ' ')}; increase max_iter "
                 "or time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @property

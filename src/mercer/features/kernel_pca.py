@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,14 +11,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -295,7 +296,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._certify(found, k, trace, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Array:
         """Find the principal components and return the features of the training objects.
 
         Parameters
@@ -315,7 +318,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # -- use ----------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of objects, in tiles.
 
         Parameters
@@ -572,11 +575,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             rounding=rounding,
         )
         if status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"the iteration ended by its {status.replace('_', ' ')}; the largest residual is "
                 f"{violation:.2g} of the largest eigenvalue, tol={self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _learn_inverse(self, data: TrainingData, kernel: Kernel) -> None:

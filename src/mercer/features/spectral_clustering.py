@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import stored_alike
 from mercer.solvers import Certificate
@@ -214,11 +214,10 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             rounding=rounding,
         )
         if found.status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"the eigenvectors had not converged at the {found.status.replace('_', ' ')}; the "
                 f"largest residual is {found.residual_norms[:k].max():.2g}, tol={self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def predict(self, X: Any) -> Labels:

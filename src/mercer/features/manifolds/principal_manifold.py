@@ -222,7 +222,7 @@ class RegularizedPrincipalManifold(Quantiser):
         self.kernel_, self.nodes_ = kernel, features.nodes
         surface = state.surface
         self.coef_ = surface.coef
-        self.offset_ = surface.functions_coef[0] + mean
+        self.offset_: Array = surface.functions_coef[0] + mean
         self.linear_coef_ = surface.functions_coef[1:] if features.n_functions > 1 else None
         self.regularizer_ = float(np.einsum("ij,ij->", state.theta, state.theta))
         self.objective_ = state.objective
@@ -317,7 +317,7 @@ class RegularizedPrincipalManifold(Quantiser):
 
     # -- use ----------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the latent coordinates of points: of the nearest point of the manifold.
 
         Parameters

@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.dense_rows import checked_rows, training_rows
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
@@ -63,7 +64,7 @@ class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             self._check_parameters()
             rows, weight = training_rows(self, X, sample_weight)
             raised = self._fit(rows, weight, begun)
-        warn_of(self.certificate_.status, type(self).__name__, 2)
+        warn_of(self.certificate_.status, type(self).__name__)
         if raised:
             raise KeyboardInterrupt
         return self
