@@ -14,19 +14,17 @@ from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 
 from mercer.gram import Gram, Prepared
-from mercer.kernels import RBF, Linear
+from mercer.kernels import RBF
 from mercer.objects.parameters import is_number, positive
 from mercer.solvers import Certificate
 
-from .data import check_objects, check_training_objects
+from .dense_rows import checked_rows, training_rows
 from .estimator import KernelEstimator
-from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
 
 RULES = ("likelihood", "silverman", "scott")
 
-_ROWS = Linear()  # the data are dense rows
 _TINY = 1e-250  # sums below this are taken again in logarithms
 _SPAN = (1e-3, 30.0)  # widths that are searched, relative to Scott's
 
@@ -103,13 +101,7 @@ class ParzenDensity(DensityMixin, KernelEstimator):
                     f"bandwidth must be a number or one of {', '.join(RULES)}; got "
                     f"{self.bandwidth!r}."
                 )
-            X = _dense(check_training_objects(self, X, _ROWS))
-            self._trained_on_sparse = False
-            weight = check_sample_weight(sample_weight, len(X))
-            kept = positive_rows(weight)
-            rows = np.asarray(X if kept is None else X[kept], dtype=np.float64)
-            w = np.ones(len(rows)) if weight is None else weight if kept is None else weight[kept]
-            self._choose(rows, np.asarray(w, dtype=np.float64), begun)
+            self._choose(*training_rows(self, X, sample_weight), begun)
         return self
 
     def _choose(self, X: Array, weight: Array, begun: float) -> None:
@@ -180,8 +172,7 @@ class ParzenDensity(DensityMixin, KernelEstimator):
             Log densities.
         """
         self._require_fit()
-        X = _dense(check_objects(self, X, _ROWS))
-        Z = np.asarray(X, dtype=np.float64) / self.scale_
+        Z = np.asarray(checked_rows(self, X), dtype=np.float64) / self.scale_
         sums = Prepared(self.kernel_, self._rows_fit).matmul(Z, self._weight_fit, self.n_jobs)
         far = sums < _TINY
         with np.errstate(divide="ignore"):
@@ -247,9 +238,3 @@ def _leave_one_out(Z: Array, weight: Array, h: float, n_jobs: int | None) -> flo
         return -math.inf
     constant = math.log(total - 1.0) + Z.shape[1] * math.log(h * math.sqrt(2.0 * math.pi))
     return float(weight @ (np.log(sums) - constant))
-
-
-def _dense(X: Any) -> Any:
-    if not isinstance(X, np.ndarray):
-        raise TypeError("Sparse rows are not supported by ParzenDensity; pass X.toarray().")
-    return X

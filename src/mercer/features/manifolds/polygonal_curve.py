@@ -21,8 +21,7 @@ are inserted into the longest segments, from two up to K.
 from __future__ import annotations
 
 import math
-import time
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -31,10 +30,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.machines.progress import watched
-from mercer.objects.parameters import integer, positive, real
-from mercer.solvers import Certificate
+from mercer.objects.parameters import integer, positive
 
-from .descent import Descent, Limits, descend, warn_of
+from .descent import Descent, Limits, descend
 from .polyline import OnLine, PolygonalLine, lengths, project
 from .starts import principal_axes
 
@@ -107,54 +105,23 @@ class PolygonalPrincipalCurve(PolygonalLine):
         self.time_limit = time_limit
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the line.
+    def _check_parameters(self) -> None:
+        integer(self.n_knots, "n_knots", minimum=2)
+        if self.length is not None:
+            positive(self.length, "length")
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training points.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights; weight k counts as k copies, weight 0 as none.
-
-        Returns
-        -------
-        self : PolygonalPrincipalCurve
-            The fitted curve. After Ctrl-C the line found so far is kept, with the status
-            "interrupted", and KeyboardInterrupt is raised.
-        """
-        begun = time.monotonic()
-        with self._all_or_nothing():
-            n_knots = integer(self.n_knots, "n_knots", minimum=2)
-            real(self.tol, "tol", minimum=0)
-            integer(self.max_iter, "max_iter", minimum=1)
-            for name in ("length", "time_limit"):
-                if getattr(self, name) is not None:
-                    positive(getattr(self, name), name)
-            rows, weight = self._enter_rows(X, sample_weight)
-            deadline = None if self.time_limit is None else begun + float(self.time_limit)
-            bound = math.inf if self.length is None else float(self.length)
-            with watched(self, 1) as report:
-                limits = Limits(float(self.tol), int(self.max_iter), deadline, report)
-                found, n_iter = _grown(rows, weight, n_knots, bound, limits)
-            self.knots_ = found.state.knots
-            self.objective_, self.n_iter_ = found.state.objective, n_iter
-            self.certificate_ = Certificate(
-                found.status,
-                primal=self.objective_,
-                dual=math.nan,
-                gap=math.nan,
-                relative_gap=math.nan,
-                kkt_violation=math.nan,
-                n_iter=n_iter,
-                seconds=time.monotonic() - begun,
-            )
-        warn_of(found.status, type(self).__name__)
-        if found.status == "interrupted" and not found.asked:
-            raise KeyboardInterrupt
-        return self
+    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
+        deadline = None if self.time_limit is None else begun + float(self.time_limit)
+        bound = math.inf if self.length is None else float(self.length)
+        with watched(self, 1) as report:
+            limits = Limits(float(self.tol), int(self.max_iter), deadline, report)
+            found, n_iter = _grown(X, weight, int(self.n_knots), bound, limits)
+        self.knots_ = found.state.knots
+        self.objective_, self.n_iter_ = found.state.objective, n_iter
+        self.certificate_ = self._without_bound(
+            found.status, self.objective_, math.nan, n_iter, begun
+        )
+        return found.status == "interrupted" and not found.asked
 
 
 class _State(NamedTuple):

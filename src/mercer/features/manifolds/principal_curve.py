@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import RBF
 from mercer.machines.progress import watched
-from mercer.objects.parameters import integer, positive, real
-from mercer.solvers import Certificate
+from mercer.objects.parameters import integer, positive
 
-from .descent import warn_of
 from .polyline import PolygonalLine, even, lengths, project
 from .starts import principal_axes
 
@@ -90,51 +88,19 @@ class PrincipalCurve(PolygonalLine):
         self.time_limit = time_limit
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the curve.
+    def _check_parameters(self) -> None:
+        positive(self.bandwidth, "bandwidth")
+        integer(self.n_knots, "n_knots", minimum=2)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training points.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights; weight k counts as k copies, weight 0 as none.
-
-        Returns
-        -------
-        self : PrincipalCurve
-            The fitted curve. After Ctrl-C the curve found so far is kept, with the status
-            "interrupted", and KeyboardInterrupt is raised.
-        """
-        begun = time.monotonic()
-        with self._all_or_nothing():
-            positive(self.bandwidth, "bandwidth")
-            integer(self.n_knots, "n_knots", minimum=2)
-            real(self.tol, "tol", minimum=0)
-            integer(self.max_iter, "max_iter", minimum=1)
-            if self.time_limit is not None:
-                positive(self.time_limit, "time_limit")
-            rows, weight = self._enter_rows(X, sample_weight)
-            found = self._iterated(rows, weight, begun)
-            self.knots_ = found.knots
-            self.n_iter_ = found.n_iter
-            self.objective_ = float(weight @ project(rows, self.knots_).squares)
-            self.certificate_ = Certificate(
-                found.status,
-                primal=self.objective_,
-                dual=math.nan,
-                gap=math.nan,
-                relative_gap=math.nan,
-                kkt_violation=found.movement,
-                n_iter=found.n_iter,
-                seconds=time.monotonic() - begun,
-            )
-        warn_of(found.status, type(self).__name__)
-        if found.raised:
-            raise KeyboardInterrupt
-        return self
+    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
+        found = self._iterated(X, weight, begun)
+        self.knots_ = found.knots
+        self.n_iter_ = found.n_iter
+        self.objective_ = float(weight @ project(X, self.knots_).squares)
+        self.certificate_ = self._without_bound(
+            found.status, self.objective_, found.movement, found.n_iter, begun
+        )
+        return found.raised
 
     def _iterated(self, X: Array, weight: Array, begun: float) -> _Found:
         axes = principal_axes(X, weight)

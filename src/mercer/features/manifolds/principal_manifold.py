@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +11,16 @@ from numpy.typing import NDArray
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
 from mercer.machines.progress import watched
 from mercer.objects.parameters import integer, is_number, positive, real, truth
-from mercer.solvers import Certificate
 
 from ..base import as_precise
 from ..seeds import generator
 from .alternation import HardAlternation, SoftAlternation, State, responsibilities
-from .descent import Accelerated, Descent, Limits, descend, warn_of
+from .descent import Accelerated, Descent, Limits, descend
 from .domain import DOMAINS, Domain
 from .latent_features import REGULARIZERS, LatentFeatures
 from .quantiser import Quantiser
 from .residual_losses import LOSSES, ResidualLoss
-from .starts import n_directions, node_points, principal_axes
+from .starts import n_directions, node_points, principal_axes, without_leverage
 from .surface import Surface
 
 Array = NDArray[np.float64]
@@ -30,6 +28,7 @@ Array = NDArray[np.float64]
 _NODES = {1: 40, 2: 12, 3: 6}  # along every axis
 _FINER = {1: 10, 2: 4, 3: 3}  # points of the search grid for every node and axis
 _MOST_NODES = 5000  # the adaptation step takes time with their third power
+_LEFT_OUT = 0.05  # share of the points outside of a robust start, at either side
 _PERTURBED = 0.5  # size of the perturbation of a restart, in standard deviations of the data
 _WIDTH = 0.2  # of the default kernel on a circle, relative to the period
 _CHUNK = 2**22  # shares that `transform` holds at once
@@ -93,7 +92,8 @@ class RegularizedPrincipalManifold(Quantiser):
         Threshold of the robust losses; None for a tenth of the root mean square distance of the
         data from their mean.
     init : "pca" or array of shape (n_nodes, n_features), default="pca"
-        Where the nodes begin: on the principal components, or at given points.
+        Where the nodes begin: on the principal components (for robust losses those in which far
+        points count less), or at given points.
     lam_start : float or None, default=None
         Start with this larger constant and lower it to `lam` by factors of at most sqrt(10), each
         fit starting from the one before (annealing).
@@ -203,37 +203,8 @@ class RegularizedPrincipalManifold(Quantiser):
 
     # -- fit ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the manifold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training points.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights; weight k counts as k copies, weight 0 as none.
-
-        Returns
-        -------
-        self : RegularizedPrincipalManifold
-            The fitted manifold. After Ctrl-C the manifold found so far is kept, with the status
-            "interrupted", and KeyboardInterrupt is raised.
-        """
-        begun = time.monotonic()
-        with self._all_or_nothing():
-            self._check_parameters()
-            domain = Domain(self.domain, self._counts())
-            rows, weight = self._enter_rows(X, sample_weight)
-            raised = self._fit(domain, rows, weight, begun)
-        warn_of(self.certificate_.status, type(self).__name__)
-        if raised:
-            raise KeyboardInterrupt
-        return self
-
-    def _fit(self, domain: Domain, X: Array, weight: Array, begun: float) -> bool:
-        """Fit to checked rows; return whether Ctrl-C ended it."""
+    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
+        domain = Domain(self.domain, self._counts())
         self._refuse_few_columns(domain, X)
         kernel = self._bound_kernel(domain)
         features = LatentFeatures(kernel, domain.nodes(), self._order(kernel), self.regularizer)
@@ -260,15 +231,9 @@ class RegularizedPrincipalManifold(Quantiser):
         self.n_iter_ = len(found.path) - 1
         self._domain_kind, self._node_counts = domain.kind, list(domain.counts)
         self._lazy: dict[str, Surface] = {}
-        self.certificate_ = Certificate(
-            found.status,
-            primal=state.objective,
-            dual=math.nan,
-            gap=math.nan,
-            relative_gap=math.nan,
-            kkt_violation=alternation.slope(state, float(self.lam)),
-            n_iter=self.n_iter_,
-            seconds=time.monotonic() - begun,
+        slope = alternation.slope(state, float(self.lam))
+        self.certificate_ = self._without_bound(
+            found.status, state.objective, slope, self.n_iter_, begun
         )
         if state.projection is not None:
             self.latent_ = state.projection.latent
@@ -295,10 +260,12 @@ class RegularizedPrincipalManifold(Quantiser):
     ) -> Descent:
         """Return the best of all starts."""
         rng = generator(self.random_state)
-        axes = principal_axes(alternation.X, alternation.weight)
+        X, weight = alternation.X, alternation.weight
+        robust = self.loss != "squared"
+        axes = principal_axes(X, without_leverage(X, weight) if robust else weight)
         domain, features = alternation.domain, alternation.features
         if isinstance(self.init, str):
-            points = node_points(domain, alternation.X, axes)
+            points = node_points(domain, X, weight, axes, _LEFT_OUT if robust else 0.0)
         else:
             points = self._given_nodes(len(features.nodes), alternation.X.shape[1]) - mean
         spread = _PERTURBED * np.sqrt(axes.variances) @ axes.directions.T
@@ -468,10 +435,8 @@ class RegularizedPrincipalManifold(Quantiser):
     def _check_parameters(self) -> None:
         integer(self.n_components, "n_components", minimum=1)
         real(self.lam, "lam", minimum=0)
-        real(self.tol, "tol", minimum=0)
         truth(self.linear_term, "linear_term")
         integer(self.n_restarts, "n_restarts", minimum=1)
-        integer(self.max_iter, "max_iter", minimum=1)
         choices: tuple[tuple[str, tuple[str, ...]], ...] = (
             ("domain", DOMAINS),
             ("offset", ("auto", "mean", "free")),
@@ -484,7 +449,7 @@ class RegularizedPrincipalManifold(Quantiser):
                 raise ValueError(
                     f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
                 )
-        for name in ("noise", "threshold", "time_limit", "lam_start"):
+        for name in ("noise", "threshold", "lam_start"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
         if self.assignment == "soft" and self.loss != "squared":

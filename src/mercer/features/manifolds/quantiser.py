@@ -2,54 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import time
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from mercer.kernels import Linear
 from mercer.machines.conventions import TransformerMixin
-from mercer.machines.data import check_objects, check_training_objects
+from mercer.machines.dense_rows import checked_rows, training_rows
 from mercer.machines.estimator import KernelEstimator
-from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.machines.weights import check_sample_weight
+from mercer.objects.parameters import integer, positive, real
+from mercer.solvers import Certificate
+
+from .descent import warn_of
 
 Array = NDArray[np.float64]
-
-_ROWS = Linear()  # the data are dense rows, whatever kernel there is on the latent coordinates
 
 
 class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Base class of estimators that replace points by the nearest point of a set.
 
-    A subclass supplies `_nearest`, which returns latent coordinates and squared distances.
+    A subclass supplies `_check_parameters`; `_fit`, which fits to checked rows, sets
+    ``certificate_`` and returns whether Ctrl-C ended it; and `_nearest`, which returns latent
+    coordinates and squared distances.
     """
 
     _sparse_means_sparse = False
 
-    def _enter_rows(self, X: Any, sample_weight: Any) -> tuple[Array, Array]:
-        """Return the rows of positive weight in float64, and their weights."""
-        X = self._dense(check_training_objects(self, X, _ROWS))
-        self._trained_on_sparse = False
-        weight = check_sample_weight(sample_weight, len(X))
-        kept = positive_rows(weight)
-        rows = np.asarray(X if kept is None else X[kept], dtype=np.float64)
-        if weight is None:
-            return rows, np.ones(len(rows))
-        return rows, np.asarray(weight if kept is None else weight[kept])
+    tol: float
+    max_iter: int
+    time_limit: float | None
+    certificate_: Certificate
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the curve or manifold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator. After Ctrl-C what was found so far is kept, with the status
+            "interrupted", and KeyboardInterrupt is raised.
+        """
+        begun = time.monotonic()
+        with self._all_or_nothing():
+            real(self.tol, "tol", minimum=0)
+            integer(self.max_iter, "max_iter", minimum=1)
+            if self.time_limit is not None:
+                positive(self.time_limit, "time_limit")
+            self._check_parameters()
+            rows, weight = training_rows(self, X, sample_weight)
+            raised = self._fit(rows, weight, begun)
+        warn_of(self.certificate_.status, type(self).__name__)
+        if raised:
+            raise KeyboardInterrupt
+        return self
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError(f"{type(self).__name__} does not check its parameters.")
+
+    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
+        raise NotImplementedError(f"{type(self).__name__} cannot be fitted.")
+
+    def _without_bound(
+        self, status: str, objective: float, slope: float, n_iter: int, begun: float
+    ) -> Certificate:
+        """Return the certificate of a local search, whose primal value is the objective."""
+        return Certificate(
+            status,
+            primal=objective,
+            dual=math.nan,
+            gap=math.nan,
+            relative_gap=math.nan,
+            kkt_violation=slope,
+            n_iter=n_iter,
+            seconds=time.monotonic() - begun,
+        )
 
     def _rows(self, X: Any) -> Any:
         """Return rows to transform."""
         self._require_fit()
-        return self._dense(check_objects(self, X, _ROWS))
-
-    def _dense(self, X: Any) -> Any:
-        if not isinstance(X, np.ndarray):
-            raise TypeError(
-                f"Sparse rows are not supported by {type(self).__name__}, whose points are dense; "
-                "pass X.toarray()."
-            )
-        return X
+        return checked_rows(self, X)
 
     def _nearest(self, X: Array) -> tuple[Array, Array]:
         raise NotImplementedError(f"{type(self).__name__} has no nearest points.")

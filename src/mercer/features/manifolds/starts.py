@@ -2,7 +2,10 @@
 
 A box is laid over the range of the principal components (Smola 1998, 5.3.2, after C. Bishop,
 M. Svensen, C. Williams, "GTM: the generative topographic mapping", Neural Computation 10, 1998); a
-circle or a torus has the principal components as half axes.
+circle or a torus has the principal components as half axes. Outliers must not choose the start of
+a robust loss, whose local minima they would decide: points far from the spatial median then count
+less in the principal components (N. Locantore et al., "Robust principal component analysis for
+functional data", Test 8, 1999), and the box leaves out the extremes.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from .domain import Domain
 
 Array = NDArray[np.float64]
 
+_WEISZFELD = 20  # iterations for the spatial median, which needs no precision
 _TUBE = 0.5  # radius of each further circle of a torus, relative to the one before
 
 
@@ -39,20 +43,50 @@ def principal_axes(X: Array, weight: Array) -> PrincipalAxes:
     return PrincipalAxes(mean, vectors * signs, values)
 
 
+def without_leverage(X: Array, weight: Array) -> Array:
+    """Return weights under which no point pulls at the axes more than one at the median distance.
+
+    Distances r are those from the spatial median, which minimises their sum; the weights fall with
+    1 / r^2 beyond their median.
+    """
+    centre = weight @ X / weight.sum()
+    for _ in range(_WEISZFELD):
+        r = np.linalg.norm(X - centre, axis=1)
+        pull = weight / np.maximum(r, 1e-9 * max(float(r.max()), 1e-300))
+        centre = pull @ X / pull.sum()
+    r = np.linalg.norm(X - centre, axis=1)
+    middle = float(_quantiles(r[:, None], weight, 0.5)[0])
+    return weight * np.minimum(1.0, middle / np.maximum(r, 1e-300)) ** 2
+
+
 def n_directions(domain: Domain) -> int:
     """Return how many principal directions a start needs."""
     return domain.n_axes + (domain.kind == "periodic")
 
 
-def node_points(domain: Domain, X: Array, axes: PrincipalAxes) -> Array:
-    """Return the positions (n_nodes, d) at which the nodes begin."""
+def node_points(
+    domain: Domain, X: Array, weight: Array, axes: PrincipalAxes, left_out: float = 0.0
+) -> Array:
+    """Return the positions (n_nodes, d) at which the nodes begin.
+
+    `left_out`: share of the points that the box leaves out at either side.
+    """
     B = domain.nodes()
     E = axes.directions[:, : n_directions(domain)]
     if domain.kind == "periodic":
         return axes.mean + (_torus(B) * np.sqrt(2.0 * axes.variances[: E.shape[1]])) @ E.T
     scores = (X - axes.mean) @ E
-    low, high = scores.min(axis=0), scores.max(axis=0)
+    low, high = (_quantiles(scores, weight, q) for q in (left_out, 1.0 - left_out))
     return axes.mean + (low + B * (high - low)) @ E.T
+
+
+def _quantiles(scores: Array, weight: Array, q: float) -> Array:
+    """Return weighted quantiles of columns: the least value that a share of at least q reaches."""
+    order = np.argsort(scores, axis=0, kind="stable")
+    reached = np.cumsum(weight[order], axis=0) >= q * weight.sum() * (1.0 - 1e-12)
+    rows = np.argmax(reached, axis=0)
+    columns = np.arange(scores.shape[1])
+    return np.asarray(scores[order[rows, columns], columns])
 
 
 def _torus(B: Array) -> Array:
