@@ -6,6 +6,7 @@
 
 #include "isa/dispatch.hpp"
 #include "leaving.hpp"
+#include "polish.hpp"
 #include "solver_parts.hpp"
 #include "thread_pool.hpp"
 
@@ -19,10 +20,16 @@ constexpr Index double_align = 16;
 constexpr Index strip_values = 32768;
 /// Pair steps after which a problem is left to the general solver.
 constexpr Index patience = 20000;
+/// A violation that needs no polishing.
+constexpr double polished = 1e-12;
+/// Linear systems that a problem is polished with at a time.
+constexpr int systems = 12;
 /// A coefficient this close to its bound, relative to the size it can have, is at it.
 constexpr double next_to_bound = 1e-13;
-/// Error of a kernel value in units of the rounding of float64.
-constexpr double kernel_error = 16;
+/// Error of a kernel value in units of the rounding of float64; see mercer.solvers.rounding.
+constexpr double kernel_error = 8;
+/// Roundings of a short expression, such as a loss.
+constexpr double few = 8;
 /// A gap this many times the limit still counts as within it.
 constexpr double reached = 1.01;
 
@@ -90,23 +97,28 @@ class PairSolver {
         sol_.status = Status::time_limit;
         break;
       }
-      t.max_steps = limit - sol_.n_iter;
+      // Pair steps crawl on badly scaled problems; the free variables solve a linear system.
+      const Index chunk = (100 + 20 * m_) << round;
+      t.max_steps = std::min(limit - sol_.n_iter, chunk);
       ops<double>().inner(t);
-      sol_.n_iter += t.steps;
+      const Index steps = t.steps;
+      const bool closer = t.violation <= t.tol;
+      sol_.n_iter += steps;
       double largest = 0;
       for (Index r = 0; r < m_; ++r) largest = std::max(largest, std::fabs(t.beta[r]));
       for (Index r = 0; r < m_; ++r) sol_.beta[r] = settled(r, t.beta[r], largest);
       repair();
       rebuild();
       summarise(problem_, sol_);
+      if (settings_.gap_tol <= 0) polish(limit);
       const bool met = sol_.violation <= settings_.tol * (1 + 1e-9);
       if (met && sol_.relative_gap <= gap) return;
       if (stop_.load(std::memory_order_relaxed)) continue;
-      if (sol_.n_iter >= limit || t.steps == 0) {
+      if (sol_.n_iter >= limit || steps == 0) {
         if (!met) sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
         return;
       }
-      t.tol *= met ? 0.1 : 0.5;
+      if (met || closer) t.tol *= met ? 0.1 : 0.5;
       for (Index r = 0; r < m_; ++r) t.beta[r] = sol_.beta[r], t.values[r] = sol_.values[r];
     }
     if (sol_.status != Status::optimal) {
@@ -127,10 +139,13 @@ class PairSolver {
     out.highest[k] = tight ? std::max(-sol_.range[0][0], -m) : -m;
     out.n_iter[k] = static_cast<int>(sol_.n_iter);
     double quad = 0, cost = 0, conjugates = 0, size = 0, sum = 0, total = 0, slope = 0, steep = 0;
+    double squares = 0, products = 0;
     for (Index r = 0; r < m_; ++r) {
       const double at = m - sol_.values[r], b = sol_.beta[r], root = root_diagonal(r);
       const double zero = problem_.phi(r, 0.0), slack = std::fabs(problem_.maximiser(r, at));
       quad += b * sol_.values[r];
+      products += std::fabs(b * sol_.values[r]);
+      squares += b * b * root * root;
       cost += problem_.conjugate(r, at) + zero;
       conjugates += problem_.phi(r, b) - zero;
       size += std::fabs(b) * root;
@@ -140,13 +155,15 @@ class PairSolver {
       total += std::fabs(b);
     }
     quad = std::max(quad, 0.0);
-    const double primal = 0.5 * quad + cost, dual = -0.5 * quad - conjugates;
-    // |(K beta)_r| is at most k(r, r)^1/2 `size`; every sum has m terms, every kernel value an
-    // error of its own. A sum of coefficients that is not 0 changes the dual by the intercept.
+    const double primal = 0.5 * quad + cost, dual = std::min(-0.5 * quad - conjugates, primal);
+    // The value of row r is wrong by k(r, r)^1/2 `spread` at most: errors of kernel values are
+    // independent, and those of sums add up. Every sum over the rows has m terms. A sum of
+    // coefficients that is not 0 changes the dual by the intercept.
     const double unit = 0.5 * std::numeric_limits<double>::epsilon();
-    double error = unit * (static_cast<double>(m_) + kernel_error) *
-                   (size * size + steep * size + slope * std::fabs(m) + std::fabs(cost) +
-                    std::fabs(conjugates));
+    const double spread = unit * (kernel_error * std::sqrt(squares) + 0.5 * size);
+    double error = (size + steep) * spread +
+                   unit * (static_cast<double>(m_) + few) *
+                       (products + slope * std::fabs(m) + std::fabs(cost) + std::fabs(conjugates));
     if (p_.equality)
       error += std::fabs(m) * (std::fabs(sum) + unit * static_cast<double>(m_) * total);
     // A gap that is too large, or whose rounding is, proves nothing.
@@ -156,8 +173,8 @@ class PairSolver {
       sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
     out.status[k] = static_cast<signed char>(sol_.status);
     out.rounding[k] = 2 * error;
-    out.primal[k] = primal + error;
-    out.dual[k] = dual - error;
+    out.primal[k] = std::nextafter(primal + error, infinite);
+    out.dual[k] = std::nextafter(dual - error, -infinite);
     out.terms[k] = primal;
     out.norm2[k] = quad;
     out.violation[k] = sol_.violation;
@@ -254,6 +271,39 @@ class PairSolver {
     }
   }
 
+  /// Solves for the free variables; pair steps mend the others in between. Keeps the best point.
+  void polish(Index limit) {
+    const auto kernel = [this](Index i, Index j) { return matrix_[i * stride_ + j]; };
+    best_ = sol_;
+    for (int k = 0; k < systems && best_.violation > polished; ++k) {
+      const double part = polish_step(problem_, kernel, sol_);
+      if (part == 0) break;
+      refresh();
+      if (part < 1) continue;  // one more coefficient is at its bound
+      if (best_.violation <= polished) break;
+      InnerTask<double>& t = slots_.task;
+      const double tol = t.tol;
+      for (Index r = 0; r < m_; ++r) t.beta[r] = sol_.beta[r], t.values[r] = sol_.values[r];
+      t.tol = std::max(polished, 1e-3 * sol_.violation);
+      t.max_steps = std::min(4 * m_, std::max<Index>(limit - sol_.n_iter, 0));
+      ops<double>().inner(t);
+      t.tol = tol;
+      best_.n_iter = sol_.n_iter += t.steps;
+      if (t.steps == 0) break;
+      std::copy_n(t.beta, m_, sol_.beta.begin());
+      refresh();
+    }
+    std::swap(sol_, best_);
+  }
+
+  /// The proof of the coefficients as they are, and the best ones so far.
+  void refresh() {
+    repair();
+    rebuild();
+    summarise(problem_, sol_);
+    if (sol_.violation < best_.violation) best_ = sol_;
+  }
+
   /// values = K beta, afresh.
   void rebuild() {
     std::fill_n(slots_.task.values, slots_.task.size, 0.0);
@@ -275,7 +325,7 @@ class PairSolver {
   Index stride_ = 0, capacity_ = 0, placed_ = 0, m_ = 0, ni_ = 0;
   double worst_ = 0;
   Problem problem_;
-  Solution sol_;
+  Solution sol_, best_;
   std::vector<const double*> rows_;
   std::vector<double> coef_;
 };

@@ -8,9 +8,15 @@ namespace mercer {
 
 namespace {
 
+/// What a singular system leaves of its right-hand side, relative to it, that is not rounding.
+constexpr double inconsistent = 1e-6;
+/// Added to the diagonal of such a system, relative to its largest entry.
+constexpr double ridge = 1e-9;
+
 /// Solves A x = b by elimination with complete pivoting; pivots below `drop` times the largest
-/// entry end it, and the unknowns left over are zero.
-std::vector<double> solve_singular(std::vector<double>& a, std::vector<double> b, Index n) {
+/// entry end it, and the unknowns left over are zero. `missed`: what is left of b then.
+std::vector<double> solve_singular(std::vector<double> a, std::vector<double> b, Index n,
+                                   double* missed) {
   constexpr double drop = 1e-11;
   std::vector<Index> column(static_cast<std::size_t>(n));
   std::iota(column.begin(), column.end(), Index(0));
@@ -39,6 +45,8 @@ std::vector<double> solve_singular(std::vector<double>& a, std::vector<double> b
       b[r] -= f * b[rank];
     }
   }
+  *missed = 0;
+  for (Index r = rank; r < n; ++r) *missed = std::max(*missed, std::fabs(b[r]));
   std::vector<double> x(static_cast<std::size_t>(n), 0.0);
   for (Index r = rank - 1; r >= 0; --r) {
     double sum = b[r];
@@ -72,7 +80,18 @@ double polish_step(const Problem& p, const std::function<double(Index, Index)>& 
       a[r * n + f + p.group[i]] = a[(f + p.group[i]) * n + r] = 1;
     }
   }
-  const std::vector<double> step = solve_singular(a, std::move(b), n);
+  double missed = 0, size = 0, largest = 0;
+  std::vector<double> step = solve_singular(a, b, n, &missed);
+  for (Index r = 0; r < f; ++r) {
+    size = std::max(size, std::fabs(b[r]));
+    largest = std::max(largest, std::fabs(a[r * n + r]));
+  }
+  if (missed > inconsistent * size) {
+    // More free variables than the kernel has rank: along some of its null vectors the objective
+    // falls, until a variable meets its bound. A ridge makes that a long step.
+    for (Index r = 0; r < f; ++r) a[r * n + r] += ridge * largest;
+    step = solve_singular(std::move(a), std::move(b), n, &missed);
+  }
   double t = 1;
   for (Index r = 0; r < f; ++r) {
     const Index i = free[r];

@@ -8,7 +8,8 @@
 //
 // with D the curvatures of phi and E the group indicators. The matrix is singular when rows
 // repeat or the kernel has low rank; elimination with complete pivoting solves it as far as it
-// goes and leaves the remaining variables where they are.
+// goes and leaves the remaining variables where they are. Where that contradicts the conditions,
+// there are too many free variables: a ridge brings some of them to their bounds.
 #pragma once
 #include <functional>
 #include <vector>

@@ -39,7 +39,8 @@ def draw():
             back = model.inverse_transform(model.transform(noisy))
             error = np.sqrt(((back - clean) ** 2).mean())
             rows.append((f"{label}, {error:.3f}", back))
-    fig, axes = plt.subplots(len(rows), SHOWN, figsize=(7.0, 6.6), layout="constrained")
+    fig, axes = plt.subplots(len(rows), SHOWN, figsize=(7.0, 5.6))
+    fig.subplots_adjust(left=0.17, right=0.99, bottom=0.01, top=0.99, wspace=0.05, hspace=0.05)
     for line, (name, images) in zip(axes, rows, strict=True):
         for ax, image in zip(line, images, strict=True):
             ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0.0, vmax=1.0)

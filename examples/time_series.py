@@ -27,7 +27,7 @@ def monthly_values(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Fit, print the parts and draw them where a file is named."""
+    """Fit, print the parts and draw them."""
     t, y = monthly_values(np.random.default_rng(0))
     X = t[:, None]
     season = PeriodicGaussian(sigma=0.3, period=1.0)
@@ -54,8 +54,8 @@ def main() -> None:
     print(f"parts add up    {np.abs(sum(values.values()) - mean).max():.1e} to the mean, "
           f"{np.abs(explained + noise - y).max():.1e} to the observations")  # fmt: skip
     print(f"two years on    {mean[-1]:.2f} +- {1.96 * std[-1]:.2f}")
-    if len(sys.argv) > 1:
-        draw(sys.argv[1], t, y, future[:, 0], mean, std, values, noise)
+    picture = sys.argv[1] if len(sys.argv) > 1 else "time-series.png"
+    draw(picture, t, y, future[:, 0], mean, std, values, noise)
 
 
 def draw(path, t, y, future, mean, std, parts, noise) -> None:

@@ -224,7 +224,7 @@ class Scaled {
     if (!any) return;
     for (Index j = 0; j <= n_; ++j)
       for (int k = 0; k < V; ++k) {
-        double* p = row_ + j * group_lanes + k * VecD::width;
+        double* p = row_ + j * lanes + k * VecD::width;
         (VecD::load(p) * VecD::load(factor + k * VecD::width)).store(p);
       }
   }
@@ -233,7 +233,7 @@ class Scaled {
   void finish(const std::int64_t* length, double* out) const {
     constexpr double ln2 = 0.69314718055994530942;
     for (Index k = 0; k < lanes; ++k) {
-      const double value = row_[length[k] * group_lanes + k];
+      const double value = row_[length[k] * lanes + k];
       int e = 0;
       const double digits = std::frexp(value, &e);
       out[k] = value > noise_[k] * 0x1p60
@@ -253,39 +253,41 @@ class Scaled {
 
 template <int V>
 void alignment_of(const mercer::AlignmentTask& t) {
-  if (!filled(t, t.work, (t.n + 1) * group_lanes, 0.0)) return;
+  constexpr Index lanes = V * VecD::width;
+  const Index part = t.d < 4096 ? 4096 / (t.d + 1) + 1 : 1;  // columns between two questions
+  if (!filled(t, t.work, (t.n + 1) * lanes, 0.0)) return;
   Scaled<V> scaled(t.work, t.n);
   const VecD rate = VecD::set(-t.gamma * log2e), two = VecD::set(2.0), zero = VecD::zero();
   const auto band = static_cast<Index>(t.band);
   Asking asking(t);
   for (Index i = 0; i < t.m; ++i) {
-    if (asking.leaves((band ? 2 * band : t.n) * t.d)) return;
     const Index lo = band && i >= band ? i - band + 1 : 0;
     const Index hi = band && i + band < t.n ? i + band : t.n;
     if (lo >= t.n) {
-      fill(t.work, (t.n + 1) * group_lanes, 0.0);
+      fill(t.work, (t.n + 1) * lanes, 0.0);
       break;
     }
     Group<V> largest = Group<V>::set(0.0), left = largest, corner;
     for (int k = 0; k < V; ++k) {
-      double* before = t.work + lo * group_lanes + k * VecD::width;
+      double* before = t.work + lo * lanes + k * VecD::width;
       corner.v[k] = VecD::load(before);
       zero.store(before);
     }
     const double* query = t.query + i * t.d;
     for (Index j = lo; j < hi; ++j) {
+      if ((j - lo) % part == 0 && asking.leaves(part * t.d * V)) return;
       const double distance = static_cast<double>(i < j ? j - i : i - j);
       const VecD w = VecD::set(band ? 1.0 - distance / t.band : 1.0);
-      const double* step = t.group + j * t.d * group_lanes;
+      const double* step = t.group + j * t.d * lanes;
       for (int k = 0; k < V; ++k) {
         VecD square = zero;
         for (Index c = 0; c < t.d; ++c) {
           const VecD difference =
-              VecD::set(query[c]) - VecD::load(step + c * group_lanes + k * VecD::width);
+              VecD::set(query[c]) - VecD::load(step + c * lanes + k * VecD::width);
           square = fma(difference, difference, square);
         }
         const VecD g = w * exp2_of(rate * square);
-        double* at = t.work + (j + 1) * group_lanes + k * VecD::width;
+        double* at = t.work + (j + 1) * lanes + k * VecD::width;
         const VecD up = VecD::load(at);
         const VecD value = (g / (two - g)) * ((up + left.v[k]) + corner.v[k]);
         value.store(at);
@@ -301,20 +303,20 @@ void alignment_of(const mercer::AlignmentTask& t) {
 
 template <int V>
 void pair_model_of(const mercer::PairModelTask& t) {
-  if (!filled(t, t.work, (t.n + 1) * group_lanes, 0.0)) return;
+  constexpr Index lanes = V * VecD::width;
+  if (!filled(t, t.work, (t.n + 1) * lanes, 0.0)) return;
   Scaled<V> scaled(t.work, t.n);
   // Row 0: insertions into the other sequence only.
   for (Index j = 0; j < t.n; ++j)
     for (int k = 0; k < V; ++k) {
-      double* at = t.work + j * group_lanes + k * VecD::width;
-      (VecD::load(t.group_insert + j * group_lanes + k * VecD::width) * VecD::load(at))
-          .store(at + group_lanes);
+      double* at = t.work + j * lanes + k * VecD::width;
+      (VecD::load(t.group_insert + j * lanes + k * VecD::width) * VecD::load(at)).store(at + lanes);
     }
   Asking asking(t);
   for (Index i = 0; i < t.m; ++i) {
     if (asking.leaves(t.n)) return;
     const VecD e = VecD::set(t.insert[t.query[i]]);
-    const double* pair = t.pair + t.query[i] * t.n * group_lanes;
+    const double* pair = t.pair + t.query[i] * t.n * lanes;
     Group<V> largest, left, corner;
     for (int k = 0; k < V; ++k) {
       double* at = t.work + k * VecD::width;
@@ -325,8 +327,8 @@ void pair_model_of(const mercer::PairModelTask& t) {
     }
     for (Index j = 0; j < t.n; ++j)
       for (int k = 0; k < V; ++k) {
-        const Index here = j * group_lanes + k * VecD::width;
-        double* at = t.work + here + group_lanes;
+        const Index here = j * lanes + k * VecD::width;
+        double* at = t.work + here + lanes;
         const VecD up = VecD::load(at);
         const VecD gaps = (e * up) + (VecD::load(t.group_insert + here) * left.v[k]);
         const VecD value = fma(VecD::load(pair + here), corner.v[k], gaps);
@@ -343,16 +345,16 @@ void pair_model_of(const mercer::PairModelTask& t) {
 static_assert(group_vectors > 2, "one vector, two, or all of a group");
 
 void alignment(const mercer::AlignmentTask& t) {
-  const auto loop = t.used <= VecD::width       ? alignment_of<1>
-                    : t.used <= 2 * VecD::width ? alignment_of<2>
-                                                : alignment_of<group_vectors>;
+  const auto loop = t.lanes == VecD::width       ? alignment_of<1>
+                    : t.lanes == 2 * VecD::width ? alignment_of<2>
+                                                 : alignment_of<group_vectors>;
   loop(t);
 }
 
 void pair_model(const mercer::PairModelTask& t) {
-  const auto loop = t.used <= VecD::width       ? pair_model_of<1>
-                    : t.used <= 2 * VecD::width ? pair_model_of<2>
-                                                : pair_model_of<group_vectors>;
+  const auto loop = t.lanes == VecD::width       ? pair_model_of<1>
+                    : t.lanes == 2 * VecD::width ? pair_model_of<2>
+                                                 : pair_model_of<group_vectors>;
   loop(t);
 }
 

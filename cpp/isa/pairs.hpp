@@ -59,10 +59,10 @@ struct AlignmentTask {
   std::int64_t d;
   const std::int64_t* length;  ///< of each lane
   double gamma;
-  double band;   ///< 0: none
-  double* work;  ///< (n + 1) lanes
-  double* out;   ///< lanes
-  std::int64_t used;
+  double band;         ///< 0: none
+  double* work;        ///< (n + 1) lanes
+  double* out;         ///< lanes
+  std::int64_t lanes;  ///< PairOps::lanes_for the sequences of the group
   bool (*leave)(void* asker) = nullptr;
   void* asker = nullptr;
 };
@@ -82,7 +82,7 @@ struct PairModelTask {
   const std::int64_t* length;  ///< of each lane
   double* work;                ///< (n + 1) lanes
   double* out;                 ///< lanes
-  std::int64_t used;
+  std::int64_t lanes;          ///< PairOps::lanes_for the sequences of the group
   bool (*leave)(void* asker) = nullptr;
   void* asker = nullptr;
 };
@@ -117,6 +117,7 @@ struct TriangleTask {
 
 struct PairOps {
   int lanes = 0;  ///< sequences in a group
+  int width = 0;  ///< of a vector
   int step = 0;   ///< the stride of a TriangleTask is a multiple of it
   void (*subsequence)(const SubsequenceTask& task) = nullptr;
   void (*wide_subsequence)(const WideSubsequenceTask& task) = nullptr;
@@ -124,6 +125,11 @@ struct PairOps {
   void (*pair_model)(const PairModelTask& task) = nullptr;
   void (*runs)(const RunsTask& task) = nullptr;
   void (*triangle)(const TriangleTask& task) = nullptr;
+
+  /// Lanes of the narrowest group for so many sequences: one vector, two, or all.
+  int lanes_for(std::int64_t sequences) const {
+    return sequences <= width ? width : sequences <= 2 * width ? 2 * width : lanes;
+  }
 };
 
 }  // namespace mercer

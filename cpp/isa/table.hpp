@@ -60,6 +60,7 @@ mercer::Ops<T> make_ops() {
 inline mercer::PairOps make_pair_ops() {
   mercer::PairOps o;
   o.lanes = group_lanes;
+  o.width = VecD::width;
   o.subsequence = subsequence;
   o.wide_subsequence = wide_subsequence;
   o.alignment = alignment;

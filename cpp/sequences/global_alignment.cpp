@@ -13,6 +13,8 @@ namespace {
 /// So far from every point that the similarity to it is 0; fills series up to the longest of a
 /// group, where its alignments end before.
 constexpr double far_away = 1e150;
+/// Simple operations that take as long as a cell of a table of wide numbers.
+constexpr Index wide_operations = 100;
 
 class GlobalAlignment final : public PairKernel {
  public:
@@ -27,14 +29,15 @@ class GlobalAlignment final : public PairKernel {
       return;
     }
     for_groups(b, begin, count, scratch, [&](const Index* columns, Index used, Index longest) {
-      scratch.group.require(std::max<Index>(longest * d, 1) * ops.lanes);
-      scratch.table.require((longest + 1) * ops.lanes);
-      scratch.extra.require(ops.lanes);
-      interleave(b, columns, used, longest, scratch.group.data());
+      const Index lanes = ops.lanes_for(used);
+      scratch.group.require(std::max<Index>(longest * d, 1) * lanes);
+      scratch.table.require((longest + 1) * lanes);
+      scratch.extra.require(lanes);
+      if (!interleave(b, columns, used, longest, lanes, scratch)) return;
       ops.alignment({a.points(i), m, scratch.group.data(), longest, d, scratch.length.data(),
                      gamma_, static_cast<double>(band_), scratch.table.data(), scratch.extra.data(),
-                     used, PairScratch::ask, &scratch});
-      for (Index k = 0; k < used; ++k) {
+                     lanes, PairScratch::ask, &scratch});
+      for (Index k = 0; k < used && !scratch.leaves(); ++k) {
         const double value = scratch.extra[k];
         out[columns[k] - begin] = std::isnan(value) ? wide(a, i, b, columns[k], scratch) : value;
       }
@@ -59,10 +62,11 @@ class GlobalAlignment final : public PairKernel {
     std::vector<Wide> row(static_cast<std::size_t>(n) + 1);
     row[0] = {1.0, 0.0};
     Asking asking(scratch.leave);
-    for (Index p = 0; p < m && !asking.leaves(16 * n); ++p) {
+    for (Index p = 0; p < m; ++p) {
       Wide corner = row[0], left{};
       row[0] = left;
       for (Index q = 0; q < n; ++q) {
+        if (asking.leaves(wide_operations + d)) return 0.0;
         const Index apart = std::abs(p - q);
         const Wide up = row[q + 1];
         left = {};
@@ -97,14 +101,24 @@ class GlobalAlignment final : public PairKernel {
     return {0.5 * w * std::exp2(t - whole), whole};
   }
 
-  static void interleave(const SequenceStore& b, const Index* columns, Index used, Index longest,
-                         double* out) {
-    const Index lanes = current_isa().pairs.lanes, d = b.width;
-    std::fill_n(out, longest * d * lanes, far_away);
-    for (Index k = 0; k < used; ++k) {
-      const double* points = b.points(columns[k]);
-      for (Index c = 0; c < b.length(columns[k]) * d; ++c) out[c * lanes + k] = points[c];
+  /// Lays the series of a group side by side; false when the work is left.
+  static bool interleave(const SequenceStore& b, const Index* columns, Index used, Index longest,
+                         Index lanes, PairScratch& scratch) {
+    constexpr Index part = 1024;  // of all lanes together some hundred kilobytes
+    const Index d = b.width, size = longest * d;
+    double* out = scratch.group.data();
+    Asking asking(scratch.leave);
+    for (Index from = 0; from < size; from += part) {
+      if (asking.leaves(4 * part * lanes)) return false;
+      for (Index k = 0; k < lanes; ++k) {
+        const double* points = k < used ? b.points(columns[k]) : nullptr;
+        const Index to = std::min(size, from + part);
+        const Index end = std::clamp(k < used ? b.length(columns[k]) * d : 0, from, to);
+        for (Index c = from; c < end; ++c) out[c * lanes + k] = points[c];
+        for (Index c = end; c < to; ++c) out[c * lanes + k] = far_away;
+      }
     }
+    return true;
   }
 
   double gamma_;

@@ -8,6 +8,9 @@
 namespace mercer {
 namespace {
 
+/// Simple operations that take as long as a cell of a table of wide numbers.
+constexpr Index wide_operations = 100;
+
 class PairModel final : public PairKernel {
  public:
   /// Weights are divided by sqrt(pair(a, a)) or by the insertion of a, whichever is larger, for
@@ -38,7 +41,7 @@ class PairModel final : public PairKernel {
   void row(const SequenceStore& a, Index i, const SequenceStore& b, Index begin, Index count,
            double* out, PairScratch& scratch) const override {
     const PairOps& ops = current_isa().pairs;
-    const Index m = a.length(i), lanes = ops.lanes;
+    const Index m = a.length(i);
     const double scale = log_scale(a, i);
     const std::vector<std::int32_t> letters = distinct(a, i);
     std::vector<std::int32_t> query(static_cast<std::size_t>(m));
@@ -48,17 +51,20 @@ class PairModel final : public PairKernel {
     std::vector<double> insert;
     for (std::int32_t letter : letters) insert.push_back(insert_[letter]);
     for_groups(b, begin, count, scratch, [&](const Index* columns, Index used, Index longest) {
+      const Index lanes = ops.lanes_for(used);
       // One table of pair weights for every letter of the query, and one of insertions.
       const Index size = longest * lanes, n_tables = static_cast<Index>(letters.size()) + 1;
       scratch.group.require(std::max<Index>(size * n_tables, 1));
       scratch.table.require((longest + 1) * lanes);
       scratch.extra.require(lanes);
       double* insertions = scratch.group.data() + size * (n_tables - 1);
-      fill_tables(b, columns, used, longest, letters, scratch.group.data(), insertions, scratch);
+      if (!fill_tables(b, columns, used, longest, lanes, letters, scratch.group.data(), insertions,
+                       scratch))
+        return;
       ops.pair_model({query.data(), m, scratch.group.data(), longest, insert.data(), insertions,
-                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), used,
+                      scratch.length.data(), scratch.table.data(), scratch.extra.data(), lanes,
                       PairScratch::ask, &scratch});
-      for (Index k = 0; k < used; ++k) {
+      for (Index k = 0; k < used && !scratch.leaves(); ++k) {
         const double value =
             std::isnan(scratch.extra[k]) ? wide(a, i, b, columns[k], scratch) : scratch.extra[k];
         out[columns[k] - begin] = value + (scale + log_scale(b, columns[k])) + log_ends_;
@@ -82,12 +88,13 @@ class PairModel final : public PairKernel {
     row[0] = {1.0, 0.0};
     for (Index q = 0; q < n; ++q) row[q + 1] = Wide{insert_[b.tokens(j)[q]], 0.0} * row[q];
     Asking asking(scratch.leave);
-    for (Index p = 0; p < m && !asking.leaves(16 * n); ++p) {
+    for (Index p = 0; p < m; ++p) {
       const Wide down{insert_[a.tokens(i)[p]], 0.0};
       const double* pair = pair_.data() + a.tokens(i)[p] * letters_;
       Wide corner = row[0];
       row[0] = down * corner;
       for (Index q = 0; q < n; ++q) {
+        if (asking.leaves(wide_operations)) return 0.0;
         const std::int32_t letter = b.tokens(j)[q];
         const Wide up = row[q + 1];
         const Wide gaps = (down * up) + (Wide{insert_[letter], 0.0} * row[q]);
@@ -111,15 +118,16 @@ class PairModel final : public PairKernel {
     return letters;
   }
 
-  void fill_tables(const SequenceStore& b, const Index* columns, Index used, Index longest,
-                   const std::vector<std::int32_t>& letters, double* pairs, double* insertions,
-                   const PairScratch& scratch) const {
-    const Index lanes = current_isa().pairs.lanes, size = longest * lanes;
+  /// False when the work is left.
+  bool fill_tables(const SequenceStore& b, const Index* columns, Index used, Index longest,
+                   Index lanes, const std::vector<std::int32_t>& letters, double* pairs,
+                   double* insertions, const PairScratch& scratch) const {
+    const Index size = longest * lanes;
     Asking asking(scratch.leave);
-    for (Index k = 0; k < lanes; ++k) {
-      const Index length = k < used ? b.length(columns[k]) : 0;
-      for (Index j = 0; j < longest; ++j) {
-        if (asking.leaves(4 * static_cast<Index>(letters.size()) + 4)) return;
+    for (Index j = 0; j < longest; ++j) {
+      for (Index k = 0; k < lanes; ++k) {
+        if (asking.leaves(4 * static_cast<Index>(letters.size()) + 4)) return false;
+        const Index length = k < used ? b.length(columns[k]) : 0;
         const Index at = j * lanes + k;
         const Index letter = j < length ? b.tokens(columns[k])[j] : -1;
         insertions[at] = letter < 0 ? 0.0 : insert_[letter];
@@ -128,6 +136,7 @@ class PairModel final : public PairKernel {
               letter < 0 ? 0.0 : pair_[letters[c] * letters_ + letter];
       }
     }
+    return true;
   }
 
   Index letters_;

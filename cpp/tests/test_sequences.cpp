@@ -196,6 +196,32 @@ TEST(sequences_that_are_prepared_are_left_when_the_caller_says_so) {
   CHECK(pair_diagonal(*kernel, s, 1, never).size() == 6);
 }
 
+/// How often the values of a series of one point against a longer one ask whether to go on.
+int questions(const PairKernel& kernel, Index length, Index width) {
+  SequenceStore s;
+  s.n = 2;
+  s.width = width;
+  s.start = {0, 1, length + 1};
+  s.value.reset((length + 1) * width);
+  for (Index k = 0; k < (length + 1) * width; ++k)
+    s.value[k] = 0.01 * static_cast<double>(k % 7 + (k < width ? 100 : 0));
+  PairScratch scratch;
+  int asked = 0;
+  scratch.leave = [&] { return ++asked < 0; };
+  double value = 0;
+  kernel.row(s, 0, s, 1, 1, &value, scratch);
+  return asked;
+}
+
+TEST(alignments_ask_whether_to_go_on_within_a_row) {
+  on_every_isa([] {
+    // Points of many variables, which are laid side by side before anything is aligned.
+    CHECK(questions(*make_global_alignment(1e-6, 0), 4096, 64) >= 6);
+    // Values beyond the range of double: one row of the slow table.
+    CHECK(questions(*make_global_alignment(1e6, 0), 65536, 1) >= 10);
+  });
+}
+
 TEST(sequences_subsequence) {
   on_every_isa([] {
     const auto x = draw(1, 37, 7, 2);

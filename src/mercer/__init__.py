@@ -16,6 +16,7 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
+    from mercer.export import to_onnx
     from mercer.features import (
         KernelCCA,
         KernelFeatureAnalysis,
@@ -91,6 +92,7 @@ _DOOR = {
     "load": "mercer.persistence",
     "save": "mercer.persistence",
     "show_config": "mercer.configuration",
+    "to_onnx": "mercer.export",
     "tune": "mercer.selection.tuning",
     "virtual_support_vectors": "mercer.machines",
 }
@@ -99,6 +101,7 @@ _DOOR = {
 _ROOMS = (
     "capacity",
     "data",
+    "export",
     "features",
     "geometry",
     "gram",
@@ -148,6 +151,7 @@ __all__ = [
     "mmd_test",
     "save",
     "show_config",
+    "to_onnx",
     "tune",
     "virtual_support_vectors",
 ]

@@ -28,9 +28,10 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.objects.parameters import integer, positive, truth
 from mercer.objects.validation import stored_alike, take
@@ -192,7 +193,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             self.dual_coef_ = np.ascontiguousarray(coef[support])
             self._offsets = matrix.row_means @ coef if self.center else np.zeros(coef.shape[1])
             self.indices_ = support if found.pivots is None or self.center else found.pivots
-            self.contrasts_, self.n_components_ = found.contrasts, coef.shape[1]
+            self.contrasts_, self.n_components_ = found.contrasts, int(coef.shape[1])
             self._objects_fit = (
                 support.astype(np.int64) if kernel.pairwise else take(data.X, support)
             )
@@ -212,7 +213,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             )
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of objects: their projections on the directions.
 
         Parameters

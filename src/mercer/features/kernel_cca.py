@@ -21,10 +21,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel, resolve
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.data import check_several_targets
 from mercer.machines.estimator import KernelEstimator
 from mercer.objects.parameters import integer, positive
@@ -141,7 +142,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 )
             signs = np.where((first.root @ P[:, :k]).sum(axis=0) < 0.0, -1.0, 1.0)
             P, Q = P[:, :k] * signs, Q[:k].T * signs
-            self.correlations_, self.n_components_ = values[:k], k
+            self.correlations_: Array = values[:k]
+            self.n_components_ = k
             self.x_coef_, self._x_offsets = first.directions(P)
             self.y_coef_, self._y_offsets = second.directions(Q)
             self.kernel_, self.kernel_y_ = kernel, kernel_y
@@ -188,7 +190,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         y_scores = self._project(self.kernel_y_, self._y_fit, Y, self.y_coef_) - self._y_offsets
         return x_scores, y_scores
 
-    def fit_transform(self, X: Any, y: Any) -> Array:
+    def fit_transform(self, X: Any, y: Any) -> Array:  # type: ignore[override]
         """Find the directions and return the projections of the objects X.
 
         Parameters

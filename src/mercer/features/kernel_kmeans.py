@@ -19,21 +19,22 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import largest_eigenpairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -295,11 +296,10 @@ class KernelKMeans(
             rounding=rounding,
         )
         if found.status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"labels still changed at the {found.status.replace('_', ' ')}; increase max_iter "
                 "or time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @property
@@ -432,13 +432,16 @@ def _lower_bound(matrix: ProjectedGram, number: int) -> float:
     n = matrix.n
     if n <= _DENSE_UP_TO or number > n // 8:
         return trace - float(np.sort(scipy.linalg.eigvalsh(matrix.dense()))[-number:].sum())
+    rng = np.random.default_rng(0)
     found = largest_eigenpairs(
         matrix.exact,
         n,
         number,
         cheap=matrix.cheap if matrix.has_cheap_products else None,
+        start=lambda width: matrix.start(width, rng),
+        trace=lambda: trace,
         tol=1e-4,
-        rng=np.random.default_rng(0),
+        rng=rng,
     )
     if found is None or not found.exact:
         return -math.inf

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,14 +11,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -61,10 +62,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     are :math:`\langle \tilde\phi(x), v_j \rangle = \lambda_j^{-1/2} \sum_i a_i^j \tilde k(x_i, x)`.
     With the linear kernel this is ordinary PCA.
 
-    Few components of many objects are found by an iteration on products with the kernel matrix,
-    which is kept in single precision while it is small (256 MB, or 1 GB of values that are costly)
-    and otherwise computed in tiles; ``certificate_`` says how much more variance
-    any other directions could capture. B. Schoelkopf, A. Smola, K.-R. Mueller,
+    Few components of many objects are found by an iteration on products with the kernel matrix. Its
+    lower triangle is kept in single precision while that is small (256 MB, or 1 GB of values that
+    are costly); otherwise its values are computed in tiles. The last products are in double
+    precision, and ``certificate_`` says how much more variance any other directions could capture.
+    B. Schoelkopf, A. Smola, K.-R. Mueller,
     "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
 
     Parameters
@@ -254,8 +256,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         matrix = ProjectedGram(
             self._gram(data, kernel), data.weight, functions, self.n_jobs, self.time_limit
         )
+        found = self._decompose(matrix)
         trace = matrix.trace()
-        found = self._decompose(matrix, trace)
         k = self._number(found.values, found, trace)
         values = self._cleaned(found.values[:k], matrix.scale)
         if self.n_components is None or self.remove_zero_eig:
@@ -296,7 +298,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._certify(found, k, trace, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Array:
         """Find the principal components and return the features of the training objects.
 
         Parameters
@@ -316,7 +320,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # -- use ----------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of objects, in tiles.
 
         Parameters
@@ -452,13 +456,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """Return the coefficients of the functions in the regression of K c on them."""
         if 0 in (functions.shape[1], self.scores_coef_.shape[1]):
             return np.zeros((functions.shape[1], self.scores_coef_.shape[1]))
-        image = matrix.kernel_product(self.scores_coef_)
+        # The part of D^1/2 K c in the span of the basis B of the functions is BB' D^1/2 K c.
+        coef = self.scores_coef_
         if matrix.root is not None:
-            image = image * matrix.root[:, None]
+            coef = coef / matrix.root[:, None]
             functions = functions * matrix.root[:, None]
-        return scipy.linalg.lstsq(functions, image)[0]
+        in_functions = np.linalg.lstsq(functions, matrix.basis, rcond=None)[0]
+        return in_functions @ (matrix.image_of_basis().T @ coef)
 
-    def _decompose(self, matrix: ProjectedGram, trace: float) -> RitzPairs:
+    def _decompose(self, matrix: ProjectedGram) -> RitzPairs:
         n, wanted = matrix.n, self.n_components
         share = wanted is not None and 0.0 < float(wanted) < 1.0
         k = 32 if share else (n if wanted is None else min(int(wanted), n))
@@ -473,6 +479,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 n,
                 k,
                 cheap=matrix.cheap if matrix.has_cheap_products else None,
+                start=lambda width: matrix.start(width, rng),
+                trace=None if self.allow_indefinite else matrix.rough_trace,
                 tol=float(self.tol),
                 max_products=1000 if self.max_iter is None else int(self.max_iter),
                 by_size=self.allow_indefinite,
@@ -485,7 +493,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                     f"time_limit={self.time_limit} ended before the first product with the kernel "
                     "matrix, so there are no components; use a larger time_limit."
                 )
-            enough = not share or found.values[:k].sum() >= float(wanted) * trace
+            enough = not share or found.values[:k].sum() >= float(wanted) * matrix.trace()
             if enough or found.status not in ("optimal", "precision_limit"):
                 return found
             k *= 2
@@ -581,11 +589,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             rounding=rounding,
         )
         if status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"the iteration ended by its {status.replace('_', ' ')}; the largest residual is "
                 f"{violation:.2g} of the largest eigenvalue, tol={self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _learn_inverse(self, data: TrainingData, kernel: Kernel) -> None:

@@ -20,9 +20,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 
 from mercer.gram import Gram, Prepared
+from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.numerics.block_krylov import largest_eigenpairs
 from mercer.objects.parameters import integer

@@ -673,7 +673,12 @@ class Kernel(Parametrised):
 
     def _parts(self) -> list[Kernel]:
         """Return the kernels this one is composed of."""
-        return [part for n in self._names if isinstance(part := getattr(self, n), Kernel)]
+        parts = []
+        for name in self._names:
+            part = getattr(self, name)
+            if isinstance(part, Kernel):
+                parts.append(part)
+        return parts
 
     def _bound_to(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel, bound to `X` if it has to be, and the validated `X`."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, new_axes, tidy
+from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, last_step, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,9 @@ def posterior(
 
     Parameters
     ----------
-    model : GaussianProcessRegressor
-        Fitted on one column and one target.
+    model : GaussianProcessRegressor, or pipeline that ends in one
+        Fitted on one column and one target. Of a pipeline, the process is drawn over the column
+        that reaches it.
     n_samples : int, default=3
         Functions drawn from the posterior.
     level : float, default=1.96
@@ -57,6 +58,8 @@ def posterior(
     >>> X = np.linspace(0, 3, 8)[:, None]
     >>> axes = posterior(GaussianProcessRegressor(RBF(1.0), noise=0.01).fit(X, np.sin(X[:, 0])))
     """
+    of_pipeline = last_step(model) is not model
+    model = last_step(model)
     x = dense_2d(model.X_train_, columns=1, what="posterior")[:, 0]
     if np.ndim(model.y_train_) != 1:
         raise ValueError("posterior draws a process with one target.")
@@ -73,7 +76,7 @@ def posterior(
     ax.plot(grid, mean, color=BLUE, lw=2.0, label="posterior mean")
     y = model._y_train_std * model.y_train_ + model._y_train_mean
     ax.plot(x, y, "o", color=INK, ms=3.5, label="data")
-    ax.set_xlabel("x")
+    ax.set_xlabel("transformed x" if of_pipeline else "x")
     ax.set_ylabel("y")
     tidy(ax)
     return ax
@@ -84,7 +87,7 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : KernelRidgeCV
+    model : KernelRidgeCV, or pipeline that ends in one
         A fitted model.
     ax : Axes, optional
         Where to draw.
@@ -102,6 +105,7 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> X = np.linspace(0, 3, 30)[:, None]
     >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
     """
+    model = last_step(model)
     ax = new_axes(ax)
     alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])
     order = np.argsort(alpha)

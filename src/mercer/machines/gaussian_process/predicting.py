@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Kernel
 from mercer.objects.parameters import is_number
 from mercer.objects.validation import count
 
+from ..conventions import RegressorMixin
 from ..data import check_several_targets
 from ..errors import ParameterError
 from ..parameters import check_positive
@@ -108,6 +109,20 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         return np.broadcast_to(alpha, (n,)).astype(np.float64)
 
     # -- predictions ------------------------------------------------------------------------
+
+    @overload
+    def predict(
+        self,
+        X: Any,
+        return_std: Literal[False] = False,
+        return_cov: Literal[False] = False,
+        include_noise: bool = True,
+    ) -> Array: ...
+
+    @overload
+    def predict(
+        self, X: Any, return_std: bool = ..., return_cov: bool = ..., include_noise: bool = True
+    ) -> Any: ...
 
     def predict(
         self,

@@ -18,7 +18,7 @@ from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..parameters import check_choice, check_flag
+from ..parameters import check_choice, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended, joined
@@ -207,7 +207,7 @@ class GaussianProcessRegressor(ProcessRegressor):
                 'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '
                 'compute; use solver="cholesky".'
             )
-        check_flag("normalize_y", self.normalize_y)
+        check_flags(self, "normalize_y")
         self._check_noise()
 
     # -- fitting ----------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class GaussianProcessRegressor(ProcessRegressor):
             y = self._normalised(y)
             self._noise = self._checked_alpha(len(y))
             self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
-            self.y_train_ = y
+            self.y_train_: Array = y
             self._basis_values = mean_basis(self.basis, X)
             covariance = self._covariance_of(kernel, self.noise)
             self.solver_ = self._chosen_solver(covariance)

@@ -15,7 +15,7 @@ from mercer.objects.parameters import integer
 from mercer.solvers import Certificate
 
 from ..errors import ParameterError
-from ..parameters import check_flag
+from ..parameters import check_flags
 from .covariance import SklearnCovariance
 from .evidence_interval import evidence_interval
 from .inducing_search import InducingSearch, Samples
@@ -161,8 +161,8 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     def _check_parameters(self) -> None:
         self._check_search()
         integer(self.n_inducing, "n_inducing", minimum=1)
-        check_flag("normalize_y", self.normalize_y)
-        check_flag("optimize_inducing", self.optimize_inducing)
+        check_flags(self, "normalize_y")
+        check_flags(self, "optimize_inducing")
         if not (isinstance(self.noise, str) and self.noise == "auto"):
             self._check_noise()
         if np.min(self.alpha) <= 0.0 and self.noise is None:
