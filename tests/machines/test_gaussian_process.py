@@ -15,7 +15,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import GaussianProcessRegressor, KernelRidge
+from mercer import GaussianProcessRegressor, KernelRidge, KernelRidgeCV
 from mercer.gram import iterative, shifted
 from mercer.kernels import (
     RBF,
@@ -430,3 +430,6 @@ def test_too_little_memory_is_said_before_the_matrix_is_built(
     with pytest.raises(MemoryError, match=r"30 rows .* GB are free.*solver='cg'"):
         GaussianProcessRegressor(RBF(0.4), optimizer=None).fit(X, y)
     assert GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).fit(X, y).solver_ == "cg"
+    for ridge in (KernelRidge(solver="cholesky"), KernelRidge(alpha=0.0), KernelRidgeCV()):
+        with pytest.raises(MemoryError, match="30 rows"):
+            ridge.fit(X, y)

@@ -13,7 +13,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer import GaussianProcessRegressor, SparseGaussianProcessRegressor
-from mercer.kernels import RBF, Laplacian, Linear, Matern, RationalQuadratic, Spectrum, White
+from mercer.kernels import (
+    RBF,
+    Laplacian,
+    Linear,
+    Matern,
+    RationalQuadratic,
+    Spectrum,
+    ThinPlate,
+    White,
+)
 from mercer.machines.gaussian_process import inducing_bound, inducing_search
 
 RNG = np.random.default_rng(5)
@@ -198,6 +207,7 @@ def test_strings_and_files(tmp_path: Path) -> None:
         (SparseGaussianProcessRegressor(RBF(0.4), noise="half"), "noise must be"),
         (SparseGaussianProcessRegressor(sk.PairwiseKernel()), "no counterpart"),
         (SparseGaussianProcessRegressor("precomputed"), "need objects"),
+        (SparseGaussianProcessRegressor(ThinPlate()), "GaussianProcessRegressor with a basis"),
     ],
 )
 def test_refused_parameters(model: Any, message: str) -> None:

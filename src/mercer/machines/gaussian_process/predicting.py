@@ -58,10 +58,13 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         if not self._foreign:
             data, kernel = self._enter(X, y)
             assert data.y is not None
-            refuse_unpenalised(kernel, self.basis)
+            self._check_definiteness(kernel)
             return data.X, data.y, kernel
         X, y = self._sklearn_rows(X, y, reset=True, multi_output=True, y_numeric=True)
         return X, np.asarray(y, dtype=np.float64), self._own_sklearn_kernel(fixed=False)
+
+    def _check_definiteness(self, kernel: Kernel) -> None:
+        refuse_unpenalised(kernel, self.basis)
 
     def _check_noise(self) -> None:
         """Refuse variances of the noise that have no meaning."""

@@ -168,6 +168,14 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
         if np.min(self.alpha) <= 0.0 and self.noise is None:
             raise ParameterError("inducing points need noise: give alpha > 0 or noise.")
 
+    def _check_definiteness(self, kernel: Kernel) -> None:
+        if kernel.definiteness.order not in (0, None):
+            raise ParameterError(
+                f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an "
+                "unpenalised mean, which inducing points do not have. Use GaussianProcessRegressor "
+                "with a basis."
+            )
+
     def _first_noise(self, kernel: Any, y: Array) -> float | None:
         """Return the starting value of the noise variance."""
         if not isinstance(self.noise, str):

@@ -18,12 +18,13 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.gram.null_space import Complement
-from mercer.gram.shifted import Factorised
+from mercer.gram.shifted import Factorised, require_memory
 
 from .problem import RidgeProblem, RidgeSolution
 
 Array = NDArray[np.float64]
 
+_OF_SPECTRUM = 3  # matrices of an eigendecomposition: K, its vectors, the workspace
 _REFINED = 1e-11  # relative duality gap to which the solution of a float32 factor is refined
 
 
@@ -71,6 +72,7 @@ class Spectrum:
     """
 
     def __init__(self, problem: RidgeProblem) -> None:
+        require_memory(problem.gram.n, _OF_SPECTRUM)
         self.problem = problem
         self.root = np.sqrt(problem.weight)
         n = problem.gram.n

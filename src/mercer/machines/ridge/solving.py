@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 
-from mercer.gram.shifted import NotDefiniteError, choose_solver
+from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
 from mercer.solvers import Certificate
 
 from .direct import Spectrum, by_cholesky, by_lu
@@ -54,6 +54,8 @@ def _solved(problem: RidgeProblem, solver: str, tol: float, limits: Limits) -> R
         return by_cg(problem, tol, limits)
     if chosen == "widrow_hoff":
         return by_widrow_hoff(problem, tol, limits)
+    if solver != "auto":
+        require_memory(problem.gram.n)
     if chosen == "eigh":
         return Spectrum(problem).solution(problem.alpha)
     if chosen == "lu":
