@@ -8,6 +8,7 @@
 #   make test-paths   the rest of pytest on the other instruction sets too
 #   make portability  C++ tests on 64-bit ARM (cross-compiled, emulated) and compiled by clang
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
+#   make bench-page   run the benchmark, store its result and write docs/benchmarks.md from it
 #   make bench-tuning whole grid searches beside scikit-learn's (TUNING="--inside --large" for more)
 #   make sanitize     C++ tests and Python fits on every instruction set under address and
 #                     undefined-behaviour sanitizers
@@ -29,8 +30,8 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-paths bench bench-tuning fuzz sanitize portability docs docs-test \
-    literature gallery lint format types \
+.PHONY: help demo test test-paths bench bench-page bench-tuning fuzz sanitize portability \
+    docs docs-test literature gallery lint format types \
     cpp-test py-test isa-test clean distclean
 
 help:
@@ -134,6 +135,10 @@ test-paths: $(VENV)/.dev $(VENV)/.native
 
 bench: $(VENV)/.bench $(VENV)/.native
 	@$(BIN)/python -m benchmarks $(BENCH)
+
+bench-page: $(VENV)/.bench $(VENV)/.native
+	@$(BIN)/python -m benchmarks --json benchmarks/results.json $(BENCH)
+	@$(BIN)/python -m tools.site.benchmark_page
 
 bench-tuning: $(VENV)/.bench $(VENV)/.native
 	@$(BIN)/python -m benchmarks.tuning $(TUNING)

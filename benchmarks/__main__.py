@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import imports, kernels, report, ridge, strings
+from benchmarks import components, imports, kernels, report, ridge, ridge_growth, strings
 from benchmarks.cases import QUICK, Sources, all_cases, select
 from benchmarks.engines import ENGINES, MERCER, Engine, available, fit
 from benchmarks.floor import one_pass
@@ -61,7 +61,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="cost of kernel values: statistics, compositions, scikit-learn's pairwise functions "
         "(alone: nothing else is measured; default: in a full run)",
     )
-    for part in ("memory", "growth", "strings", "ridge", "imports"):
+    for part in ("memory", "growth", "strings", "ridge", "components", "imports"):
         parser.add_argument(
             f"--{part}",
             action=argparse.BooleanOptionalAction,
@@ -139,6 +139,10 @@ def run(options: argparse.Namespace) -> int:
         print(strings.text(of_strings))
     if MERCER in engines and (full if options.ridge is None else options.ridge):
         print(f"\n{ridge.text(ridge.compare(options.quick))}")
+        sizes = ridge_growth.SIZES[:2] if options.quick else ridge_growth.SIZES
+        print(f"\n{ridge_growth.text(ridge_growth.grow(sizes))}")
+    if MERCER in engines and (full if options.components is None else options.components):
+        print(f"\n{components.report(options.quick)}")
     if full if options.kernels is None else options.kernels:
         print(f"\n{kernels.report()}")
     if MERCER in engines and (full if options.imports is None else options.imports):

@@ -26,12 +26,14 @@ constexpr double polished = 1e-12;
 constexpr int systems = 12;
 /// Multiply-adds of polishing for every one of the pair steps before it.
 constexpr Index polish_share = 4;
-/// Multiply-adds of polishing that nobody notices.
-constexpr Index polish_least = Index(1) << 16;
+/// Multiply-adds of polishing in any case: about a millisecond.
+constexpr Index polish_least = Index(1) << 20;
 /// A coefficient this close to its bound, relative to the size it can have, is at it.
 constexpr double next_to_bound = 1e-13;
-/// Error of a kernel value in units of the rounding of float64.
-constexpr double kernel_error = 16;
+/// Error of a kernel value in units of the rounding of float64; see mercer.solvers.rounding.
+constexpr double kernel_error = 8;
+/// Roundings of a short expression, such as a loss.
+constexpr double few = 8;
 /// A gap this many times the limit still counts as within it.
 constexpr double reached = 1.01;
 
@@ -141,10 +143,13 @@ class PairSolver {
     out.highest[k] = tight ? std::max(-sol_.range[0][0], -m) : -m;
     out.n_iter[k] = static_cast<int>(sol_.n_iter);
     double quad = 0, cost = 0, conjugates = 0, size = 0, sum = 0, total = 0, slope = 0, steep = 0;
+    double squares = 0, products = 0;
     for (Index r = 0; r < m_; ++r) {
       const double at = m - sol_.values[r], b = sol_.beta[r], root = root_diagonal(r);
       const double zero = problem_.phi(r, 0.0), slack = std::fabs(problem_.maximiser(r, at));
       quad += b * sol_.values[r];
+      products += std::fabs(b * sol_.values[r]);
+      squares += b * b * root * root;
       cost += problem_.conjugate(r, at) + zero;
       conjugates += problem_.phi(r, b) - zero;
       size += std::fabs(b) * root;
@@ -154,13 +159,15 @@ class PairSolver {
       total += std::fabs(b);
     }
     quad = std::max(quad, 0.0);
-    const double primal = 0.5 * quad + cost, dual = -0.5 * quad - conjugates;
-    // |(K beta)_r| is at most k(r, r)^1/2 `size`; every sum has m terms, every kernel value an
-    // error of its own. A sum of coefficients that is not 0 changes the dual by the intercept.
+    const double primal = 0.5 * quad + cost, dual = std::min(-0.5 * quad - conjugates, primal);
+    // The value of row r is wrong by k(r, r)^1/2 `spread` at most: errors of kernel values are
+    // independent, and those of sums add up. Every sum over the rows has m terms. A sum of
+    // coefficients that is not 0 changes the dual by the intercept.
     const double unit = 0.5 * std::numeric_limits<double>::epsilon();
-    double error = unit * (static_cast<double>(m_) + kernel_error) *
-                   (size * size + steep * size + slope * std::fabs(m) + std::fabs(cost) +
-                    std::fabs(conjugates));
+    const double spread = unit * (kernel_error * std::sqrt(squares) + 0.5 * size);
+    double error = (size + steep) * spread +
+                   unit * (static_cast<double>(m_) + few) *
+                       (products + slope * std::fabs(m) + std::fabs(cost) + std::fabs(conjugates));
     if (p_.equality)
       error += std::fabs(m) * (std::fabs(sum) + unit * static_cast<double>(m_) * total);
     // A gap that is too large, or whose rounding is, proves nothing.
@@ -170,8 +177,8 @@ class PairSolver {
       sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
     out.status[k] = static_cast<signed char>(sol_.status);
     out.rounding[k] = 2 * error;
-    out.primal[k] = primal + error;
-    out.dual[k] = dual - error;
+    out.primal[k] = std::nextafter(primal + error, infinite);
+    out.dual[k] = std::nextafter(dual - error, -infinite);
     out.terms[k] = primal;
     out.norm2[k] = quad;
     out.violation[k] = sol_.violation;

@@ -72,6 +72,7 @@ sphinx_gallery_conf = {
     "notebook_images": False,
     "image_scrapers": ("matplotlib",),
     "min_reported_time": 10_000,
+    "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": None,
 }
@@ -84,6 +85,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_search_summary = False  # excerpts are fetched, which browsers refuse on file://
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "mercer"},
     "navbar_align": "left",
@@ -99,7 +101,10 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "get-started": [], "kernels": [], "benchmarks": []}
+# Pages without pages beside them; the empty column would narrow their tables.
+html_sidebars = {
+    page: [] for page in ("index", "get-started", "kernels", "benchmarks", "literature")
+}
 
 api_reference.write(DOCS / "api")
 gallery_programs.write(ROOT / "examples", PROGRAMS)

@@ -1,8 +1,9 @@
-"""Train a machine on two spirals, certify it and draw it (`make demo`).
+"""Train a machine on two spirals, certify it and draw it.
 
-No straight line separates two spirals; a Gaussian kernel does. The left picture shows the decision
-function with its margin and the support vectors, the right one how the solver closes the duality
-gap: the objective of the model and the lower bound that proves how good it is.
+``make demo`` runs this program. No straight line separates two spirals; a Gaussian kernel does. The
+left picture shows the decision function with its margin and the support vectors, the right one how
+the solver closes the duality gap: the objective of the model and the lower bound that proves how
+good it is.
 """
 
 import resource

@@ -1,8 +1,8 @@
 """Principal curves and surfaces: regularisation, closed curves, a surface, and the comparisons.
 
 Smola 1998, section 5.3: an open curve for several constants lambda, a closed curve by a periodic
-kernel, a surface in three dimensions, and the polygonal line of bounded length beside the curve
-whose speed is penalised.
+kernel, a surface in three dimensions, the polygonal line of bounded length beside the curve whose
+speed is penalised, and the losses that resist scattered outliers.
 """
 
 from pathlib import Path
@@ -59,6 +59,25 @@ def draw_lengths(ax, X):
     ax.set_title("penalty on the speed = bound on the length", fontsize=9)
 
 
+def draw_outliers(ax, X, rng):
+    """Draw curves of three losses through points with scattered outliers."""
+    outliers = rng.uniform([-1.6, -3.0], [1.6, 3.0], (20, 2))
+    bad = np.vstack([X, outliers])
+    ax.plot(*X.T, ".", color="0.7", ms=4)
+    ax.plot(*outliers.T, "x", color="0.4", ms=5)
+    grid = np.linspace(0.0, 1.0, 200)[:, None]
+    losses = (
+        ("squared", {}, 1.0),
+        ("huber", {"threshold": 0.1}, 1.0),
+        ("epsilon_insensitive", {"threshold": 0.05}, 2.0),
+    )
+    for (loss, options, lam), colour in zip(losses, COLOURS, strict=True):
+        curve = RegularizedPrincipalManifold(1, lam, loss=loss, **options).fit(bad)
+        ax.plot(*curve.inverse_transform(grid).T, color=colour, label=loss.replace("_", "-"))
+    ax.legend(fontsize=8)
+    ax.set_title("scattered outliers: robust losses", fontsize=9)
+
+
 def draw_surface(ax, rng):
     """Draw a surface through points in three dimensions."""
     u = rng.uniform(-1.0, 1.0, (500, 2))
@@ -78,11 +97,12 @@ def draw():
     """Return the figure."""
     rng = np.random.default_rng(0)
     X = wave(rng)
-    fig = plt.figure(figsize=(9.0, 7.5), layout="constrained")
-    draw_curves(fig.add_subplot(2, 2, 1), X)
-    draw_closed(fig.add_subplot(2, 2, 2), rng)
-    draw_lengths(fig.add_subplot(2, 2, 3), X)
-    draw_surface(fig.add_subplot(2, 2, 4, projection="3d"), rng)
+    fig = plt.figure(figsize=(13.0, 7.5), layout="constrained")
+    draw_curves(fig.add_subplot(2, 3, 1), X)
+    draw_closed(fig.add_subplot(2, 3, 2), rng)
+    draw_lengths(fig.add_subplot(2, 3, 4), X)
+    draw_surface(fig.add_subplot(2, 3, 5, projection="3d"), rng)
+    draw_outliers(fig.add_subplot(2, 3, 3), X, np.random.default_rng(1))
     return fig
 
 

@@ -27,6 +27,7 @@ ROOMS = (
     "machines",
     "features",
     "persistence",
+    "export",
     "inspection",
     "selection",
     "hypotheses",
@@ -39,7 +40,7 @@ ROOMS = (
 EXCEPTIONS: set[tuple[str, str]] = set()
 
 # Imported inside functions: libraries that are optional, or slow to import and needed by few calls.
-DEFERRED = {"matplotlib", "rich", "scipy", "sklearn", "skops"}
+DEFERRED = {"matplotlib", "onnx", "rich", "scipy", "sklearn", "skops"}
 # Loads the packages below it when it draws: they load scikit-learn, which loads pandas.
 LAZY = {"plots"}
 

@@ -8,9 +8,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from mercer import GaussianProcessRegressor, KernelRidgeCV
-from mercer.kernels import RBF
-from mercer.plots import penalty_path, posterior
+from mercer import GaussianProcessRegressor, KernelRidgeCV, SparseGaussianProcessRegressor
+from mercer.kernels import RBF, White
+from mercer.plots import coverage, penalty_path, posterior, relevances
 
 mpl.use("Agg")
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "ridge-and-gaussian-processes.png"
@@ -20,9 +20,9 @@ GRID = 40
 class Recorded(GaussianProcessRegressor):
     """Keeps the hyper-parameters that the search visits."""
 
-    def _value(self, covariance, *, gradient):
+    def _value(self, covariance, *, gradient, rows=None):
         self.__dict__.setdefault("visited", []).append(covariance.theta)
-        return super()._value(covariance, gradient=gradient)
+        return super()._value(covariance, gradient=gradient, rows=rows)
 
 
 def evidence(model, ax):
@@ -47,6 +47,35 @@ def evidence(model, ax):
     ax.set_ylabel("log10 noise variance")
 
 
+def several(axes, rng):
+    """Draw relevances, coverage and the certificate of a sparse process on five columns."""
+    X = rng.normal(size=(600, 5))
+    y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] ** 2 + 0.2 * rng.normal(size=600)
+    kernel = 1.0 * RBF([0.5] * 5) + White(0.1)
+    model = GaussianProcessRegressor(kernel).fit(X[:200], y[:200])
+    names = ["x1", "x2", "noise 1", "noise 2", "noise 3"]
+    relevances(model, names=names, ax=axes[0]).set_title("relevance of each column")
+    coverage(model, X[200:], y[200:], ax=axes[1]).set_title("coverage on 400 new samples")
+    numbers = np.arange(8, 27, 2)
+    ends, titsias = [], []
+    for m in numbers:
+        sparse = SparseGaussianProcessRegressor(model.kernel_, int(m), optimizer=None)
+        sparse.fit(X[:200], y[:200])
+        ends.append((sparse.certificate_.dual, sparse.certificate_.primal))
+        titsias.append(sparse.lower_bound_)
+    low, high = np.transpose(ends)
+    ax = axes[2]
+    ax.fill_between(numbers, low, high, color="#56B4E9", alpha=0.4, lw=0, label="certificate")
+    ax.plot(numbers, titsias, color="#D55E00", marker="o", ms=3, label="Titsias' bound")
+    exact = model.log_marginal_likelihood_value_
+    ax.axhline(exact, color="#222222", lw=1, label="log evidence")
+    ax.set_ylim(exact - 150.0, exact + 100.0)
+    ax.set_xlabel("inducing points")
+    ax.legend(frameon=False, loc="lower right")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_title("sparse process: interval of the log evidence")
+
+
 def main() -> None:
     """Fit, draw and write."""
     rng = np.random.default_rng(0)
@@ -54,12 +83,14 @@ def main() -> None:
     x = x[(x < 4) | (x > 6)]
     X, y = x[:, None], np.sin(x) + 0.1 * rng.normal(size=len(x))
     model = Recorded(1.0 * RBF(2.0), noise=0.3).fit(X, y)
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    figure, axes = plt.subplots(2, 3, figsize=(13, 8), layout="constrained")
+    axes = axes.ravel()
     posterior(model, ax=axes[0]).set_title("posterior band and samples")
     evidence(model, axes[1])
     axes[1].set_title("log evidence and the path of the search")
     penalty_path(KernelRidgeCV(kernel=RBF(0.5)).fit(X, y), ax=axes[2])
     axes[2].set_title("leave-one-out curve")
+    several(axes[3:], rng)
     figure.savefig(PICTURE, dpi=80)
 
 

@@ -16,6 +16,7 @@ from mercer._version import __version__
 if TYPE_CHECKING:
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
+    from mercer.export import to_onnx
     from mercer.features import (
         KernelCCA,
         KernelFeatureAnalysis,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
         SVDD,
         SVR,
         ConformalNovelty,
+        MultipleKernelSVC,
+        MultipleKernelSVR,
         NotSeparableError,
         NuSVC,
         NuSVR,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from mercer.machines.gaussian_process import (
         GaussianProcessClassifier,
         GaussianProcessRegressor,
+        SparseGaussianProcessRegressor,
     )
     from mercer.machines.ridge import (
         LSSVC,
@@ -73,6 +77,8 @@ _DOOR = {
     "ParzenDensity": "mercer.machines",
     "KernelKMeans": "mercer.features",
     "KernelPCA": "mercer.features",
+    "MultipleKernelSVC": "mercer.machines",
+    "MultipleKernelSVR": "mercer.machines",
     "NotSeparableError": "mercer.machines",
     "NuSVC": "mercer.machines",
     "NuSVR": "mercer.machines",
@@ -83,12 +89,14 @@ _DOOR = {
     "SVC": "mercer.machines",
     "SVDD": "mercer.machines",
     "SVR": "mercer.machines",
+    "SparseGaussianProcessRegressor": "mercer.machines.gaussian_process",
     "explain": "mercer.inspection",
     "hsic_test": "mercer.hypotheses",
     "mmd_test": "mercer.hypotheses",
     "load": "mercer.persistence",
     "save": "mercer.persistence",
     "show_config": "mercer.configuration",
+    "to_onnx": "mercer.export",
     "tune": "mercer.selection.tuning",
     "virtual_support_vectors": "mercer.machines",
 }
@@ -97,6 +105,7 @@ _DOOR = {
 _ROOMS = (
     "capacity",
     "data",
+    "export",
     "features",
     "geometry",
     "gram",
@@ -130,6 +139,8 @@ __all__ = [
     "KernelRidgeCV",
     "KernelRidgeClassifier",
     "KernelSpectralClustering",
+    "MultipleKernelSVC",
+    "MultipleKernelSVR",
     "NotSeparableError",
     "NuSVC",
     "NuSVR",
@@ -138,6 +149,7 @@ __all__ = [
     "PolygonalPrincipalCurve",
     "PrincipalCurve",
     "RegularizedPrincipalManifold",
+    "SparseGaussianProcessRegressor",
     "__version__",
     "explain",
     "hsic_test",
@@ -145,6 +157,7 @@ __all__ = [
     "mmd_test",
     "save",
     "show_config",
+    "to_onnx",
     "tune",
     "virtual_support_vectors",
 ]

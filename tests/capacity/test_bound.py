@@ -179,15 +179,19 @@ def test_a_comparison_is_a_table_and_a_picture() -> None:
 GOOD = {
     "n_samples": 100, "vc_dim": 3, "delta": 0.05, "radius": 1.0, "margin": 0.5, "slack": 1.0,
     "n_hypotheses": 4, "ln_n": 2.0, "n_errors": 1, "n_sv": 3, "emp_risk": 0.1, "eps": 0.1,
-    "c": 1.0, "prior": 0.5, "w_norm": 1.0, "fat_dim": 4,
+    "c": 1.0, "prior": 0.5, "w_norm": 1.0, "fat_dim": 4, "kl": 2.0, "theta": 1.0, "sse": 5.0,
+    "ln_n_slack": 1.0, "n_points": 50,
 }  # fmt: skip
-EXTRA = {"rank": 3, "kl": 2.0, "theta": 1.0, "sse": 5.0, "ln_n_slack": 1.0}
+EXTRA = {"rank": 3}
 BAD = {
     "n_samples": [0, -1, 2.5, "ten"], "vc_dim": [-1, math.nan], "delta": [0, 1, -0.1, math.nan],
     "radius": [0, -1, math.inf], "margin": [0, -0.5, math.nan], "slack": [-1, math.inf],
     "n_hypotheses": [0, 0.5], "ln_n": [-1.0, "many"], "n_errors": [-1, 0.5], "n_sv": [-1],
-    "emp_risk": [-0.1], "eps": [0, -1], "c": [0, math.inf], "prior": [0, 2], "w_norm": [-1],
-    "fat_dim": [-1],
+    "emp_risk": [-0.1, math.inf], "eps": [0, -1], "c": [0, math.inf], "prior": [0, 2],
+    "w_norm": [-1], "fat_dim": [-1], "theta": [0, math.inf], "sse": [-1, math.inf],
+    "ln_n_slack": [-1, math.nan], "n_points": [0, math.inf], "n_features": [0, -1, 1.5],
+    "kl": [-1, math.nan], "lipschitz": [0, math.inf], "loss_range": [0, math.inf],
+    "base": [1, math.inf], "largest_residual": [-1, math.nan],
 }  # fmt: skip
 
 
@@ -202,7 +206,7 @@ def test_bad_input_gets_a_sentence_that_names_the_keyword(formula) -> None:
     parameters = inspect.signature(formula).parameters
     required = {n: GOOD.get(n) for n, p in parameters.items() if p.default is p.empty}
     for name in set(parameters) & set(BAD):
-        for value in BAD[name]:
+        for value in BAD[name] + [None] * (name in required):
             with pytest.raises(ValueError, match=name):
                 formula(**{**required, name: value})
 

@@ -80,8 +80,11 @@ def test_conditions_of_an_inconsistent_machine():
 def test_a_model_tuned_on_the_same_rows_has_a_hold_out_bound_only():
     X, y = clouds(spread=0.25)
     model = SVC(kernel="linear", C=np.inf).fit(X, y)
-    with pytest.warns(UserWarning, match="tuned on the same rows"):
+    with pytest.warns(UserWarning, match="tuned on the same rows") as caught:
         report = model.generalization_report(X, y, tuned=True, holdout=clouds(n=100))
+    with pytest.warns(UserWarning, match="tuned on the same rows") as also:
+        generalization_report(model, X, y, tuned=True)
+    assert caught[0].filename == also[0].filename == __file__
     assert report.best.name == "best of 1: test_set_bound"
     assert not report["compression"].certified
     assert "tuned on the same rows" in str(report)
@@ -150,10 +153,11 @@ def test_table_picture_and_plain_parts():
 def test_bad_input_is_refused():
     X, y = clouds()
     model = SVC().fit(X, y)
-    with pytest.raises(ValueError, match="delta must lie strictly between"):
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
         model.generalization_report(X, y, delta=1.0)
-    with pytest.raises(ValueError, match="theta"):
-        model.generalization_report(X, y, theta=0.0)
+    for theta in (0.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"theta.* positive and finite"):
+            model.generalization_report(X, y, theta=theta)
     with pytest.raises(ValueError, match="not optimal on these rows"):
         model.generalization_report(X, np.where(np.arange(60) == 5, 1 - y, y))
     with pytest.raises(AttributeError):
@@ -185,6 +189,21 @@ def test_leave_one_out_of_a_least_squares_classifier_equals_its_refits(k):
     refits = [clone(model).fit(X[rest != i], y[rest != i]).predict(X[i : i + 1]) for i in rest]
     assert 0 < found.error < 1
     np.testing.assert_array_equal(found.losses, np.ravel(refits) != y)
+
+
+def test_leave_one_out_of_a_balanced_classifier_holds_the_class_weights():
+    X, y = clouds(n=30, spread=1.2)
+    X, y = X[y + np.arange(30) % 3 < 3], y[y + np.arange(30) % 3 < 3]
+    model = LSSVC(C=0.5, kernel=RBF(0.5), class_weight="balanced").fit(X, y)
+    weights = len(y) / (2 * np.bincount(y))
+    held = clone(model).set_params(class_weight=dict(enumerate(weights)))
+    values = model.leave_one_out_values(X, y)
+    for i in range(0, len(y), 4):
+        rest = np.arange(len(y)) != i
+        refit, recounted = (clone(m).fit(X[rest], y[rest]) for m in (held, model))
+        assert values[i] == pytest.approx(refit.decision_function(X[i : i + 1])[0])
+        assert values[i] != pytest.approx(recounted.decision_function(X[i : i + 1])[0], rel=1e-4)
+    assert leave_one_out(model, X, y).error == np.mean((values > 0) != y)
 
 
 @pytest.mark.spec("CS-4.37")
@@ -254,3 +273,9 @@ def test_a_hold_out_is_checked():
     for wrong in ((X, y[:3]), (X, None), X[:2]):
         with pytest.raises(ValueError, match="hold"):
             model.generalization_report(X, y, holdout=wrong)
+    with pytest.raises(ValueError, match="not trained on: '0', '1'; its classes are 0, 1"):
+        model.generalization_report(X, y, holdout=(X, y.astype(str)))
+    target = np.where(y == 0, np.nan, X[:, 0])
+    machine = SVR().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="contain NaN"):
+        machine.generalization_report(X, X[:, 0], theta=0.5, holdout=(X, target))

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from mercer import SVC, SVR, NuSVC, NuSVR
-from mercer.data import lfd_toy
+from mercer import SVC, SVR, KernelRidge, NuSVC, NuSVR
+from mercer.data import lfd_toy, noisy_sinc
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-sklearn.md"
 TIGHT = {"kernel": "linear", "tol": 1e-9}
@@ -30,7 +30,7 @@ def in_mercer(problem, **constants):
     """Return the parameters that the table gives for a problem, one dict for each way to say it."""
     ways = []
     for code in re.findall(r"`([^`]*=[^`]*)`", table()[problem]):
-        names = {"NuSVC": dict, "NuSVR": dict, "dict": dict} | constants
+        names = {"NuSVC": dict, "NuSVR": dict, "KernelRidge": dict, "dict": dict} | constants
         ways.append(eval(code if "(" in code.split("=")[0] else f"dict({code})", names))
     return ways
 
@@ -212,6 +212,48 @@ def test_squared_slack_on_the_toy_set(C, w, b, objective):
         assert model.certificate_.primal == pytest.approx(objective, abs=1e-8)
 
 
+@pytest.mark.spec("SM-0.03", "SM-0.02")
+def test_scales_of_the_data_term_in_the_thesis(targets):
+    X, y = targets
+    n, c = len(y), 0.3  # every problem below is 1/2 ||w||^2 + c sum xi
+    line = regressor(X, y, lambda xi: c * xi.sum(), 0.2, half=True)
+    printed = {
+        "1/2 ‖w‖² + C Σ (ξ + ξ*), box [0, C]": {"C": c},
+        "1/2 ‖w‖² + (C/l) Σ (ξ + ξ*), box [0, C/l]": {"C": c * n},
+        "λ/2 ‖w‖² + (1/l) Σ (ξ + ξ*), box [0, 1/(λ l)]": {"λ": 1 / (c * n)},
+        "λ/2 ‖w‖² + Σ (ξ + ξ*), box [0, 1/λ]": {"λ": 1 / c},
+        "λ ‖w‖² + (1/l) Σ (ξ + ξ*); the box printed with it, [0, 1/(λ l)], is twice too large": {
+            "λ": 1 / (2 * c * n)
+        },
+    }
+    fits = []
+    for problem, constants in printed.items():
+        for params in in_mercer(problem, l=n, **constants):
+            fits.append(SVR(**params, epsilon=0.2, **TIGHT).fit(X, y))
+            assert_same(fits[-1], line)
+            assert pytest.approx(c) == fits[-1].C_
+    assert len(fits) == 7
+    # With the box that (3.16) prints, 1 / (lambda l) = 2 c, the function is another one.
+    other = SVR(C=2 * c, epsilon=0.2, **TIGHT).fit(X, y)
+    assert np.abs(other.coef_ - fits[0].coef_).max() > 0.01
+
+
+@pytest.mark.spec("SM-0.03", "SM-0.02")
+def test_squared_loss_of_the_thesis_is_ridge_regression(targets):
+    X, y = targets
+    lam, n = 0.4, len(y)
+    (params,) = in_mercer("λ/2 ‖w‖² + (1/l) Σ (y − f)²", **{"λ": lam, "l": n})
+    w = np.linalg.solve(lam / 2 * np.eye(2) + X.T @ X / n, X.T @ y / n)  # its derivative is 0
+    model = KernelRidge(**params, kernel="linear").fit(X, y)
+    assert model.predict(X) == pytest.approx(X @ w)
+
+
+@pytest.mark.spec("SM-0.02")
+def test_sinc_of_the_thesis_has_no_pi():
+    X, y = noisy_sinc(20, noise=0.0, random_state=0)
+    assert y == pytest.approx(np.sin(X[:, 0]) / X[:, 0])
+
+
 @pytest.mark.spec("SM-2.32")
 def test_adaptive_tube_with_an_average_of_slacks(targets):
     X, y = targets
@@ -247,7 +289,8 @@ def test_nu_machine_with_multipliers_that_sum_to_one(classes):
 
 
 def test_every_line_of_the_table_is_asked_for():
-    asked = re.findall(r'in_mercer\(\s*"(.*?)"', Path(__file__).read_text())
+    text = Path(__file__).read_text()
+    asked = re.findall(r'in_mercer\(\s*"(.*?)"', text) + re.findall(r'^ +"(.*ξ.*)": \{', text, re.M)
     assert sorted(asked) == sorted(table())
 
 

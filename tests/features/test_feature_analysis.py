@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from sklearn.base import clone
 
 import mercer
 from mercer import KernelFeatureAnalysis, KernelPCA, RegularizedPrincipalManifold
@@ -178,3 +179,54 @@ def test_bad_input(options, message):
         KernelFeatureAnalysis(**options).fit(X)
     with pytest.raises(ValueError, match="same image"):
         KernelFeatureAnalysis(center=True).fit(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize("contrast", ["variance", "kurtosis", "negentropy", "fisher"])
+@pytest.mark.parametrize(("constraint", "center"), [("l1", False), ("l1", True), ("l2", True)])
+def test_weights_are_repetition_and_zero_is_removal(contrast, constraint, center):
+    rng = np.random.default_rng(3)
+    points, new = rng.normal(size=(24, 2)) ** 3, rng.normal(size=(5, 2))
+    weight = np.array([1, 2, 0, 3] * 6)
+    model = KernelFeatureAnalysis(
+        2,
+        kernel=RBF(0.3),
+        constraint=constraint,
+        contrast=contrast,
+        center=center,
+        n_basis=3,
+        n_restarts=1,
+        random_state=0,
+    )
+    weighted = clone(model).fit(points, sample_weight=weight)
+    repeated = model.fit(np.repeat(points, weight, axis=0))
+    np.testing.assert_allclose(weighted.contrasts_, repeated.contrasts_, rtol=1e-5)
+    np.testing.assert_allclose(
+        abs(weighted.transform(new)), abs(repeated.transform(new)), atol=2e-4
+    )
+
+
+def test_components_of_many_objects_come_from_an_iteration():
+    points = np.random.default_rng(0).normal(size=(600, 3)) * [1.0, 0.7, 0.4]
+    model = KernelFeatureAnalysis(3, kernel=RBF(0.2), constraint="l2", center=True).fit(points)
+    whole = KernelPCA(3, kernel=RBF(0.2), eigen_solver="dense").fit(points)
+    assert model.certificate_.n_iter > 0
+    np.testing.assert_allclose(model.contrasts_, whole.explained_variance_, rtol=1e-8)
+    scores = abs(whole.transform(points[:9]))
+    np.testing.assert_allclose(abs(model.transform(points[:9])), scores, atol=1e-6)
+
+
+def test_an_interrupt_keeps_the_features_found_so_far():
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    calls = []
+
+    def contrast(projections):
+        calls.append(len(projections))
+        if len(calls) == 50:  # in the third scan
+            raise KeyboardInterrupt
+        return float(np.abs(projections).mean())
+
+    model = KernelFeatureAnalysis(5, kernel=RBF(0.5), contrast=contrast)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(points)
+    assert model.certificate_.status == "interrupted"
+    assert model.transform(points).shape == (20, 2)

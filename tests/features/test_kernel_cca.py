@@ -73,3 +73,22 @@ def test_bad_input():
         KernelCCA().fit(X, Y[:10])
     with pytest.raises(ValueError, match="constant in feature space"):
         KernelCCA().fit(X, np.ones(80))
+
+
+def test_weights_are_repetition_and_zero_is_removal():
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=(30, 2))
+    b = np.c_[a[:, 0] ** 2, rng.normal(size=30)]
+    weight = np.array([1, 2, 0, 3, 1] * 6)
+    weighted = KernelCCA(2).fit(a, b, sample_weight=weight)
+    repeated = KernelCCA(2).fit(np.repeat(a, weight, axis=0), np.repeat(b, weight, axis=0))
+    np.testing.assert_allclose(weighted.correlations_, repeated.correlations_, atol=1e-9)
+    pairs = zip(weighted.transform(a, b), repeated.transform(a, b), strict=True)
+    for ours, theirs in pairs:
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)  # with their signs
+
+
+def test_memory_that_will_not_suffice_is_refused(monkeypatch):
+    monkeypatch.setattr("mercer.features.kernel_cca.available_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match="30 pairs need"):
+        KernelCCA().fit(np.eye(30), np.eye(30))

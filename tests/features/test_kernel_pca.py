@@ -1,7 +1,6 @@
 """Kernel principal component analysis."""
 
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import KernelPCA
 from mercer.features.projected_gram import ProjectedGram
 from mercer.features.spectrum_bounds import upper_bounds
+from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid, Spectrum, ThinPlate
 
 RNG = np.random.default_rng(0)
@@ -263,28 +263,55 @@ def test_limits_keep_what_was_found():
         pca.fit(MANY)
     assert pca.certificate_.status == "iteration_limit"
     assert pca.transform(MANY[:3]).shape == (3, 5)
-    with pytest.raises(TimeoutError, match="time_limit"):
-        KernelPCA(5, kernel=RBF(0.3), eigen_solver="krylov", time_limit=1e-9).fit(MANY)
+    for points in (MANY, np.tile(MANY, (2, 1))):  # the second start from columns of the matrix
+        with pytest.raises(TimeoutError, match="time_limit"):
+            KernelPCA(5, kernel=RBF(0.3), eigen_solver="krylov", time_limit=1e-9).fit(points)
+
+
+# Above 1,000 objects the iteration starts from columns of the matrix, in single precision.
+MORE = np.random.default_rng(3).normal(size=(1_100, 5)) * np.linspace(1.0, 0.3, 5)
 
 
 def test_an_interrupt_keeps_the_components_found_so_far(monkeypatch):
+    pca = KernelPCA(5, kernel=RBF(0.3), random_state=0)
+    finished = pca.fit(MORE).eigenvalues_
     calls = []
     product = ProjectedGram.cheap
 
     def interrupted(self, V):
-        calls.append(time.monotonic())
-        if len(calls) == 3:
+        calls.append(V.dtype)
+        if len(calls) == 2:
             raise KeyboardInterrupt
         return product(self, V)
 
     monkeypatch.setattr(ProjectedGram, "cheap", interrupted)
-    pca = KernelPCA(5, kernel=RBF(0.3), eigen_solver="krylov", random_state=0)
     with pytest.raises(KeyboardInterrupt):
-        pca.fit(MANY)
+        pca.fit(MORE)
+    assert calls == [np.float32, np.float32]
     assert pca.certificate_.status == "interrupted"
     assert pca.certificate_.precision == "float32, by the solver"
-    whole = KernelPCA(5, kernel=RBF(0.3), eigen_solver="dense").fit(MANY)
-    np.testing.assert_allclose(pca.eigenvalues_, whole.eigenvalues_, rtol=0.05)
+    np.testing.assert_allclose(pca.eigenvalues_, finished, rtol=0.05)
+
+
+def test_values_found_in_single_precision_are_finished_in_double():
+    weight = np.random.default_rng(4).integers(1, 4, size=len(MORE)).astype(float)
+    pca = KernelPCA(6, kernel=RBF(0.05), project_out="linear", random_state=0)
+    pca.fit(MORE, sample_weight=weight)
+    A = ProjectedGram(
+        Gram(RBF(0.05), MORE), weight, np.column_stack([np.ones(len(MORE)), MORE])
+    ).dense()
+    values = scipy.linalg.eigh(A, eigvals_only=True, subset_by_index=(len(A) - 6, len(A) - 1))[::-1]
+    assert pca.certificate_.precision == "float64"
+    low, high = pca.eigenvalue_bounds_.T
+    assert ((low <= values) & (values <= high)).all()
+    np.testing.assert_allclose(pca.eigenvalues_, values, atol=1e-8 * values[0])
+    residuals = A @ pca.eigenvectors_ - pca.eigenvectors_ * pca.eigenvalues_
+    worst = np.linalg.norm(residuals, axis=0).max() / values[0]
+    assert worst == pytest.approx(pca.certificate_.kkt_violation, rel=1e-3)
+    assert pca.total_variance_ == pytest.approx(np.trace(A) / weight.sum(), rel=1e-10)
+    np.testing.assert_allclose(
+        pca.transform(MORE[:9]), pca.fit_transform(MORE, None, weight)[:9], atol=1e-4
+    )
 
 
 def test_a_failed_fit_keeps_the_model_before():

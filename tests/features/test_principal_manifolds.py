@@ -322,6 +322,25 @@ def test_robust_losses_resist_outliers():
     np.testing.assert_allclose(wide.coef_, same.coef_)
 
 
+def test_robust_losses_keep_a_curve_off_scattered_outliers():
+    rng = np.random.default_rng(1)
+    t = rng.uniform(0.0, np.pi, 150)
+    wave = np.stack([t - np.pi / 2, np.sin(2.0 * t)], axis=1) + 0.1 * rng.normal(size=(150, 2))
+    bad = np.vstack([wave, rng.uniform([-1.6, -3.0], [1.6, 3.0], (20, 2))])
+    grid, t = np.linspace(0.0, 1.0, 100)[:, None], np.linspace(0.0, np.pi, 200)
+    truth = np.stack([t - np.pi / 2, np.sin(2.0 * t)], axis=1)
+
+    def error(lam, **options):
+        """Return the larger of the distances from the curve to the wave and back, squared means."""
+        curve = RegularizedPrincipalManifold(1, lam, **options).fit(bad).inverse_transform(grid)
+        squares = ((curve[:, None] - truth) ** 2).sum(axis=2)
+        return np.sqrt(max(squares.min(axis=0).mean(), squares.min(axis=1).mean()))
+
+    squared = min(error(lam) for lam in (1.0, 2.0, 10.0))
+    assert error(1.0, loss="huber", threshold=0.1) < 0.6 * squared
+    assert error(2.0, loss="epsilon_insensitive", threshold=0.05) < 0.6 * squared
+
+
 @pytest.mark.spec("SM-5.33")
 def test_annealing_and_restarts_never_hurt():
     spiral_t = np.linspace(0.0, 3.0 * np.pi, 150)

@@ -47,10 +47,10 @@ def test_bound_holds_for_every_clustering():
 
 
 def test_iteration_and_whole_spectrum_agree(monkeypatch):
-    from mercer.features import spectral_clustering
+    from mercer.features import projected_gram
 
     whole = KernelSpectralClustering(3, kernel=RBF(2.0), random_state=0).fit(X)
-    monkeypatch.setattr(spectral_clustering, "_DENSE_UP_TO", 10)
+    monkeypatch.setattr(projected_gram, "DENSE_UP_TO", 10)
     iterated = KernelSpectralClustering(3, kernel=RBF(2.0), random_state=0).fit(X)
     np.testing.assert_allclose(iterated.eigenvalues_, whole.eigenvalues_, atol=1e-8)
     assert iterated.ncut_ == pytest.approx(whole.ncut_, rel=1e-3)
@@ -72,3 +72,39 @@ def test_bad_input():
         KernelSpectralClustering(2, kernel="linear").fit(X)
     with pytest.raises(ValueError, match="n_clusters=9 needs"):
         KernelSpectralClustering(9).fit(X[:5])
+
+
+def test_weights_are_repetition_and_zero_is_removal():
+    few, weight = X[:40], np.array([1, 2, 0, 3] * 10)
+    options = {"n_clusters": 2, "kernel": RBF(3.0), "random_state": 0}
+    weighted = KernelSpectralClustering(**options).fit(few, sample_weight=weight)
+    repeated = KernelSpectralClustering(**options).fit(np.repeat(few, weight, axis=0))
+    np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, atol=1e-10)
+    assert weighted.ncut_ == pytest.approx(repeated.ncut_)
+    assert weighted.certificate_.dual == pytest.approx(repeated.certificate_.dual)
+    assert adjusted_rand_score(weighted.predict(X), repeated.predict(X)) == 1.0
+    assert adjusted_rand_score(weighted.labels_, repeated.predict(few)) == 1.0
+
+
+def test_an_interrupt_keeps_the_clusters_of_the_vectors_found_so_far(monkeypatch):
+    from mercer.features.projected_gram import ProjectedGram
+
+    points = np.random.default_rng(0).normal(size=(600, 2)) + 6.0 * np.arange(600)[:, None] // 200
+    calls = []
+
+    def interrupted(self, V, product=ProjectedGram.exact):
+        calls.append(len(V))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return product(self, V)
+
+    model = KernelSpectralClustering(3, kernel=RBF(0.02), tol=0.0, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(ProjectedGram, "exact", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(points)
+    assert model.certificate_.status == "interrupted"
+    assert model.certificate_.dual <= model.ncut_
+    assert len(model.labels_) == 600
+    with pytest.raises(TimeoutError, match="time_limit"):
+        model.set_params(time_limit=1e-9).fit(points)

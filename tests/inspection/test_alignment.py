@@ -1,6 +1,7 @@
 """Alignment with labels and with other kernels, and the diagnosis of a matrix."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mercer.inspection import alignment, centred_alignment, check, diagnose
+from mercer import SVC, SVR
+from mercer.inspection import alignment, centred_alignment, diagnose
 from mercer.inspection import matrix_source as values
 from mercer.inspection.targets import target_codes
 from mercer.kernels import RBF, FromFeatureMap, Linear, Polynomial, Precomputed
@@ -166,6 +168,18 @@ def test_a_narrow_kernel_is_near_diagonal():
 
 
 @pytest.mark.spec("HO-13")
+def test_a_fit_warns_of_a_near_diagonal_matrix():
+    X, y = blobs()
+    for machine, target in ((SVC(gamma=1e4), y), (SVR(gamma=1e4), X[:, 0])):
+        with pytest.warns(UserWarning, match="close to diagonal") as caught:
+            machine.fit(X, target)
+        assert caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            machine.set_params(gamma=0.3).fit(X, target)
+
+
+@pytest.mark.spec("HO-13")
 def test_irrelevant_dimensions_empty_the_matrix():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(40, 60))
@@ -203,16 +217,6 @@ def test_a_reasonable_width_is_told_from_extremes():
     assert kinds == {1e-6: "nearly constant", 0.3: "class blocks", 1e4: "near-diagonal"}
     scores = {g: centred_alignment(RBF(g), X, y) for g in (0.3, 1e4)}
     assert scores[0.3] > 2 * scores[1e4]
-
-
-@pytest.mark.spec("HO-15")
-def test_the_fisher_kernel_of_a_normal_mean_is_a_product_of_scores():
-    theta = 0.7
-    # U_x = x - theta, and the information of one observation is 1.
-    fisher = FromFeatureMap(lambda x: np.asarray(x) - theta)
-    x = np.array([[0.2], [1.5], [-1.0]])
-    assert fisher(x) == pytest.approx((x - theta) @ (x - theta).T)
-    assert check(fisher, x).is_psd
 
 
 def test_real_targets_and_single_members_have_no_blocks():

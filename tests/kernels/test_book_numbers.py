@@ -9,7 +9,15 @@ from sklearn.svm import SVC
 
 import mercer
 from mercer.geometry import norm
-from mercer.kernels import RBF, FromFeatureMap, FromFunction, Linear, Polynomial, polynomial
+from mercer.kernels import (
+    RBF,
+    FromFeatureMap,
+    FromFunction,
+    Linear,
+    Polynomial,
+    White,
+    polynomial,
+)
 
 rng = np.random.default_rng(6)
 X = rng.normal(size=(10, 3))
@@ -273,6 +281,9 @@ def test_a_diagonal_shift_moves_every_eigenvalue():
     assert np.linalg.cond(shifted) < np.linalg.cond(K)
     assert shifted[0, 10] == K[0, 10] == 1.0
     assert shifted[0, 0] == 1.0 + 1 / C
+    np.testing.assert_array_equal((RBF(0.2) + White(1 / C))(A), shifted)  # by index, as here
+    by_value = K + (A[:, None] == A).all(axis=2) / C  # the book's delta_x(z): equal rows stay equal
+    assert np.linalg.eigvalsh(by_value)[0] == pytest.approx(0.0, abs=1e-12)
     # The machine with the squared slack is the hard margin of the shifted matrix (mercer's C is
     # half of the book's), also for the duplicate, which has the opposite label here.
     y = np.append(np.where(np.arange(len(X)) % 2 == 0, 1, -1), -1)

@@ -76,7 +76,7 @@ def test_dot_products_of_scores_found_by_enumeration(seed, strings):
         agrees(Fisher(model), strings, lambda x, z, m=model: score(m, x) @ score(m, z), rtol=1e-9)
 
 
-@pytest.mark.spec("CS-3.43", "CS-8.18")
+@pytest.mark.spec("CS-3.43", "CS-8.18", "HO-15")
 def test_a_normal_distribution():
     x = [0.3, -1.0, 2.5]
     mu = np.mean(x)

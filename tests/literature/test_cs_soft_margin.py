@@ -171,6 +171,9 @@ def test_bias_is_an_interval_where_no_multiplier_is_inside_the_box() -> None:
     model = SVC(kernel="linear", C=0.25, **EXACT).fit(X, y)
     assert model.alpha_ == pytest.approx([0.25, 0.25], abs=1e-12)
     assert model.coef_[0, 0] == pytest.approx(0.5, abs=1e-12)
+    with pytest.warns(UserWarning, match=r"every value from -0.5 to 0.5 is optimal") as caught:
+        SVC(kernel="linear", C=0.25, **EXACT).fit(X, y)
+    assert caught[0].filename == __file__
     assert model.certificate_.dual == pytest.approx(0.375, abs=1e-12)
     assert model.certificate_.primal == pytest.approx(0.375, abs=1e-12)
     low, high = model.intercept_range_

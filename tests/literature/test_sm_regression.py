@@ -166,6 +166,17 @@ def test_the_objective_sees_the_tube_loss() -> None:
 
 
 @pytest.mark.spec("SM-1.05")
+def test_the_density_of_the_tube_loss() -> None:
+    grid = np.linspace(-60, 60, 120_001)
+    at_zero = EpsilonInsensitive(0.25).density(0.0, 0.0)
+    assert at_zero == pytest.approx(1 / (2 * (1 + 0.25)))  # flat in the tube, tails of Laplace
+    for loss, c in ((EpsilonInsensitive(0.25), 1.0), (EpsilonInsensitive([[0.5, 2.0]]), 3.0)):
+        density = loss.density(grid, 0.0, c)
+        assert density.sum() * 1e-3 == pytest.approx(1.0, abs=1e-5)  # the step of the grid
+        assert -np.log(density / density.max()) == pytest.approx(c * loss.value(grid, 0.0))
+
+
+@pytest.mark.spec("SM-1.05")
 def test_conjugate_and_subgradient_of_the_tube_loss() -> None:
     loss, y = EpsilonInsensitive(0.25), 0.4
     grid = np.linspace(-30, 30, 60_001)

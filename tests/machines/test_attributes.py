@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer import SVC, SVR, ConformalNovelty, KernelRidge, NuSVC, NuSVR, OneClassSVM
+from mercer.features import Nystrom
 from mercer.kernels import RBF, Linear
 from mercer.machines import PointStatus
 from tests.machines.data_sets import MACHINES, TOY, classes, data_for, regression, scores
@@ -253,3 +254,26 @@ def test_grid_search_over_kernel_parameters():
     Xc, y = classes()
     grid = GridSearchCV(SVC(kernel=RBF(0.1)), {"kernel__gamma": [0.01, 0.1, 1.0]}, cv=2)
     assert grid.fit(Xc, y).best_params_["kernel__gamma"] in (0.01, 0.1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "changes"),
+    [
+        (lambda: SVC(), {"C": 5.0, "cost": 3.0}),
+        (lambda: SVC(kernel=RBF(0.5) + Linear()), {"C": 5.0, "kernel__left__sigma": 1.0}),
+        (
+            lambda: SVC(kernel=RBF(0.5) + Linear()),
+            {"kernel__left__gamma": 2.0, "kernel__left": RBF(3.0), "kernel__right__gamma": 1.0},
+        ),
+        (lambda: RBF(0.5) + Linear(), {"left__gamma": 2.0, "right__gamma": 1.0}),
+        (lambda: Nystrom(RBF(0.5)), {"kernel__gamma": 2.0, "n_landmarks": 3}),
+        (lambda: KernelRidge(), {"alpha": 2.0, "beta": 3.0}),
+        (lambda: ConformalNovelty(OneClassSVM()), {"estimator__nu": 0.1, "estimator__mu": 1.0}),
+    ],
+)
+def test_set_params_sets_all_or_nothing(estimator, changes):
+    estimator = estimator()
+    before = repr(estimator)
+    with pytest.raises(ValueError, match="parameter"):
+        estimator.set_params(**changes)
+    assert repr(estimator) == before

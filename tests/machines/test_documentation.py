@@ -21,6 +21,7 @@ MACHINES = [
     mercer.NuSVR,
     mercer.OneClassSVM,
     mercer.GaussianProcessRegressor,
+    mercer.SparseGaussianProcessRegressor,
     mercer.KernelRidge,
     mercer.KernelRidgeCV,
     mercer.KernelRidgeClassifier,

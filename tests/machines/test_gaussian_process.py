@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import mercer
 from mercer import GaussianProcessRegressor, KernelRidge
+from mercer.gram import iterative, shifted
 from mercer.kernels import (
     RBF,
     FromFunction,
@@ -25,6 +29,7 @@ from mercer.kernels import (
     White,
     from_sklearn,
 )
+from mercer.machines.gaussian_process import regression
 from tests.catalogue import catalogue, sample
 
 RNG = np.random.default_rng(3)
@@ -126,6 +131,13 @@ def test_evidence_gradients_of_the_whole_catalogue(example: Any) -> None:
         return
     numeric = slopes(model, model.theta_, model.log_marginal_likelihood)
     np.testing.assert_allclose(gradient, numeric, rtol=2e-4, atol=2e-5)
+
+
+def test_samples_far_from_the_origin_leave_no_rounding_in_the_derivative_by_the_width() -> None:
+    rows = 1e3 + X
+    for kernel in (RBF(1e6), RBF([1e6, 1e6])):
+        slope = kernel._contract(rows, rows, 1e8 * np.eye(30), frozenset({"gamma"}))["gamma"]
+        np.testing.assert_array_equal(slope, 0.0)
 
 
 def test_leave_one_out_objective_is_that_of_fits_without_a_sample() -> None:
@@ -284,6 +296,9 @@ def test_parameters_without_derivatives_stay_and_are_named() -> None:
         (GaussianProcessRegressor(RBF(0.4), bounds={"gamma": (2.0, 1.0)}), "0 < low <= high"),
         (GaussianProcessRegressor(RBF(0.4), objective="aic"), "objective must be"),
         (GaussianProcessRegressor(RBF(0.4), basis="cubic"), "basis must be"),
+        (GaussianProcessRegressor(RBF(0.4), solver="lu"), "solver must be"),
+        (GaussianProcessRegressor(RBF(0.4), solver="cg", objective="loo"), "cholesky"),
+        (GaussianProcessRegressor(RBF(0.4), solver="cg", alpha=0.0), "positive noise"),
         (GaussianProcessRegressor(sk.RBF(), noise=0.1), "WhiteKernel"),
         (GaussianProcessRegressor(NegativeDistance()), 'basis="constant"'),
     ],
@@ -359,3 +374,59 @@ def test_a_column_without_effect_is_found_irrelevant() -> None:
     assert gamma[0] > 0.1
     assert max(gamma[1:]) < 1e-3
     assert model.parameter_names_[:2] == ["left__kernel__gamma[0]", "left__kernel__gamma[1]"]
+
+
+@pytest.mark.parametrize("basis", [None, "linear"])
+def test_iterations_estimate_the_evidence_with_its_error(
+    monkeypatch: pytest.MonkeyPatch, basis: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(iterative, "_RANK", 3)  # so that the estimates have to work
+    kernel = 1.5 * RBF([0.4, 0.2]) + White(0.1)
+    settings = {"optimizer": None, "basis": basis, "random_state": 0}
+    exact = GaussianProcessRegressor(kernel, **settings).fit(X, y)
+    model = GaussianProcessRegressor(kernel, solver="cg", **settings).fit(X, y)
+    assert (exact.solver_, model.solver_) == ("cholesky", "cg")
+    evidence = exact.log_marginal_likelihood_value_
+    low, high = model.log_marginal_likelihood_interval_
+    assert low < evidence < high
+    error = model.log_marginal_likelihood_error_
+    assert 0.0 < error < 2.0
+    assert abs(model.log_marginal_likelihood_value_ - evidence) < 4.0 * error
+    assert model.certificate_.relative_gap < 1e-8
+    mean, std = model.predict(NEW, return_std=True)
+    expected = exact.predict(NEW, return_std=True)
+    np.testing.assert_allclose(mean, expected[0], atol=1e-4)
+    excess = std**2 - expected[1] ** 2
+    assert (excess >= -1e-12).all()
+    assert (excess <= 1.6 * model.variance_error_ + 1e-12).all()
+    cov = model.predict(NEW, return_cov=True)[1]
+    np.testing.assert_allclose(cov, exact.predict(NEW, return_cov=True)[1], atol=1e-3)
+    mercer.save(model, tmp_path / "model")
+    for again in (mercer.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.predict(NEW, return_std=True)[1], std)
+
+
+def test_the_search_on_estimates_ends_where_that_on_factors_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(iterative, "_RANK", 25)
+    monkeypatch.setattr(regression, "_FIRST", 12)  # a part of the samples comes first
+    exact = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1).fit(X, y)
+    model = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1, solver="cg", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    refitted = GaussianProcessRegressor(model.kernel_, noise=model.noise_, optimizer=None)
+    found = refitted.fit(X, y).log_marginal_likelihood_value_
+    assert found > exact.log_marginal_likelihood_value_ - 0.05
+    model.partial_fit(NEW, np.zeros(7))
+    assert len(model.alpha_) == 37
+
+
+def test_too_little_memory_is_said_before_the_matrix_is_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shifted, "available_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"30 rows .* GB are free.*solver='cg'"):
+        GaussianProcessRegressor(RBF(0.4), optimizer=None).fit(X, y)
+    assert GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).fit(X, y).solver_ == "cg"

@@ -1,7 +1,9 @@
 """One against one with many classes: all pairs as arrays."""
 
 import pickle
+import sys
 import warnings
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
+import mercer
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
 from mercer.machines import class_pairs, prediction
@@ -24,12 +27,9 @@ def blobs(k=24, n=240, columns=2, seed=0, spread=0.8):
     return centre[y] + random.normal(size=(n, columns)) * spread, y * 3 - 7
 
 
-def one_by_one(monkeypatch, machine, X, y, **options):
+def one_by_one(machine, X, y, **options):
     """The same fit by the general solver."""
-    monkeypatch.setattr(class_pairs, "MANY", 10**9)
-    model = machine.fit(X, y, **options)
-    monkeypatch.undo()
-    return model
+    return machine.set_params(solver="decomposition").fit(X, y, **options)
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def one_by_one(monkeypatch, machine, X, y, **options):
     ],
     ids=str,
 )
-def test_arrays_of_pairs_give_the_models_of_single_problems(monkeypatch, parameters):
+def test_arrays_of_pairs_give_the_models_of_single_problems(parameters):
     X, y = blobs()
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)).round(1)
     machine = SVC(**{"tol": 1e-7, "gamma": 0.3, "dtype": "float64"} | parameters)
     model = SVC(**machine.get_params()).fit(X, y, sample_weight=weight)
     assert isinstance(model._record.excess, class_pairs.PairTable)
-    other = one_by_one(monkeypatch, machine, X, y, sample_weight=weight)
+    other = one_by_one(machine, X, y, sample_weight=weight)
     assert isinstance(other._record.excess, list)
     scale = np.abs(other.decision_function(X)).max()
     model.decision_function_shape = other.decision_function_shape = "ovo"
@@ -216,16 +216,14 @@ def test_linear_pairs_do_not_see_a_translation(sparse):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_pairs_are_polished_as_single_problems_are(monkeypatch, kernel):
+def test_pairs_are_polished_as_single_problems_are(kernel):
     # More free coefficients than the linear kernel has rank: some belong to their bounds.
     random = np.random.default_rng(0)
     X, y = random.normal(size=(300, 4)).round(3), np.arange(300) % 25
     model = SVC(kernel=kernel, decision_function_shape="ovo").fit(X, y)
     assert isinstance(model._record.excess, class_pairs.PairTable)
     assert model.certificate_.kkt_violation < 1e-10
-    other = one_by_one(
-        monkeypatch, SVC(kernel=kernel, decision_function_shape="ovo", dtype="float64"), X, y
-    )
+    other = one_by_one(SVC(kernel=kernel, decision_function_shape="ovo", dtype="float64"), X, y)
     assert other.certificate_.kkt_violation < 1e-10
     np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-9)
 
@@ -265,3 +263,76 @@ def test_votes_of_values_that_are_not_finite_are_refused(monkeypatch):
     model = SVC(kernel="poly", gamma=1.0).fit(X, y)
     with pytest.raises(OverflowError, match="too large"):
         model.predict(X[:3] * 1e150)
+
+
+# ------------------------------------------------------------------ few classes, few rows
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"C": 30.0, "class_weight": "balanced"},
+        {"penalty_norm": 2},
+        {"fit_intercept": False},
+        {"kernel": "linear"},
+    ],
+    ids=str,
+)
+def test_small_data_give_the_model_of_the_general_solver(parameters, form, k):
+    X, y = blobs(k, 90, 4, spread=3.0)
+    X = form(X)
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)).round(1)
+    model = SVC(**parameters).fit(X, y, sample_weight=weight)
+    other = one_by_one(SVC(**parameters), X, y, sample_weight=weight)
+    assert isinstance(model.certificates_, class_pairs.PairCertificates)
+    assert isinstance(other.certificates_, list)
+    mine, theirs = model._dense_coef(), other._dense_coef()
+    if "kernel" not in parameters:  # of low rank: many coefficients make the same function
+        np.testing.assert_array_equal(model.support_, other.support_)
+        np.testing.assert_array_equal(model.n_support_, other.n_support_)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        model.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-7
+    )
+    for name in ("intercept_", "intercept_range_", "slack_", "_alpha_shares"):
+        mine, theirs = getattr(model, name), getattr(other, name)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(model.point_status_, other.point_status_)
+    assert model.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-9)
+    again = model.certify(X, y, sample_weight=weight)
+    assert again.status == "optimal"
+    assert again.dual <= model.certificate_.primal
+    assert model.certificate_.dual <= again.primal
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"dtype": "float32"}, {"gap_tol": 1e-3}, {"verbose": 2}, {"solver": "decomposition"}],
+    ids=str,
+)
+def test_what_one_native_call_cannot_do_is_left_to_the_general_solver(parameters, capsys):
+    X, y = blobs(2, 60)
+    assert isinstance(SVC(**parameters).fit(X, y).certificates_, list)
+
+
+def test_a_small_fit_takes_few_calls(monkeypatch):
+    X, y = blobs(2, 200, 4)
+    SVC().fit(X, y)
+    room, calls, asked = str(Path(mercer.__file__).parent), [], []
+
+    def count(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(room):
+            calls.append(frame.f_code.co_name)
+
+    known = RBF.definiteness.fget
+    monkeypatch.setattr(RBF, "definiteness", property(lambda k: asked.append("") or known(k)))
+    sys.setprofile(count)
+    try:
+        SVC().fit(X, y)
+    finally:
+        sys.setprofile(None)
+    assert len(calls) <= 200
+    assert calls.count("diag") == len(asked) == 1

@@ -88,19 +88,19 @@ def test_coefficients_are_in_proportion_to_the_weights_and_within_their_bounds()
 
 def test_rows_with_other_targets_or_tubes_are_not_taken_together():
     X, y, _ = repeated()
-    assert len(find_repetition(RBF(1.0), X, y).first) == 60
+    assert len(find_repetition(X, y).first) == 60
     noise = np.random.default_rng(0).normal(size=len(y))
-    assert find_repetition(RBF(1.0), X, noise) is None
-    assert find_repetition(RBF(1.0), X, y, np.stack([noise, noise], axis=1)) is None
-    assert find_repetition(RBF(1.0), X[:400], y[:400]) is None
+    assert find_repetition(X, noise) is None
+    assert find_repetition(X, y, np.stack([noise, noise], axis=1)) is None
+    assert find_repetition(X[:400], y[:400]) is None
     names = np.array(["a", "b", "c"])[y]
-    assert len(find_repetition(RBF(1.0), sp.csr_matrix(X), names).first) == 60
+    assert len(find_repetition(sp.csr_matrix(X), names).first) == 60
 
 
 def test_zero_and_minus_zero_are_the_same_number():
     X = np.zeros((600, 2))
     X[::2] = -0.0
-    assert len(find_repetition(RBF(1.0), X).first) == 1
+    assert len(find_repetition(X).first) == 1
 
 
 def test_a_group_at_its_bound_has_rows_at_theirs():

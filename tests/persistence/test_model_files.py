@@ -174,6 +174,17 @@ def test_processes_with_kernels_of_both_libraries_are_saved(tmp_path):
             np.testing.assert_array_equal(found, expected)
 
 
+def test_bounds_of_kernels_are_stored(tmp_path):
+    kernel = 2.0 * RBF(0.3).with_bounds({"gamma": (0.1, 10.0)}) + 1.5 * Linear()
+    kernel = kernel.with_bounds({"right": "fixed"})
+    model = mercer.GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None).fit(X, T)
+    mercer.save(model, tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model")
+    for found in (loaded.kernel, loaded.kernel_):
+        np.testing.assert_array_equal(found.bounds, kernel.bounds)
+        assert len(found.theta) == 2
+
+
 def test_equal_arrays_are_stored_once(tmp_path):
     Z = rng.normal(size=(100, 50))
     mercer.save(mercer.KernelRidge(kernel="rbf").fit(Z, Z[:, 0]), tmp_path / "model")

@@ -1,7 +1,10 @@
 import builtins
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import plots
@@ -169,3 +172,29 @@ def test_missing_matplotlib_is_named(ring_machine, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     with pytest.raises(ImportError, match=r"pip install 'mercer\[plots\]'"):
         plots.decision_surface(model, X, y)
+
+
+def test_every_picture_of_a_machine_takes_a_pipeline():
+    X, y = rings(40, noise=0.05, random_state=0)
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    squares = mercer.SVC(kernel=FromFeatureMap(np.square), C=10.0)
+    piped = make_pipeline(StandardScaler().set_output(transform="pandas"), squares).fit(frame, y)
+    before, after = plots.feature_map(piped, frame, y)
+    assert before.get_xlabel() == "width"
+    inside = piped[:-1].transform(frame)
+    direct = plots.feature_map(piped[-1], inside, y)[1]
+    for left, right in zip(after.collections, direct.collections, strict=True):
+        np.testing.assert_array_equal(left.get_offsets(), right.get_offsets())
+    assert plots.dual_coefficients(piped).get_title().endswith("among 40 points")
+    line = frame[["width"]]
+    target = np.sin(X[:, 0])
+    regression = make_pipeline(StandardScaler(), mercer.SVR(epsilon=0.2)).fit(line, target)
+    ax = plots.tube(regression, line, target)
+    curve = ax.lines[0].get_xydata()
+    predicted = regression.predict(pd.DataFrame({"width": curve[:, 0]}))
+    assert curve[:, 1] == pytest.approx(predicted)
+    assert ax.get_title() == r"$\varepsilon$ = 0.2"
+    process = make_pipeline(StandardScaler(), mercer.GaussianProcessRegressor(optimizer=None))
+    assert plots.posterior(process.fit(line, target)).get_xlabel() == "transformed x"
+    ridge = make_pipeline(StandardScaler(), mercer.KernelRidgeCV(kernel="rbf")).fit(line, target)
+    assert plots.penalty_path(ridge).get_xlabel() == "alpha"

@@ -46,6 +46,16 @@ def test_the_median_distance():
 
 
 @pytest.mark.spec("CS-8.02")
+def test_the_width_of_an_unbalanced_pair_of_clouds():
+    rng = np.random.default_rng(3)
+    rows = np.vstack([rng.normal(1.2, 1, (8, 2)), rng.normal(-0.3, 1, (80, 2))])
+    found = bandwidth(rows, np.repeat([1, -1], [8, 80]), "closest_opposite_pair")
+    assert found.distance == pytest.approx(0.2051199, abs=5e-8)
+    with pytest.raises(ValueError, match="equal but have different labels"):
+        bandwidth([[0.0], [0.0], [1.0]], [1, -1, 1], "closest_opposite_pair")
+
+
+@pytest.mark.spec("CS-8.02")
 def test_the_closest_opposite_pair():
     a, b = X[y == "a"], X[y == "b"]
     for form, metric in [("rbf", "euclidean"), ("laplacian", "cityblock")]:

@@ -170,7 +170,7 @@ def test_values_that_an_interrupt_leaves_unknown_are_those_before(
     monkeypatch.setattr(ladder, "_PATIENCE", 200)
     monkeypatch.setattr(ladder, "_PATIENCE_PER_ROW", 0)
     rng = np.random.default_rng(0)
-    machine = SVC(gamma=gamma, C=1e6, tol=1e-9)
+    machine = SVC(gamma=gamma, C=1e6, tol=1e-9, solver="decomposition")
     with pytest.raises(KeyboardInterrupt):
         machine.fit(rng.normal(size=(300, 4)), rng.integers(0, 2, 300))
     assert machine.certificate_.status == "interrupted"
@@ -194,7 +194,7 @@ def test_an_interrupt_just_after_a_run_keeps_the_model(
 
     monkeypatch.setattr(module, place, once)
     rng = np.random.default_rng(0)
-    machine = SVC()
+    machine = SVC(solver="decomposition")
     with pytest.raises(KeyboardInterrupt):
         machine.fit(rng.normal(size=(300, 4)), np.arange(300) % 3)
     assert raised
@@ -210,8 +210,8 @@ def interrupt(*_: Any) -> None:
 
 
 MACHINES = [
-    SVC(C=3.0),
-    SVC(penalty_norm=2),
+    SVC(C=3.0, solver="decomposition"),
+    SVC(penalty_norm=2, solver="decomposition"),
     SVC(C=np.inf, gamma=20.0),
     SVC(C=np.inf, gamma=20.0, fit_intercept=False),
     SVC(multiclass="ovr"),

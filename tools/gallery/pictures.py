@@ -38,12 +38,14 @@ STYLE = {
     "path.simplify_threshold": 0.2,
 }
 SIZE = (7.2, 2.4)
+TALLER = (7.2, 2.9)  # with names under the columns
 POINTS = 201  # of a curve
 NODES = 120  # of an interval, for eigenvalues
 SIDE = 13  # of the plane, for eigenvalues
 RANKS = 20  # eigenvalues that are shown
 WAVES = 13  # coefficients of a series
 HIGHEST = 8.0  # frequency
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.2, 1.2, 1.2)))  # curves that coincide show
 FLOOR = 1e-8  # below this share of the largest, values are not drawn
 
 
@@ -88,7 +90,7 @@ def _curves(portrait: Curves) -> Figure:
     left.axhline(0.0, color=FAINT, linewidth=0.6, zorder=0)
     for i, (kernel, z) in enumerate(pairs):
         values = kernel(x[:, None], np.array([[z]]))[:, 0]
-        left.plot(x, values, color=colour_of(i), label=names[i])
+        left.plot(x, values, color=colour_of(i), linestyle=_dashes(i), label=names[i])
     for i, z in enumerate(portrait.at):
         colour = colour_of(i) if len(portrait.at) > 1 else INK
         _mark(left, z, colour)
@@ -104,6 +106,10 @@ def _curves(portrait: Curves) -> Figure:
         lines, labels = left.get_legend_handles_labels()
         figure.legend(lines, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     return figure
+
+
+def _dashes(i: int) -> Any:
+    return DASHES[i % len(DASHES)]
 
 
 def _mark(ax: Axes, z: float, colour: str) -> None:
@@ -137,7 +143,7 @@ def _density(ax: Axes, portrait: Curves) -> None:
         values = fourier_transform(kernel, w)
         values = np.where(values > FLOOR * values.max(), values, np.nan)
         largest = max(largest, float(np.nanmax(values)))
-        ax.semilogy(w, values, color=colour_of(i))
+        ax.semilogy(w, values, color=colour_of(i), linestyle=_dashes(i))
     ax.set_ylim(bottom=max(FLOOR * largest, ax.get_ylim()[0]))
     _whole_decades(ax)
     ax.set_xlim(0.0, HIGHEST)
@@ -180,17 +186,28 @@ def _by_rank(ax: Axes, values: np.ndarray, colour: str, name: str = "") -> None:
     ranks = np.arange(1, len(values) + 1)
     positive = np.where(values > 0, values, np.nan)
     ax.semilogy(ranks, positive, ".-", color=colour, linewidth=0.8, label=name)
-    ax.semilogy(ranks, np.where(values < 0, -values, np.nan), "x", color=colour)
+    if (values < 0).any():
+        ax.semilogy(ranks, np.where(values < 0, -values, np.nan), "x", color=colour)
 
 
 def _rank_axes(ax: Axes, title: str) -> None:
-    """Finish a picture of eigenvalues."""
+    """Finish a picture of eigenvalues; a single one is written instead of drawn."""
+    ax.set_title(title, fontsize=8)
+    drawn = [y[np.isfinite(y)] for y in (np.asarray(line.get_ydata()) for line in ax.lines)]
+    if [len(y) for y in drawn] == [1]:
+        ax.clear()
+        ax.set_axis_off()
+        ax.set_title(title, fontsize=8)
+        ax.text(0.5, 0.5, f"one eigenvalue, {drawn[0][0]:.3g}", ha="center", va="center")
+        return
+    if any(line.get_marker() == "x" for line in ax.lines):
+        key = ax.plot([], [], "x", color=INK, label="negative, absolute value")
+        ax.legend(handles=key, frameon=False, loc="upper right")
     _whole_decades(ax)
     shown = max(np.isfinite(line.get_ydata()).nonzero()[0].max(initial=4) for line in ax.lines)
     ax.set_xlim(0.5, shown + 1.5)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("rank")
-    ax.set_title(title, fontsize=8)
 
 
 def _whole_decades(ax: Axes) -> None:
@@ -232,12 +249,13 @@ def _plane(portrait: Plane) -> Figure:
 def _matrix(portrait: Matrix) -> Figure:
     values = portrait.drawn(portrait.objects)
     names = [str(name) for name in portrait.names or portrait.objects]
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = Figure(figsize=TALLER, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.3, 1.0])
-    left.imshow(values, aspect="auto", interpolation="nearest", **_shades(values))
-    _numbers(left, values)
+    image = left.imshow(values, aspect="auto", interpolation="nearest", **_shades(values))
+    _numbers(left, values, image.cmap(image.norm(values)))
     left.set_yticks(range(len(names)), names)
-    left.set_xticks([])
+    slanted = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+    left.set_xticks(range(len(names)), names, **(slanted if max(map(len, names)) > 2 else {}))
     left.tick_params(length=0)
     left.spines[:].set_visible(False)
     left.set_title("normalised values" if portrait.normalized else "values", fontsize=8)
@@ -247,13 +265,21 @@ def _matrix(portrait: Matrix) -> Figure:
     return figure
 
 
-def _numbers(ax: Axes, values: np.ndarray) -> None:
-    """Write the entries of a matrix into its cells."""
-    largest = np.abs(values).max()
+def _numbers(ax: Axes, values: np.ndarray, shades: np.ndarray) -> None:
+    """Write the entries of a matrix into its cells, of which `shades` has the colours."""
+    luminance = shades[..., :3] @ [0.2126, 0.7152, 0.0722]
     whole = np.abs(values - np.round(values)).max() < 1e-9
-    digits = 0 if whole else 2 if largest < 10 else 1
-    dark = (0.42 if values.min() >= 0 else 0.75) * largest  # the colours of `_shades`
+    digits = 0 if whole else 2 if np.abs(values).max() < 10 else 1
     for (i, j), value in np.ndenumerate(values):
-        text = "0" if abs(value) < 1e-12 else f"{value:.{digits}f}"
-        colour = "white" if abs(value) > dark else INK
-        ax.text(j, i, text, ha="center", va="center", fontsize=7, color=colour)
+        colour = "white" if luminance[i, j] < 0.5 else INK
+        ax.text(j, i, _entry(value, digits), ha="center", va="center", fontsize=7, color=colour)
+
+
+def _entry(value: float, digits: int) -> str:
+    """Return an entry with some decimals: 0 is exactly zero, small values keep a digit."""
+    if abs(value) < 1e-12:
+        return "0"
+    if abs(value) < 0.5 * 10.0**-digits:
+        mantissa, exponent = f"{value:.0e}".split("e")
+        return f"{mantissa}e{int(exponent)}"
+    return f"{value:.{digits}f}"

@@ -68,11 +68,14 @@ def members(name: PublicName) -> list[str]:
     return options
 
 
-def object_page(name: PublicName) -> str:
-    """Return the page of one public name."""
+def object_page(name: PublicName, others: list[str]) -> str:
+    """Return the page of one public name, which links by its other names lead to as well."""
     directive = {"function": "autofunction", "data": "autodata"}.get(name.kind, "autoclass")
-    lines = [
-        heading(name.path),
+    lines = [heading(name.path)]
+    if others:
+        spans = "".join(f'<span id="{other}"></span>' for other in others)
+        lines += [".. raw:: html", "", f"   {spans}", ""]
+    lines += [
         f".. currentmodule:: {name.room}",
         "",
         f".. {directive}:: {name.name}",
@@ -111,15 +114,31 @@ def room_page(room: str, names: list[PublicName], page_of: dict[int, str]) -> st
     return "\n".join(lines) + "\n"
 
 
+def rooms_of_modules() -> dict[str, set[str]]:
+    """Return the packages under which objects of each module are known.
+
+    The pages of sources link to all objects of a module by the first of these packages.
+    """
+    rooms: dict[str, set[str]] = {}
+    for names in by_room().values():
+        for name in names:
+            if name.kind != "data":
+                rooms.setdefault(name.module, set()).add(name.room)
+    return rooms
+
+
 def write(folder: Path) -> None:
     """Write all pages of the reference; pages that did not change keep their date."""
     page_of = pages()
+    rooms = rooms_of_modules()
     made: dict[str, str] = {}
     for room, names in by_room().items():
         made[f"{room}-index"] = room_page(room, names, page_of)
         for name in names:
             if name.name != "__version__" and page_of.get(id(name.value), name.path) == name.path:
-                made[name.path] = object_page(name)
+                rest = rooms.get(name.module, set()) - {name.room}
+                others = sorted(f"{room}.{name.name}" for room in rest)
+                made[name.path] = object_page(name, others)
     rows = "\n".join(
         f"   * - :doc:`{room} <{room}-index>`\n     - {first_paragraph(room)}" for room in by_room()
     )

@@ -2,8 +2,8 @@
 
 Usage: python -m tools.site.benchmark_page [--check]
 
-The file is written by ``make bench BENCH='--json benchmarks/results.json'``. It
-states the machine and the date of the run; the page repeats both.
+``make bench-page`` runs the benchmark, stores its result and calls this. The file states the
+machine and the date of the run; the page repeats both.
 """
 
 import json
@@ -22,8 +22,7 @@ Time to fit and to predict, peak memory and the relative duality gap of the resu
 scikit-learn (LIBSVM) and scikit-learn-intelex. The page is generated from a stored
 result file; edit neither. To measure on your machine:
 
-    make bench BENCH='--json benchmarks/results.json'
-    python -m tools.site.benchmark_page
+    make bench-page
 
 The gap is computed in the same way for every library, from the model it returns, so that a library
 cannot be faster by stopping earlier without it showing.

@@ -150,7 +150,11 @@ def dead_links(links: dict[str, set[str]], anchors: dict[str, set[str]]) -> list
                 ).exists()
             if not files[address]:
                 wrong.append(f"{page}: link to {target}")
-            elif urllib.parse.unquote(fragment) not in anchors.get(address, {fragment}) | {""}:
+            elif (
+                fragment
+                and address in anchors
+                and urllib.parse.unquote(fragment) not in anchors[address]
+            ):
                 wrong.append(f"{page}: no heading {target}")
     return wrong
 

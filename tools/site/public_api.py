@@ -26,6 +26,7 @@ ROOMS = (
     "mercer.plots",
     "mercer.data",
     "mercer.persistence",
+    "mercer.export",
     "mercer.losses",
     "mercer.solvers",
     "mercer.gram",

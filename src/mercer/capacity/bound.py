@@ -352,6 +352,7 @@ def bound(
 
     def decorate(formula: Callable[P, Bound]) -> Callable[P, Bound]:
         signature = inspect.signature(formula)
+        optional = {n for n, p in signature.parameters.items() if p.default is None}
 
         @functools.wraps(formula)
         def evaluate(*args: P.args, **kwargs: P.kwargs) -> Bound:
@@ -362,7 +363,7 @@ def bound(
                 if isinstance(argument, Bound):  # a bound on a dimension, put into another formula
                     given.arguments[keyword] = argument.value
                     inherited += argument.conditions
-            vocabulary.check(given.arguments)
+            vocabulary.check(given.arguments, optional)
             result = formula(*given.args, **given.kwargs)
             fields = {
                 "conditions": tuple(dict.fromkeys([*result.conditions, *inherited])),

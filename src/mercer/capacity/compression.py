@@ -71,8 +71,6 @@ def compression_bound(
     _check_counts(n_sv, n_samples)
     if n_sv == n_samples:
         raise ValueError("the bound needs at least one point that is not a support vector.")
-    if not base > 1.0:
-        raise ValueError(f"base must be larger than 1; got {base!r}.")
     share = 1 / n_samples if prior is None else _share(prior, n_sv)
     scale = math.log(base) * (n_samples - n_sv)
     if exact_binomial:

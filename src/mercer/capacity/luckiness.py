@@ -160,8 +160,6 @@ def pac_bayes_bound(n_samples: int, emp_risk: float, kl: float, delta: float = 0
     >>> round(float(pac_bayes_bound(n_samples=1000, emp_risk=0.1, kl=5.0)), 4)
     0.1779
     """
-    if not kl >= 0:
-        raise ValueError(f"kl, a divergence, must be 0 or more; got {kl!r}.")
     inside = (kl + math.log(2 * math.sqrt(n_samples) / delta)) / (2 * n_samples)
     return state(
         {"training error": emp_risk, "deviation": math.sqrt(inside)},

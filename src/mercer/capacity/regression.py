@@ -51,8 +51,10 @@ def regression_slacks(
     >>> regression_slacks([1.0, 2.0], [1.1, 2.5], theta=0.3, margin=0.1).round(3)
     array([0. , 0.3])
     """
-    if not 0 < margin <= theta:
-        raise ValueError(f"need 0 < margin <= theta; got margin={margin!r}, theta={theta!r}.")
+    if not 0 < margin <= theta < math.inf:
+        raise ValueError(
+            f"need 0 < margin <= theta, both finite; got margin={margin!r}, theta={theta!r}."
+        )
     residuals = np.abs(np.asarray(y, dtype=float) - np.asarray(values, dtype=float))
     return np.maximum(0.0, residuals - (theta - margin))
 
@@ -165,8 +167,6 @@ def sse_bound(
     >>> round(float(sse_bound(1000, radius=1.0, w_norm=2.0, sse=2.0, theta=0.5)), 5)
     2.38793
     """
-    if not theta > 0 or not sse >= 0:
-        raise ValueError(f"need theta > 0 and sse >= 0; got theta={theta!r}, sse={sse!r}.")
     reference = f"{BOOK}, Corollary 4.29"
     size = (w_norm * radius) ** 2
     return slack_terms(n_samples, size, theta, math.sqrt(sse), delta, 2, c, reference)

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer.kernels import Linear
+from mercer.objects.callers import warn_caller
 
+from . import vocabulary
 from .bound import Bound, bound, state
 from .comparison import Comparison, compare
 from .compression import compression_bound
@@ -358,12 +360,9 @@ def generalization_report(
     >>> float(report["leave-one-out"]), float(report["support vectors"])
     (0.5, 0.75)
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
-    if theta is not None and not theta > 0:
-        raise ValueError(f"theta, a size of residuals, must be positive; got {theta!r}.")
+    vocabulary.check({"delta": delta, "theta": theta})
     if tuned:
-        warnings.warn(TUNED, UserWarning, stacklevel=2)
+        warn_caller(TUNED, UserWarning)
     exact = leave_one_out(model, X, y, sample_weight, time_limit=time_limit, **fit_params)
     m = measure(model, X, y, sample_weight)
     page = _Page(m, delta, _chosen(m, tuned))
@@ -665,10 +664,30 @@ def _holdout(page: _Page, holdout: tuple[Any, Any] | None, theta: float | None) 
         if theta is None:
             page.refuse(HOLDOUT, "say with theta= which residual counts as an error")
             return
-        wrong = np.abs(targets.astype(float) - predicted) > theta
+        residuals = np.abs(targets.astype(float) - predicted)
+        if np.isnan(residuals).any():
+            raise ValueError("the targets of the hold-out contain NaN; leave those rows out.")
+        wrong = residuals > theta
     elif m.kind == "one-class":
         wrong = predicted < 0
     else:
+        _require_known(targets, m.model.classes_)
         wrong = predicted != targets
     errors, n = int(np.sum(wrong)), len(predicted)
     page.add(HOLDOUT, GUARANTEE, lambda _, delta: test_set_bound(errors, n, delta))
+
+
+def _require_known(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise ValueError if labels are not among those of the training rows."""
+    unknown = np.unique(labels[~np.isin(labels, classes)])
+    if len(unknown):
+        raise ValueError(
+            f"the hold-out has labels that the model was not trained on: {_listed(unknown)}; its "
+            f"classes are {_listed(classes)}. Write the labels in the same form, and leave out "
+            "rows of other classes: their rate of errors is 1, and is to be reported by itself."
+        )
+
+
+def _listed(labels: NDArray[Any]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:5].tolist())
+    return shown + (", ..." if len(labels) > 5 else "")

@@ -220,8 +220,6 @@ def _prepared(
         if template not in TEMPLATES:
             raise ValueError(f"template must be one of {', '.join(TEMPLATES)}; got {template!r}.")
         template = TEMPLATES[template]
-    if not lipschitz > 0 or not loss_range > 0:
-        raise ValueError("lipschitz and loss_range must be positive.")
     if callable(ln_n) and lipschitz != 1.0:
         return template, lambda eps, n_points: ln_n(eps / lipschitz, n_points)
     return template, ln_n

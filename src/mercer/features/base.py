@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.kernels import Kernel
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.objects.rows import narrowed
 
@@ -88,7 +91,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
             random_state=random_state,
         )
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any] | sp.csr_array:
         """Return the features of objects.
 
         Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer.geometry import PivotedCholesky, pivoted_cholesky
 from mercer.geometry.cholesky import span_coordinates
@@ -89,7 +90,9 @@ class IncompleteCholeskyFeatures(KernelFeatures):
         self.pivoting = pivoting
         self.random_state = random_state
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None
+    ) -> NDArray[np.float64]:
         """Choose pivots and return the features of the training objects.
 
         Parameters

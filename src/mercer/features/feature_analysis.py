@@ -22,15 +22,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
 import scipy.optimize
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.objects.parameters import integer, positive, truth
 from mercer.objects.validation import stored_alike, take
@@ -38,6 +40,7 @@ from mercer.solvers import Certificate
 
 from .base import as_precise
 from .contrasts import CONTRASTS, Contrast, of_rows
+from .projected_gram import ProjectedGram
 from .seeds import generator
 
 Array = NDArray[np.float64]
@@ -47,6 +50,7 @@ ORDERS = ("sequential", "simultaneous")
 
 _RANK = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
 _BASIS = 20  # kernel principal components that a search over directions uses by default
+_TOL = 1e-8  # residual of the components that a search combines, relative to the largest
 _VALUES = 2**22  # kernel values that are held at once
 
 
@@ -56,6 +60,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     With ``constraint="l1"`` every direction is one object, made orthogonal to those before: d
     features cost d kernel values, and no eigenproblem is solved. With ``constraint="l2"`` and the
     variance this is kernel PCA; with other contrasts it is projection pursuit in feature space.
+    Scans hold 4 million kernel values at a time. Principal components of more than 500 objects come
+    from the iteration of :class:`KernelPCA`, in its memory.
 
     Parameters
     ----------
@@ -69,7 +75,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         The admissible set: coefficients with absolute sum 1, or directions of length 1.
     contrast : str or callable, default="variance"
         What is maximised: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher", or a
-        function of the array of projections that returns a number.
+        function of the array of projections that returns a number; in a fit with sample weights
+        it is called with these as its second argument.
     order : {"sequential", "simultaneous"}, default="sequential"
         Whether each direction is the best one orthogonal to those before, or all are chosen at
         once: the objects with the largest contrasts, or the orthonormal directions with the largest
@@ -101,7 +108,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         Number of features.
     certificate_ : Certificate
         Primal value: minus the sum of the contrasts. "optimal" for the variance, where every
-        direction is the global maximum; otherwise "stationary", without a bound.
+        direction is the global maximum; otherwise, and where the components come from an
+        iteration, "stationary", without a bound.
     kernel_ : Kernel
         The kernel with all parameters resolved.
 
@@ -149,7 +157,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         self.time_limit = time_limit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the directions.
 
         Parameters
@@ -158,61 +166,68 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             Training objects; for ``kernel="precomputed"`` their square kernel matrix.
         y : ignored
             Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights in the contrasts; weight k counts as k copies, weight 0 as none.
 
         Returns
         -------
         self : KernelFeatureAnalysis
-            The fitted transformer.
+            The fitted transformer. After Ctrl-C the features found so far are kept, if there are
+            any, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        begun = time.monotonic()
         with self._all_or_nothing():
-            self._check_parameters()
-            data, kernel = self._enter(X)
-            if kernel.definiteness.order not in (None, 0) and not self.center:
-                raise ValueError(
-                    f"{kernel!r} is {kernel.definiteness}; set center=True, or use a positive "
-                    "semidefinite kernel."
-                )
-            matrix = _Matrix(self._gram(data, kernel), self.center, self.n_jobs)
-            deadline = None if self.time_limit is None else begun + float(self.time_limit)
-            found = (_scanned if self.constraint == "l1" else _searched)(
-                matrix, self._contrast(), self, deadline
-            )
-            if not found.coef.shape[1]:
-                raise ValueError(
-                    "all objects have the same image in feature space, so there are no features; "
-                    "use another kernel or center=False."
-                )
-            coef = found.coef
-            if self.center:
-                coef = coef - coef.mean(axis=0)
-            support = found.pivots if found.pivots is not None else np.arange(data.n)
-            if self.center:
-                support = np.arange(data.n)
-            self.dual_coef_ = np.ascontiguousarray(coef[support])
-            self._offsets = matrix.row_means @ coef if self.center else np.zeros(coef.shape[1])
-            self.indices_ = support if found.pivots is None or self.center else found.pivots
-            self.contrasts_, self.n_components_ = found.contrasts, coef.shape[1]
-            self._objects_fit = (
-                support.astype(np.int64) if kernel.pairwise else take(data.X, support)
-            )
-            self.kernel_ = kernel
-            total = -float(found.contrasts.sum())
-            optimal = found.status == "optimal"
-            self.certificate_ = Certificate(
-                found.status,
-                primal=total,
-                dual=total if optimal else math.nan,
-                gap=0.0 if optimal else math.nan,
-                relative_gap=0.0 if optimal else math.nan,
-                kkt_violation=0.0 if optimal else found.slope,
-                n_iter=found.n_iter,
-                seconds=time.monotonic() - begun,
-                assumes=None if kernel.definiteness.is_psd else "psd",
-            )
+            self._fit(X, sample_weight)
+        if self.certificate_.status == "interrupted":
+            raise KeyboardInterrupt
         return self
 
-    def transform(self, X: Any) -> Any:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        begun = time.monotonic()
+        self._check_parameters()
+        data, kernel = self._enter(X, None, sample_weight)
+        if kernel.definiteness.order not in (None, 0) and not self.center:
+            raise ValueError(
+                f"{kernel!r} is {kernel.definiteness}; set center=True, or use a positive "
+                "semidefinite kernel."
+            )
+        matrix = _Matrix(self._gram(data, kernel), data.weight, self.center, self.n_jobs)
+        deadline = None if self.time_limit is None else begun + float(self.time_limit)
+        found = (_scanned if self.constraint == "l1" else _searched)(
+            matrix, self._contrast(), self, deadline
+        )
+        if not found.coef.shape[1]:
+            raise ValueError(
+                "all objects have the same image in feature space, so there are no features; "
+                "use another kernel or center=False."
+            )
+        coef = found.coef
+        if self.center:
+            coef = coef - np.outer(matrix.share, coef.sum(axis=0))
+        support = np.arange(data.n)
+        if found.pivots is not None and not self.center:
+            support = found.pivots
+        positions = support if data.kept is None else data.kept[support]
+        self.dual_coef_ = np.ascontiguousarray(coef[support])
+        self._offsets = matrix.row_means @ coef if self.center else np.zeros(coef.shape[1])
+        self.indices_ = positions
+        self.contrasts_, self.n_components_ = found.contrasts, int(coef.shape[1])
+        self._objects_fit = positions.astype(np.int64) if kernel.pairwise else take(data.X, support)
+        self.kernel_ = kernel
+        total = -float(found.contrasts.sum())
+        optimal = found.status == "optimal"
+        self.certificate_ = Certificate(
+            found.status,
+            primal=total,
+            dual=total if optimal else math.nan,
+            gap=0.0 if optimal else math.nan,
+            relative_gap=0.0 if optimal else math.nan,
+            kkt_violation=found.slope,
+            n_iter=found.n_iter,
+            seconds=time.monotonic() - begun,
+            assumes=None if kernel.definiteness.is_psd else "psd",
+        )
+
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of objects: their projections on the directions.
 
         Parameters
@@ -281,13 +296,15 @@ class _Found(NamedTuple):
 class _Matrix:
     """Rows of the kernel matrix, centred where asked."""
 
-    def __init__(self, gram: Gram, center: bool, n_jobs: int | None) -> None:
-        self.gram, self.n_jobs, self.n = gram, n_jobs, gram.n
+    def __init__(self, gram: Gram, weight: Array | None, center: bool, n_jobs: int | None) -> None:
+        self.gram, self.weight, self.center, self.n_jobs = gram, weight, center, n_jobs
+        self.n = gram.n
+        self.share = np.full(self.n, 1.0 / self.n) if weight is None else weight / weight.sum()
         self.row_means = np.zeros(self.n)
         self.mean = 0.0
         if center:
-            self.row_means = gram.matmul(np.full(self.n, 1.0 / self.n), n_jobs)
-            self.mean = float(self.row_means.mean())
+            self.row_means = gram.matmul(self.share, n_jobs)
+            self.mean = float(self.row_means @ self.share)
 
     def rows(self, rows: NDArray[np.intp]) -> Array:
         tile = np.asarray(self.gram.tile(rows, n_jobs=self.n_jobs), dtype=np.float64)
@@ -316,14 +333,18 @@ def _scanned(
     values: Array | None = None
     status = "optimal" if model.contrast == "variance" else "stationary"
     while len(pivots) < wanted:
-        if deadline is not None and pivots and time.monotonic() > deadline:
+        left = diagonal - np.einsum("ij,ij->i", L, L)
+        try:
+            if values is None or model.order == "sequential":
+                values = _scan(matrix, contrast, L, deadline if pivots else None)
+        except KeyboardInterrupt:
+            if not pivots:
+                raise
+            status = "interrupted"
+            break
+        if values is None:
             status = "time_limit"
             break
-        left = diagonal - np.einsum("ij,ij->i", L, L)
-        if values is None or model.order == "sequential":
-            values = np.concatenate(
-                [contrast(matrix.rows(rows) - L[rows] @ L.T) for rows in matrix.chunks()]
-            )
         eligible = left > least
         if not eligible.any():
             break
@@ -343,35 +364,57 @@ def _scanned(
     )
 
 
+def _scan(matrix: _Matrix, contrast: Contrast, L: Array, deadline: float | None) -> Array | None:
+    """Return the contrasts of all objects without the directions before; None if it is too late."""
+    values = []
+    for rows in matrix.chunks():
+        if deadline is not None and time.monotonic() > deadline:
+            return None
+        values.append(contrast(matrix.rows(rows) - L[rows] @ L.T, matrix.weight))
+    return np.concatenate(values)
+
+
 def _searched(
     matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, deadline: float | None
 ) -> _Found:
     """Return directions of length 1 in the span of the leading kernel principal components."""
-    K = np.concatenate([matrix.rows(rows) for rows in matrix.chunks()])
     by_variance = model.contrast == "variance"
     wanted = int(model.n_components)
     n_basis = wanted if by_variance else max(wanted, int(model.n_basis or _BASIS))
-    values, vectors = scipy.linalg.eigh(
-        0.5 * (K + K.T), subset_by_index=(max(0, matrix.n - n_basis), matrix.n - 1)
-    )
-    kept = values[::-1] > _RANK * max(float(matrix.diag().max(initial=0.0)), 1e-300)
-    values, vectors = values[::-1][kept], vectors[:, ::-1][:, kept]
+    left = None if deadline is None else max(deadline - time.monotonic(), 1e-9)
+    rng = generator(model.random_state)
+    functions = np.ones((matrix.n, int(matrix.center)))
+    projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, left)
+    pairs = projected.leading(n_basis, rng, _TOL)
+    values, vectors = pairs.values[:n_basis], pairs.vectors[:, :n_basis]
+    kept = values > _RANK * max(float(matrix.diag().max(initial=0.0)), 1e-300)
+    values, vectors = values[kept], vectors[:, kept]
     signs = np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0.0, -1, 1)
     vectors = vectors * signs
-    scores = vectors * np.sqrt(values)  # of the principal directions, which are orthonormal
-    to_coef = vectors / np.sqrt(values)
+    scores, to_coef = vectors * np.sqrt(values), vectors / np.sqrt(values)
+    if projected.root is not None:
+        scores, to_coef = scores / projected.root[:, None], to_coef * projected.root[:, None]
     k = min(wanted, len(values))
     if by_variance:
-        return _Found(to_coef[:, :k], values[:k] / matrix.n, None, "optimal", 0, 0.0)
+        residual = float(pairs.residual_norms[:k].max(initial=0.0))
+        slope = residual / float(values[0]) if k else 0.0
+        total = float(matrix.n if matrix.weight is None else matrix.weight.sum())
+        variances = values[:k] / total
+        status = pairs.status
+        if pairs.n_products and status in ("optimal", "precision_limit"):
+            status = "stationary"  # KernelPCA bounds what an iteration leaves
+        return _Found(to_coef[:, :k], variances, None, status, pairs.n_products, slope)
+    if pairs.status == "interrupted":
+        raise KeyboardInterrupt
     search = _Search(
-        scores, contrast, int(model.n_restarts), generator(model.random_state), deadline
+        scores, lambda P: contrast(P, matrix.weight), int(model.n_restarts), rng, deadline
     )
     if model.order == "sequential":
         directions = search.one_by_one(k)
     else:
         directions = search.together(k)
-    contrasts = contrast((scores @ directions).T)
-    status = "time_limit" if search.late else "stationary"
+    contrasts = contrast((scores @ directions).T, matrix.weight)
+    status = search.ended or "stationary"
     return _Found(to_coef @ directions, contrasts, None, status, search.n_iter, search.slope)
 
 
@@ -381,20 +424,20 @@ class _Search:
     def __init__(
         self,
         scores: Array,
-        contrast: Contrast,
+        contrast: Callable[[Array], Array],
         n_restarts: int,
         rng: np.random.Generator,
         deadline: float | None,
     ) -> None:
         self.scores, self.contrast, self.n_restarts, self.rng = scores, contrast, n_restarts, rng
-        self.deadline, self.late = deadline, False
+        self.deadline, self.ended = deadline, ""
         self.n_iter, self.slope = 0, 0.0
 
     def one_by_one(self, k: int) -> Array:
         """Return k directions (r, k), each the best one orthogonal to those before."""
         found = np.zeros((self.scores.shape[1], 0))
         for _ in range(k):
-            if self.late and found.shape[1]:
+            if self.ended and found.shape[1]:
                 break
             rest = scipy.linalg.null_space(found.T) if found.shape[1] else np.eye(len(found))
             found = np.column_stack([found, rest @ self._best(self.scores @ rest, 1)])
@@ -411,15 +454,19 @@ class _Search:
         best, value, slope = np.eye(r)[:, axes[:k]], -math.inf, 0.0
         for start in range(self.n_restarts):
             if start and self.deadline is not None and time.monotonic() > self.deadline:
-                self.late = True
+                self.ended = "time_limit"
                 break
             if start == 0:
                 A = np.eye(r)[:, axes[:k]]
             else:
                 A = np.linalg.qr(self.rng.normal(size=(r, k)))[0]
-            result = scipy.optimize.minimize(
-                lambda a: self._value_and_slope(scores, a, r, k), A.ravel(), jac=True
-            )
+            try:
+                result = scipy.optimize.minimize(
+                    lambda a: self._value_and_slope(scores, a, r, k), A.ravel(), jac=True
+                )
+            except KeyboardInterrupt:
+                self.ended = "interrupted"
+                break
             self.n_iter += int(result.nit)
             if -result.fun > value:
                 best, value = _orthonormal(result.x.reshape(r, k)), -float(result.fun)

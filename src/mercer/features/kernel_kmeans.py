@@ -19,21 +19,20 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
-from mercer.numerics.block_krylov import largest_eigenpairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -44,8 +43,6 @@ from .spectrum_bounds import upper_bounds
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
-
-_DENSE_UP_TO = 500  # objects whose whole spectrum costs less than an iteration
 
 
 class KernelKMeans(
@@ -295,11 +292,10 @@ class KernelKMeans(
             rounding=rounding,
         )
         if found.status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"labels still changed at the {found.status.replace('_', ' ')}; increase max_iter "
                 "or time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @property
@@ -429,17 +425,12 @@ def _lower_bound(matrix: ProjectedGram, number: int) -> float:
     trace = matrix.trace()
     if number == 0:
         return trace
-    n = matrix.n
-    if n <= _DENSE_UP_TO or number > n // 8:
-        return trace - float(np.sort(scipy.linalg.eigvalsh(matrix.dense()))[-number:].sum())
-    found = largest_eigenpairs(
-        matrix.exact,
-        n,
-        number,
-        cheap=matrix.cheap if matrix.has_cheap_products else None,
-        tol=1e-4,
-        rng=np.random.default_rng(0),
-    )
-    if found is None or not found.exact:
+    try:
+        found = matrix.leading(number, np.random.default_rng(0), tol=1e-4)
+    except KeyboardInterrupt:  # the labels are found; there is no bound yet
         return -math.inf
+    if not found.exact:
+        return -math.inf
+    if found.n_products == 0:
+        return trace - float(found.values.sum())
     return trace - float(upper_bounds(found.values, found.residual_norms, number, trace).sum())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,21 +11,23 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
-from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
+from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 
 from .base import as_precise
 from .preimages import preimages, refuse_without_rows
-from .projected_gram import ProjectedGram
+from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
@@ -35,8 +36,6 @@ Array = NDArray[np.float64]
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
 PREIMAGES = ("learned", "fixed_point", "gradient")
 
-_DENSE_UP_TO = 500  # objects for which the whole spectrum costs less than an iteration
-_FEW = 0.15  # of the components; more of them come from the whole spectrum
 _NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is rounding
 _ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
@@ -61,10 +60,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     are :math:`\langle \tilde\phi(x), v_j \rangle = \lambda_j^{-1/2} \sum_i a_i^j \tilde k(x_i, x)`.
     With the linear kernel this is ordinary PCA.
 
-    Few components of many objects are found by an iteration on products with the kernel matrix,
-    which is kept in single precision while it is small (256 MB, or 1 GB of values that are costly)
-    and otherwise computed in tiles; ``certificate_`` says how much more variance
-    any other directions could capture. B. Schoelkopf, A. Smola, K.-R. Mueller,
+    Few components of many objects are found by an iteration on products with the kernel matrix. Its
+    lower triangle is kept in single precision while that is small (256 MB, or 1 GB of values that
+    are costly); otherwise its values are computed in tiles. The last products are in double
+    precision, and ``certificate_`` says how much more variance any other directions could capture.
+    B. Schoelkopf, A. Smola, K.-R. Mueller,
     "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
 
     Parameters
@@ -254,8 +254,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         matrix = ProjectedGram(
             self._gram(data, kernel), data.weight, functions, self.n_jobs, self.time_limit
         )
+        found = self._decompose(matrix)
         trace = matrix.trace()
-        found = self._decompose(matrix, trace)
         k = self._number(found.values, found, trace)
         values = self._cleaned(found.values[:k], matrix.scale)
         if self.n_components is None or self.remove_zero_eig:
@@ -296,7 +296,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._certify(found, k, trace, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Array:
         """Find the principal components and return the features of the training objects.
 
         Parameters
@@ -316,7 +318,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # -- use ----------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of objects, in tiles.
 
         Parameters
@@ -452,40 +454,32 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """Return the coefficients of the functions in the regression of K c on them."""
         if 0 in (functions.shape[1], self.scores_coef_.shape[1]):
             return np.zeros((functions.shape[1], self.scores_coef_.shape[1]))
-        image = matrix.kernel_product(self.scores_coef_)
+        # The part of D^1/2 K c in the span of the basis B of the functions is BB' D^1/2 K c.
+        coef = self.scores_coef_
         if matrix.root is not None:
-            image = image * matrix.root[:, None]
+            coef = coef / matrix.root[:, None]
             functions = functions * matrix.root[:, None]
-        return scipy.linalg.lstsq(functions, image)[0]
+        in_functions = np.linalg.lstsq(functions, matrix.basis, rcond=None)[0]
+        return in_functions @ (matrix.image_of_basis().T @ coef)
 
-    def _decompose(self, matrix: ProjectedGram, trace: float) -> RitzPairs:
+    def _decompose(self, matrix: ProjectedGram) -> RitzPairs:
         n, wanted = matrix.n, self.n_components
         share = wanted is not None and 0.0 < float(wanted) < 1.0
         k = 32 if share else (n if wanted is None else min(int(wanted), n))
         rng = generator(self.random_state)
         while True:
-            few = n > _DENSE_UP_TO and k <= _FEW * n
+            few = n > DENSE_UP_TO and k <= FEW * n
             iterative = few if self.eigen_solver in ("auto",) or share else k < n
             if self.eigen_solver == "dense" or not iterative:
                 return self._whole(matrix)
-            found = largest_eigenpairs(
-                matrix.exact,
-                n,
+            found = matrix.iterated(
                 k,
-                cheap=matrix.cheap if matrix.has_cheap_products else None,
-                tol=float(self.tol),
-                max_products=1000 if self.max_iter is None else int(self.max_iter),
-                by_size=self.allow_indefinite,
-                rng=rng,
+                rng,
+                float(self.tol),
+                1000 if self.max_iter is None else int(self.max_iter),
+                self.allow_indefinite,
             )
-            if found is None:
-                if self.time_limit is None:
-                    raise KeyboardInterrupt
-                raise TimeoutError(
-                    f"time_limit={self.time_limit} ended before the first product with the kernel "
-                    "matrix, so there are no components; use a larger time_limit."
-                )
-            enough = not share or found.values[:k].sum() >= float(wanted) * trace
+            enough = not share or found.values[:k].sum() >= float(wanted) * matrix.trace()
             if enough or found.status not in ("optimal", "precision_limit"):
                 return found
             k *= 2
@@ -581,11 +575,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             rounding=rounding,
         )
         if status in ("iteration_limit", "time_limit"):
-            warnings.warn(
+            warn_caller(
                 f"the iteration ended by its {status.replace('_', ' ')}; the largest residual is "
                 f"{violation:.2g} of the largest eigenvalue, tol={self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _learn_inverse(self, data: TrainingData, kernel: Kernel) -> None:

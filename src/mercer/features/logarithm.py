@@ -6,15 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from mercer.objects.parameters import real
+from mercer.machines.conventions import TransformerMixin
+from mercer.objects.parameters import EstimatorParameters, real
 
 from .base import as_precise
 
 
-class LogFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
     """The natural logarithm of every column.
 
     A product of powers, such as the law of gravitation C m1 m2 / r^2, is linear in the

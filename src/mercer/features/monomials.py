@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
@@ -23,7 +23,8 @@ from sklearn.utils.validation import (
 )
 
 from mercer.kernels.vectors.monomials import monomial_name
-from mercer.objects.parameters import integer
+from mercer.machines.conventions import TransformerMixin
+from mercer.objects.parameters import EstimatorParameters, integer
 
 from .base import as_precise
 
@@ -137,7 +138,7 @@ def _orders(d: int, k: int) -> Array:
     return _dense_monomials(np.zeros((0, d)), k)[k][1]
 
 
-class MonomialFeatures(TransformerMixin, BaseEstimator):
+class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     """Products of columns up to a degree, as they are or weighted like a polynomial kernel.
 
     Parameters
@@ -214,7 +215,7 @@ class MonomialFeatures(TransformerMixin, BaseEstimator):
         self.n_output_features_ = count
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any] | sp.csr_array:
         """Return the monomials of rows.
 
         Parameters

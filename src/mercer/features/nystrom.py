@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
@@ -127,8 +128,8 @@ class Nystrom(KernelFeatures):
         vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
         self.landmark_indices_ = chosen
         self.landmarks_ = chosen.astype(np.int64) if kernel.pairwise else take(X, chosen)
-        self.eigenvalues_ = values
-        self.normalization_ = vectors / np.sqrt(values)
+        self.eigenvalues_: NDArray[np.float64] = values
+        self.normalization_: NDArray[np.float64] = vectors / np.sqrt(values)
         self.n_components_ = len(values)
 
     def _features(self, X: Any) -> np.ndarray:

@@ -14,20 +14,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels.conditional import orthonormal
-from mercer.numerics.block_krylov import StopIterationRequest
+from mercer.numerics.block_krylov import RitzPairs, StopIterationRequest, largest_eigenpairs
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
 
 _VALUES = 5e7  # kernel values between two looks at the clock and at pending signals
 _KEPT_BYTES = 2**30  # of single precision values that are kept rather than computed again
 _CHEAP_BYTES = 2**28  # the same, of rows of few numbers, whose values cost little
 _CHEAP_COLUMNS = 64
+DENSE_UP_TO = 500  # objects for which the whole spectrum costs less than an iteration
+FEW = 0.15  # of the components; more of them come from the whole spectrum
+_SAMPLE = 200  # objects whose columns give the start of an iteration
+_RANDOM = 0.05  # length of the random part of a start
 
 
 class ProjectedGram:
@@ -49,30 +57,129 @@ class ProjectedGram:
         self.root = None if weight is None else np.sqrt(weight)
         self.basis = orthonormal(self._rooted(functions)) if functions.shape[1] else functions
         self._gram = gram.in_precision("float64")
-        self._coarse: Gram | None = None
-        self._kept: NDArray[np.float32] | None = None
+        self._kept: list[tuple[int, Single]] | None = None  # first row, values up to the diagonal
+        self._image: Array | None = None  # of the basis, before functions are removed
         self._n_jobs = n_jobs
+        self._time_limit = time_limit
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
+
+    @cached_property
+    def _coarse(self) -> Gram:
+        """The kernel matrix in single precision where that suffices."""
+        return Gram(self._gram.kernel, self._gram.views, "auto")
 
     def exact(self, V: Array) -> Array:
         """Return A @ V from values in double precision."""
-        return self._product(V, self._gram)
+        V = self._without(V)
+        if self._image is not None or not self.basis.shape[1]:
+            return self._without(self._weighted(V, self._gram))
+        # One pass over the values gives also what the trace and the regression need.
+        both = self._weighted(np.hstack([V, self.basis]), self._gram)
+        self._image = both[:, V.shape[1] :]
+        return self._without(both[:, : V.shape[1]])
 
-    def cheap(self, V: Array) -> Array:
-        """Return A @ V from values in single precision, where these suffice."""
-        if self._coarse is None:
-            self._coarse = Gram(self._gram.kernel, self._gram.views, "auto")
-            if self._worth_keeping(self._coarse):
-                kept = np.empty((self.n, self.n), dtype=np.float32)
-                for rows in self._chunks():
-                    kept[rows] = self._coarse.tile(rows, n_jobs=self._n_jobs)
-                self._kept = kept
-        return self._product(V, self._coarse, self._kept)
+    def cheap(self, V: Single) -> Single:
+        """Return A @ V from values in single precision."""
+        return self._without(self._weighted(self._without(V), self._coarse))
 
     @property
     def has_cheap_products(self) -> bool:
-        """Whether products in single precision save anything."""
-        return not self._gram.linear and not self._gram.kernel.pairwise
+        """Whether products in single precision suffice for a start and save anything."""
+        if self._gram.linear or self._gram.kernel.pairwise:
+            return False
+        return self._coarse.dtype == "float32"
+
+    def leading(self, k: int, rng: np.random.Generator, tol: float) -> RitzPairs:
+        """Return the largest eigenvalues and their vectors: all wanted ones or what a limit left.
+
+        Directly for few objects or many eigenvalues, otherwise by the iteration. Raises
+        TimeoutError or KeyboardInterrupt where nothing was found before.
+        """
+        if self.n <= DENSE_UP_TO or k > FEW * self.n:
+            k = min(k, self.n)
+            values, vectors = scipy.linalg.eigh(
+                self.dense(), subset_by_index=(self.n - k, self.n - 1), overwrite_a=True
+            )
+            values, vectors = values[::-1], vectors[:, ::-1]
+            return RitzPairs(values, vectors, np.zeros_like(vectors), "optimal", 0, True)
+        return self.iterated(k, rng, tol)
+
+    def iterated(
+        self,
+        k: int,
+        rng: np.random.Generator,
+        tol: float,
+        max_products: int = 1000,
+        by_size: bool = False,
+    ) -> RitzPairs:
+        """Return Ritz pairs by the iteration on products; raises as `leading`."""
+        found = largest_eigenpairs(
+            self.exact,
+            self.n,
+            k,
+            cheap=self.cheap if self.has_cheap_products else None,
+            start=lambda width: self.start(width, rng),
+            trace=None if by_size else self.rough_trace,
+            tol=tol,
+            max_products=max_products,
+            by_size=by_size,
+            rng=rng,
+        )
+        if found is None:
+            if self._time_limit is None:
+                raise KeyboardInterrupt
+            raise TimeoutError(
+                f"time_limit={self._time_limit} ended before the first product with the kernel "
+                "matrix, so there are no components; use a larger time_limit."
+            )
+        return found
+
+    def start(self, width: int, rng: np.random.Generator) -> Array:
+        """Return vectors near the span of the first eigenvectors.
+
+        They are the first left singular vectors of some columns of A, as far as these serve, with a
+        random part, so that no eigenvector is orthogonal to all of them.
+        """
+        if self.has_cheap_products:
+            self._keep()  # before the first call of BLAS, whose threads then wait actively
+        random = rng.standard_normal((self.n, width)) / np.sqrt(self.n)
+        if self.n < 5 * _SAMPLE or 2 * width > _SAMPLE:
+            return random
+        chosen = rng.choice(self.n, _SAMPLE, replace=False)
+        gram = self._coarse if self.has_cheap_products else self._gram
+        columns = gram.tile(chosen, n_jobs=self._n_jobs).T
+        if self.root is not None:
+            columns = self._rooted(columns) * self.root[chosen].astype(columns.dtype)
+        columns = self._without(columns)
+        squares, rotation = np.linalg.eigh((columns.T @ columns).astype(np.float64))
+        squares, rotation = squares[-width:], rotation[:, -width:]
+        useful = squares > 1e-6 * squares[-1]
+        rotation = rotation[:, useful] / np.sqrt(squares[useful])
+        random *= _RANDOM
+        random[:, : rotation.shape[1]] += columns @ rotation.astype(columns.dtype)
+        return random
+
+    def _keep(self) -> None:
+        """Store the lower triangle in single precision where that is worth its memory."""
+        if self._kept is not None or not self._worth_keeping(self._coarse):
+            return
+        kept = []
+        step = max(1, min(self.n // 4, int(_VALUES) // self.n))
+        for first in range(0, self.n, step):
+            self._look()
+            last = min(first + step, self.n)
+            tile = self._coarse.tile(np.arange(first, last), np.arange(last), n_jobs=self._n_jobs)
+            kept.append((first, np.asarray(tile, dtype=np.float32)))
+        self._kept = kept
+
+    def _product_of_kept(self, kept: list[tuple[int, Single]], V: Single) -> Single:
+        product = np.zeros_like(V)
+        for first, tile in kept:
+            last = first + len(tile)
+            product[first:last] += tile @ V[:last]
+            if first:
+                product[:first] += tile[:, :first].T @ V[first:last]
+        return product
 
     @property
     def scale(self) -> float:
@@ -81,13 +188,27 @@ class ProjectedGram:
         return float(diagonal.sum() if self.root is None else diagonal @ self.root**2)
 
     def trace(self) -> float:
-        """Return the sum of the eigenvalues, which costs one product."""
+        """Return the sum of the eigenvalues, which costs one product unless there was one."""
+        return self._trace(self.image_of_basis()) if self.basis.shape[1] else self._trace(None)
+
+    def rough_trace(self) -> float:
+        """Return the trace from values in single precision, where these are at hand."""
+        if self._image is not None or self._kept is None or not self.basis.shape[1]:
+            return self.trace()
+        return self._trace(self._weighted(self.basis.astype(np.float32), self._coarse))
+
+    def _trace(self, image: NDArray[np.floating] | None) -> float:
         diagonal = self._gram.diag()
         total = float(diagonal.sum() if self.root is None else diagonal @ self.root**2)
-        if self.basis.shape[1] == 0:
-            return total
-        image = self._rooted(self._gram.matmul(self._rooted(self.basis), self._n_jobs))
-        return total - float(np.einsum("ij,ij->", self.basis, image))
+        return total if image is None else total - float(np.einsum("ij,ij->", self.basis, image))
+
+    def image_of_basis(self) -> Array:
+        """Return the product of the weighted kernel matrix with the basis of the functions."""
+        if self._image is None:
+            # Not a product that looks at the clock: this one is needed at a limit too.
+            product = self._gram.matmul(self._rooted(self.basis), self._n_jobs)
+            self._image = self._rooted(product)
+        return self._image
 
     def dense(self) -> Array:
         """Return A itself."""
@@ -104,26 +225,20 @@ class ProjectedGram:
             M -= self.basis @ half.T
         return 0.5 * (M + M.T)
 
-    def kernel_product(self, V: Array) -> Array:
-        """Return K @ V, the plain kernel matrix."""
-        return self._gram.matmul(V, self._n_jobs)
+    def _weighted(self, V: NDArray[Any], gram: Gram) -> NDArray[Any]:
+        return self._rooted(self._plain(self._rooted(V), gram))
 
-    def _product(self, V: Array, gram: Gram, kept: NDArray[np.float32] | None = None) -> Array:
-        V = self._rooted(self._without(V))
-        return self._without(self._rooted(self._plain(V, gram, kept)))
-
-    def _plain(self, V: Array, gram: Gram, kept: NDArray[np.float32] | None) -> Array:
-        if kept is not None:
-            self._look()
-            return np.asarray(kept @ V.astype(np.float32), dtype=np.float64)
-        if gram.linear:
-            self._look()
-            return gram.matmul(V, self._n_jobs)
-        product = np.empty_like(V)
+    def _plain(self, V: NDArray[Any], gram: Gram) -> NDArray[Any]:
+        if gram is not self._gram:
+            self._keep()
+            if self._kept is not None:
+                self._look()
+                return self._product_of_kept(self._kept, V)
         chunks = list(self._chunks())
-        if len(chunks) == 1:
+        if gram.linear or len(chunks) == 1:
             self._look()
-            return gram.matmul(V, self._n_jobs)
+            return gram.matmul(V, self._n_jobs).astype(V.dtype, copy=False)
+        product = np.empty_like(V)
         for rows in chunks:
             self._look()
             product[rows] = gram.matmul(V, self._n_jobs, rows=rows)
@@ -139,7 +254,7 @@ class ProjectedGram:
             yield np.arange(first, min(first + step, self.n))
 
     def _worth_keeping(self, gram: Gram) -> bool:
-        size = 4 * self.n**2
+        size = 2 * self.n**2  # of the lower triangle
         if gram.dtype != "float32" or size > _KEPT_BYTES:
             return False
         X = gram.X
@@ -147,10 +262,14 @@ class ProjectedGram:
         cheap = not gram.in_python and rows_of_numbers and X.shape[1] <= _CHEAP_COLUMNS
         return not cheap or size <= _CHEAP_BYTES
 
-    def _without(self, V: Array) -> Array:
-        return V - self.basis @ (self.basis.T @ V) if self.basis.shape[1] else V
+    def _without(self, V: NDArray[Any]) -> NDArray[Any]:
+        if not self.basis.shape[1]:
+            return V
+        basis = self.basis.astype(V.dtype, copy=False)
+        return V - basis @ (basis.T @ V)
 
-    def _rooted(self, V: Array) -> Array:
+    def _rooted(self, V: NDArray[Any]) -> NDArray[Any]:
         if self.root is None:
             return V
-        return V * (self.root if V.ndim == 1 else self.root[:, None])
+        root = self.root.astype(V.dtype, copy=False)
+        return V * (root if V.ndim == 1 else root[:, None])

@@ -11,12 +11,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.objects.parameters import positive, real
+from mercer.objects.parameters import EstimatorParameters, positive, real
 
 Array = NDArray[np.float64]
 
 
-class RelevantColumns(SelectorMixin, BaseEstimator):
+class RelevantColumns(SelectorMixin, EstimatorParameters, BaseEstimator):
     """Keep the columns that a ridge regression of the target gives weight to.
 
     Columns and target are brought to mean 0 and standard deviation 1, so that weights compare;
@@ -75,7 +75,7 @@ class RelevantColumns(SelectorMixin, BaseEstimator):
         gram = A.T @ A / len(A)
         gram[np.diag_indices(len(gram))] += self.alpha
         weights = np.linalg.solve(gram, A.T @ T / len(A))
-        self.relevance_ = np.abs(weights).max(axis=1)
+        self.relevance_: NDArray[np.float64] = np.abs(weights).max(axis=1)
         self.ranking_ = np.argsort(-self.relevance_, kind="stable")
         return self
 

@@ -18,30 +18,35 @@ import time
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, Prepared
+from mercer.kernels import Kernel
+from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
-from mercer.numerics.block_krylov import largest_eigenpairs
-from mercer.objects.parameters import integer
+from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import stored_alike
 from mercer.solvers import Certificate
 
 from .kernel_kmeans import KernelKMeans
+from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
-_DENSE_UP_TO = 500  # objects whose whole spectrum costs less than an iteration
 _NEGATIVE = -1e-12  # relative to the largest: a smaller negative affinity is rounding
 
 
 class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     """Spectral clustering of any objects, with a lower bound on the best normalised cut.
+
+    Above 500 objects the eigenvectors come from the iteration of :class:`KernelPCA`, in its memory:
+    at most 1 GB of kernel values are kept, and no matrix where that does not suffice.
 
     Parameters
     ----------
@@ -58,6 +63,8 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         Accepted residual of the eigenvectors.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
+    time_limit : float > 0 or None, default=None
+        Seconds after which the iteration ends with the eigenvectors found so far.
     n_jobs : int or None, default=None
         Threads.
 
@@ -100,6 +107,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         n_init: int = 10,
         tol: float = 1e-6,
         random_state: Any = None,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -110,9 +118,10 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         self.n_init = n_init
         self.tol = tol
         self.random_state = random_state
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
 
         Parameters
@@ -121,56 +130,95 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             Training objects; for ``kernel="precomputed"`` their square matrix of affinities.
         y : ignored
             Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies in the cut, weight 0 as none.
 
         Returns
         -------
         self : KernelSpectralClustering
-            The fitted model.
+            The fitted model. After Ctrl-C in the iteration the clusters of the eigenvectors found
+            so far are kept, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        begun = time.monotonic()
         with self._all_or_nothing():
-            k = integer(self.n_clusters, "n_clusters", minimum=1)
-            integer(self.n_init, "n_init", minimum=1)
-            data, kernel = self._enter(X)
-            if data.n < k:
-                raise ValueError(
-                    f"n_clusters={k} needs at least as many objects; got n_samples={data.n}."
-                )
-            gram = self._gram(data, kernel)
-            degrees = _degrees(gram, self.n_jobs)
-            root = np.sqrt(degrees)
-            values, vectors, upper, n_iter = self._spectrum(gram, root, k)
-            self._scale = 1.0 / np.maximum(values, 1e-12)
-            self._maps = vectors / root[:, None]  # K (u / sqrt d) / lambda is u sqrt d
-            embedding = _unit_rows(vectors)
-            means = KernelKMeans(
-                k, kernel="linear", n_init=int(self.n_init), random_state=self.random_state
-            ).fit(embedding)
-            self.labels_ = means.labels_
-            self.eigenvalues_, self.embedding_ = values, embedding
-            self._centres = means.coef_.T @ embedding
-            self.kernel_ = kernel
-            self._X_fit = np.arange(data.n) if kernel.pairwise else data.X
-            marks = np.eye(k)[self.labels_]
-            within = np.einsum("ij,ij->j", marks, gram.matmul(marks, self.n_jobs))
-            volume = degrees @ marks
-            self.ncut_ = float(k - (within / np.maximum(volume, 1e-300)).sum())
-            rounding = 8.0 * np.finfo(float).eps * math.sqrt(data.n) * k
-            dual = max(k - upper - rounding, 0.0)
-            primal = max(self.ncut_, 0.0) + rounding
-            self.certificate_ = Certificate(
-                "stationary",
-                primal=primal,
-                dual=dual,
-                gap=primal - dual,
-                relative_gap=(primal - dual) / primal,
-                kkt_violation=0.0,
-                n_iter=n_iter,
-                seconds=time.monotonic() - begun,
-                assumes=None if kernel.definiteness.is_psd else "psd",
-                rounding=rounding,
-            )
+            self._fit(X, sample_weight)
+        if self.certificate_.status == "interrupted":
+            raise KeyboardInterrupt
         return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        begun = time.monotonic()
+        k = integer(self.n_clusters, "n_clusters", minimum=1)
+        integer(self.n_init, "n_init", minimum=1)
+        if self.time_limit is not None:
+            positive(self.time_limit, "time_limit")
+        data, kernel = self._enter(X, None, sample_weight)
+        if data.n < k:
+            raise ValueError(
+                f"n_clusters={k} needs at least as many objects; got n_samples={data.n}."
+            )
+        gram = self._gram(data, kernel)
+        weight = np.ones(data.n) if data.weight is None else data.weight
+        degrees = _degrees(gram, weight, self.n_jobs)
+        # D^-1/2 K D^-1/2 of copies has the same non-zero eigenvalues as this matrix.
+        matrix = ProjectedGram(
+            gram, weight / degrees, np.empty((data.n, 0)), self.n_jobs, self.time_limit
+        )
+        found = matrix.leading(k, generator(self.random_state), float(self.tol))
+        values, vectors = found.values[:k], _signed(found.vectors[:, :k])
+        self._scale = 1.0 / np.maximum(values, 1e-12)
+        self._maps = (
+            vectors * np.sqrt(weight / degrees)[:, None]
+        )  # K (u / sqrt d) = lambda u sqrt d
+        embedding = _unit_rows(vectors)
+        means = KernelKMeans(
+            k, kernel="linear", n_init=int(self.n_init), random_state=self.random_state
+        ).fit(embedding, sample_weight=data.weight)
+        self.eigenvalues_, self.embedding_ = values, embedding
+        self._centres = means.coef_.T @ embedding
+        self.kernel_ = kernel
+        kept = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
+        self._X_fit = kept if kernel.pairwise else data.X
+        self.labels_ = means.labels_
+        if data.kept is not None:
+            self.labels_ = self.predict(X)
+            self.labels_[data.kept] = means.labels_
+        marks = np.eye(k)[means.labels_] * weight[:, None]
+        within = np.einsum("ij,ij->j", marks, gram.matmul(marks, self.n_jobs))
+        volume = degrees @ marks
+        self.ncut_ = float(k - (within / np.maximum(volume, 1e-300)).sum())
+        self._certify(found, matrix, kernel, k, time.monotonic() - begun)
+
+    def _certify(
+        self, found: RitzPairs, matrix: ProjectedGram, kernel: Kernel, k: int, seconds: float
+    ) -> None:
+        upper = float(k)  # eigenvalues of a normalised matrix of affinities are at most 1
+        if found.n_products == 0:
+            upper = float(found.values.sum())
+        elif found.exact and kernel.definiteness.is_psd:
+            bounds = upper_bounds(found.values, found.residual_norms, k, matrix.trace())
+            upper = float(np.minimum(bounds, 1.0).sum())
+        rounding = 8.0 * np.finfo(float).eps * math.sqrt(matrix.n) * k
+        dual = max(k - upper - rounding, 0.0)
+        primal = max(self.ncut_, 0.0) + rounding
+        ended = found.status in ("iteration_limit", "time_limit", "interrupted")
+        self.certificate_ = Certificate(
+            found.status if ended else "stationary",
+            primal=primal,
+            dual=dual,
+            gap=primal - dual,
+            relative_gap=(primal - dual) / primal,
+            kkt_violation=0.0 if not ended else math.nan,
+            n_iter=found.n_products,
+            seconds=seconds,
+            assumes=None if kernel.definiteness.is_psd else "psd",
+            rounding=rounding,
+        )
+        if found.status in ("iteration_limit", "time_limit"):
+            warn_caller(
+                f"the eigenvectors had not converged at the {found.status.replace('_', ' ')}; the "
+                f"largest residual is {found.residual_norms[:k].max():.2g}, tol={self.tol:g}.",
+                ConvergenceWarning,
+            )
 
     def predict(self, X: Any) -> Labels:
         """Return the clusters of objects, from the extension of the eigenvectors to them.
@@ -195,33 +243,6 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         squares = ((rows[:, None, :] - self._centres) ** 2).sum(axis=2)
         return np.argmin(squares, axis=1)
 
-    def _spectrum(self, gram: Gram, root: Array, k: int) -> tuple[Array, Array, float, int]:
-        """Return eigenvalues, eigenvectors, an upper bound on the sum of the former, products."""
-        n = gram.n
-        if n <= _DENSE_UP_TO or k > 0.15 * n:
-            A = np.asarray(gram.tile(n_jobs=self.n_jobs), dtype=np.float64) / np.outer(root, root)
-            values, vectors = scipy.linalg.eigh(
-                0.5 * (A + A.T), subset_by_index=(n - k, n - 1), overwrite_a=True
-            )
-            values, vectors = values[::-1], _signed(vectors[:, ::-1])
-            return values, vectors, float(values.sum()), 0
-
-        def product(V: Array) -> Array:
-            return gram.matmul(V / root[:, None], self.n_jobs) / root[:, None]
-
-        found = largest_eigenpairs(
-            product, n, k, tol=float(self.tol), rng=generator(self.random_state)
-        )
-        if found is None:
-            raise KeyboardInterrupt
-        values = found.values[:k]
-        upper = float(k)  # eigenvalues of a normalised matrix of affinities are at most 1
-        if gram.kernel.definiteness.is_psd:
-            trace = float((gram.diag() / root**2).sum())
-            bounds = upper_bounds(found.values, found.residual_norms, k, trace)
-            upper = float(np.minimum(bounds, 1.0).sum())
-        return values, _signed(found.vectors[:, :k]), upper, found.n_products
-
 
 def _signed(vectors: Array) -> Array:
     """Return vectors whose largest entries are positive."""
@@ -234,8 +255,8 @@ def _unit_rows(A: Array) -> Array:
     return np.divide(A, lengths, out=np.zeros_like(A), where=lengths > 0.0)
 
 
-def _degrees(gram: Gram, n_jobs: int | None) -> Array:
-    """Return the row sums; negative affinities are refused."""
+def _degrees(gram: Gram, weight: Array, n_jobs: int | None) -> Array:
+    """Return the weighted row sums; negative affinities are refused."""
     sums = np.empty(gram.n)
     step = max(1, 2**22 // gram.n)
     for first in range(0, gram.n, step):
@@ -246,7 +267,7 @@ def _degrees(gram: Gram, n_jobs: int | None) -> Array:
                 f"{gram.kernel!r} has negative values ({tile.min():.6g}), which are no affinities; "
                 "use a kernel without negative values, such as RBF, or KernelKMeans."
             )
-        sums[rows] = tile.sum(axis=1)
+        sums[rows] = tile @ weight
     if not (sums > 0.0).all():
         raise ValueError("an object has affinity 0 to all objects, itself too; remove it.")
     return sums

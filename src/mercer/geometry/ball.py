@@ -15,7 +15,6 @@ at most the optimum, so sqrt(D) <= smallest radius <= sqrt(P) is proved by the n
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, DualProblem, Settings, Solution, solve
@@ -189,13 +189,12 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     found = solve_ball(kernel, X, shift * shift, tol, None)
     status = _status(found, tol)
     if status != "optimal":
-        warnings.warn(
+        warn_caller(
             f"the smallest ball was not found to tol={tol:g} ({status}): its squared radius lies "
             f"between {max(found.dual, 0.0):.6g} and {max(found.primal, 0.0):.6g}. Rows far from "
             "the origin, or nearly equal in feature space, leave no more digits; use a larger tol, "
             "or scale the columns.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return max(found.primal, 0.0)
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.numerics.blas import mirrored
 from mercer.numerics.conjugate_gradients import conjugate_gradients
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Factorised:
         "float32, refined" or "float64".
     n_iter : int
         Steps of the refinement of the last solution.
+    residual : array or None
+        y - (K + N) a of the last solution in float64, where a refinement has computed it.
     """
 
     solver = "cholesky"
@@ -50,6 +53,7 @@ class Factorised:
     def __init__(self, gram: Gram, shift: Shift, *, tol: float, refined: bool) -> None:
         self.gram, self.shift, self._tol = gram, shift, tol
         self.n_iter, self.precision = 0, "float64"
+        self.residual: Array | None = None
         self._factor: Any = None
         self._mu = 1.0
         positive = bool(shift.noise.min(initial=np.inf) > 0.0)
@@ -113,6 +117,7 @@ class Factorised:
 
     def _solve(self, Y: Array) -> Array:
         over = self.shift.complement
+        self.residual = None
         right = over.project(Y)
         if self.precision == "float64":
             return over.project(self._apply_inverse(right))
@@ -126,6 +131,7 @@ class Factorised:
         )
         self.n_iter = state.n_iter
         if state.converged:
+            self.residual = None if over.size else state.residual
             return over.project(state.solution)
         self._refactorise()
         return over.project(self._apply_inverse(right))
@@ -156,8 +162,7 @@ class Factorised:
         G, info = potri(self._factor, lower=1)
         if info:
             raise NotDefiniteError("the shifted kernel matrix is singular.")
-        G = np.tril(G)
-        G += np.tril(G, -1).T
+        G = mirrored(G)
         Q = self.shift.complement.Q
         if self.shift.complement.size:
             G -= Q @ Q.T / self._mu

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.numerics.conjugate_gradients import Iterate, conjugate_gradients
-from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser, pivoted_cholesky
+from mercer.numerics.lanczos_quadrature import Estimate, quadratic_logs
+
+from .low_rank import LowRank
 
 if TYPE_CHECKING:
     from .matrix import Gram
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _RANK = 400  # of the preconditioner; its storage is that of so many columns
-_NOISE = 1e-13  # residual diagonals below this share of the largest are rounding
 _STEPS = 2_000
 
 
@@ -44,6 +44,8 @@ class Iterative:
         Rank of the preconditioner.
     last : Iterate
         The last solution with its bounds.
+    preconditioner : LowRank
+        LL' + N.
     """
 
     solver = "cg"
@@ -57,41 +59,19 @@ class Iterative:
         self._max_iter = _STEPS if max_iter is None else max_iter
         self.n_iter = 0
         self.last: Iterate | None = None
-        self._precondition, self.rank = self._preconditioner(_RANK if rank is None else rank)
-
-    def _preconditioner(self, rank: int) -> tuple[Callable[[Array], Array], int]:
-        """Return V -> (LL' + N)^-1 V and the rank of L."""
-        gram, scale = self.gram, 1.0 / self.shift.noise[:, None]
-        if rank == 0:
-            return (lambda V: scale * V), 0
-        diagonal = gram.diag()
-        try:
-            transposed, _, _ = pivoted_cholesky(
-                lambda i: gram.tile([i])[0],
-                diagonal,
-                chooser("largest", diagonal, tol=1e-12),
-                min(rank, gram.n),
-                _NOISE,
-            )
-        except NegativeResidualError:  # conditionally definite, or not definite at all
-            return (lambda V: scale * V), 0
-        L = transposed.T
-        scaled = scale * L
-        inner = scipy.linalg.cho_factor(
-            np.eye(L.shape[1]) + L.T @ scaled, lower=True, overwrite_a=True, check_finite=False
-        )
-
-        def apply(V: Array) -> Array:
-            small = scipy.linalg.cho_solve(inner, scaled.T @ V, check_finite=False)
-            return scale * V - scaled @ small
-
-        return apply, L.shape[1]
+        self.preconditioner = LowRank(self.gram, shift.noise, _RANK if rank is None else rank)
+        self.rank = self.preconditioner.rank
 
     def multiply(self, V: Array) -> Array:
         """Return (K + N) V in float64, on tiles."""
         return self.gram.matmul(V) + self.shift.noise.reshape(-1, *[1] * (V.ndim - 1)) * V
 
-    def solve(self, Y: Array, stop: Callable[[Iterate], bool] | None = None) -> tuple[Array, Array]:
+    def solve(
+        self,
+        Y: Array,
+        stop: Callable[[Iterate], bool] | None = None,
+        tol: float | None = None,
+    ) -> tuple[Array, Array]:
         """Return the coefficients a and those of the basis, for one or several columns.
 
         Parameters
@@ -100,6 +80,8 @@ class Iterative:
             Right-hand sides.
         stop : callable, optional
             Called after each step; returns whether to stop.
+        tol : float, optional
+            The relative gap that is accepted instead of that of the system.
         """
         Y = np.asarray(Y, dtype=np.float64)
         columns = Y if Y.ndim == 2 else Y[:, None]
@@ -108,8 +90,8 @@ class Iterative:
             lambda V: over.project(self.multiply(over.project(V))),
             self.shift.noise,
             over.project(columns),
-            lambda V: over.project(self._precondition(V)),
-            tol=self._tol,
+            lambda V: over.project(self.preconditioner.solve(V)),
+            tol=self._tol if tol is None else tol,
             max_iter=self._max_iter,
             stop=stop,
         )
@@ -121,3 +103,43 @@ class Iterative:
             else np.zeros((0, A.shape[1]))
         )
         return (A, M) if Y.ndim == 2 else (A[:, 0], M[:, 0])
+
+    def logdet(self, n_probes: int = 16, seed: int = 0, tol: float = 1e-6) -> Estimate:
+        """Return an estimate of log det(K + N) with its standard error and with bounds.
+
+        Parameters
+        ----------
+        n_probes : int, default=16
+            Random vectors.
+        seed : int, default=0
+            Draws them.
+        tol : float, default=1e-6
+            The relative gap of the quadratic forms at which their iterations stop.
+        """
+        Z = self.preconditioner.draw(np.random.default_rng(seed), n_probes)
+        return self.solve_with_probes(Z[:, :0], Z, tol)[2]
+
+    def solve_with_probes(
+        self, Y: Array, Z: Array, tol: float, stop: Callable[[Iterate], bool] | None = None
+    ) -> tuple[Array, Array, Estimate]:
+        """Return (K + N)^-1 Y and (K + N)^-1 Z, and the log-determinant that the latter give.
+
+        The kernel values of a step serve all columns. `Z`: columns drawn by the preconditioner.
+        """
+        P = self.preconditioner
+        state = conjugate_gradients(
+            self.multiply,
+            self.shift.noise,
+            np.hstack([Y, Z]),
+            P.solve,
+            tol=tol,
+            max_iter=self._max_iter,
+            restarts=0,
+            stop=stop,
+        )
+        self.last, self.n_iter = state, state.n_iter
+        m = Y.shape[1]
+        lengths = np.full(Z.shape[1], float(len(Z)))
+        values = P.logdet() + quadratic_logs(state, lengths, m)
+        low, high = P.bounds()
+        return state.solution[:, :m], state.solution[:, m:], Estimate.of(values, low, high)

@@ -6,7 +6,6 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import _native
+from mercer.objects.callers import warn_caller
 from mercer.objects.tables import is_table, select
 from mercer.objects.validation import VECTORS, count, take
 
@@ -236,11 +236,10 @@ def _coarseness(layout: Layout, store: Any, views: Views, images: dict[int, Any]
 def _warn_of_errors(program: Program, coarseness: float) -> None:
     """Warn of single precision that was asked for where sparse rows need more."""
     if coarseness > COARSE and program.bounded:
-        warnings.warn(
+        warn_caller(
             f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} "
             "on these sparse rows, which cannot be centred and lie far from the origin for the "
             'width of the kernel. Use dtype="auto" or "float64".',
-            stacklevel=5,
         )
 
 

@@ -246,7 +246,7 @@ class Gram:
     @property
     def in_python(self) -> bool:
         """Whether some of the values come from Python, one tile at a time."""
-        return any(leaf.kind == "python" for leaf in self._layout.program.leaves)
+        return "python" in [leaf.kind for leaf in self._layout.program.leaves]
 
     @property
     def native(self) -> tuple[Any, Any]:

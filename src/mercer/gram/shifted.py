@@ -24,7 +24,15 @@ from .null_space import Complement
 if TYPE_CHECKING:
     from .matrix import Gram
 
-__all__ = ["Factorised", "Iterative", "NotDefiniteError", "Shift", "choose_solver", "shifted"]
+__all__ = [
+    "Factorised",
+    "Iterative",
+    "NotDefiniteError",
+    "Shift",
+    "choose_solver",
+    "require_memory",
+    "shifted",
+]
 
 Array = NDArray[np.float64]
 
@@ -60,6 +68,25 @@ def choose_solver(n: int) -> str:
     """
     fits = 8 * n * n <= available_bytes() // 2
     return "cholesky" if n <= LARGEST and fits else "cg"
+
+
+def require_memory(n: int, copies: int = 1) -> None:
+    """Raise MemoryError where so many n x n matrices in float64 do not fit in the free memory.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    copies : int, default=1
+        Number of matrices.
+    """
+    needed, free = 8 * n * n * copies, available_bytes()
+    if needed > free:
+        raise MemoryError(
+            f"the kernel matrix of {n} rows and its factors need {needed / 2**30:.1f} GB, and "
+            f"{free / 2**30:.1f} GB are free. Use solver='cg', which never builds it and needs "
+            "noise, SparseGaussianProcessRegressor, or fewer rows."
+        )
 
 
 def shifted(

@@ -7,7 +7,6 @@ that makes a machine with kernel k minimise loss + lambda \|Pf\|^2 (Smola 1998, 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from math import pi
 from typing import Any
@@ -17,6 +16,7 @@ import scipy.linalg
 
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.numerics.oscillating import integrate_each
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import positive
 
 from .weighted_features import WeightedFeatures
@@ -204,12 +204,11 @@ class FourierOperator:
             if tail <= SETTLED * size:
                 break
         if tail + doubt > UNSETTLED * size:
-            warnings.warn(
+            warn_caller(
                 f"the integral up to the frequency {top:.3g} did not settle; its relative error is "
                 f"about {(tail + doubt) / size:.2g} or it diverges. The transforms must fall off "
                 "faster than the root of the filter; smooth ones need no cutoff.",
                 RuntimeWarning,
-                stacklevel=2,
             )
         # Both signs of the frequency, which real functions treat alike.
         return float(2 * total / np.sqrt(2 * pi))

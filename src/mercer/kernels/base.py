@@ -627,6 +627,13 @@ class Kernel(Parametrised):
             if wanted is None or name in wanted
         }
 
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        """Return sum_j W_ij dk(x_i, z_j) / dx_i, of shape (n, d), between rows of numbers."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not state the derivatives of its values with respect to "
+            "the vectors that it compares."
+        )
+
     def _normalized_form(self) -> Kernel | None:
         """Return a kernel that is equal to normalize(self) but needs no k(x, x), if there is one.
 
@@ -666,7 +673,12 @@ class Kernel(Parametrised):
 
     def _parts(self) -> list[Kernel]:
         """Return the kernels this one is composed of."""
-        return [part for n in self._names if isinstance(part := getattr(self, n), Kernel)]
+        parts = []
+        for name in self._names:
+            part = getattr(self, name)
+            if isinstance(part, Kernel):
+                parts.append(part)
+        return parts
 
     def _bound_to(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel, bound to `X` if it has to be, and the validated `X`."""

@@ -58,8 +58,11 @@ def mapped_order_two(kernel: Kernel) -> Kernel | None:
     if isinstance(kernel, FromFeatureMap):
         inner = kernel.kernel
         return kernel if inner is not None and inner.definiteness.order == 2 else None
-    found = (mapped_order_two(part) for part in kernel._parts())
-    return next((part for part in found if part is not None), None)
+    for part in kernel._parts():
+        found = mapped_order_two(part)
+        if found is not None:
+            return found
+    return None
 
 
 def _union(kernel: Kernel, counts: Callable[[Kernel], bool]) -> list[int] | None:

@@ -89,6 +89,12 @@ class White(Kernel):
     def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         return {"level": np.trace(W) if X is Z else 0.0}
 
+    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        return {"level": np.ones(count(X))}
+
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return np.zeros(X.shape)
+
 
 class Identities:
     """The map of objects to numbers that no other object has, of this set or of another one.
@@ -123,6 +129,14 @@ def contains_white(kernel: Kernel) -> bool:
     """Return whether a part of the kernel is white noise of a positive level."""
     parts = [kernel, *kernel.get_params().values()]
     return any(isinstance(part, White) and part.level > 0 for part in parts)
+
+
+def white_levels(kernel: Kernel) -> frozenset[str]:
+    """Return the names of the levels of all white noise in the kernel."""
+    if isinstance(kernel, White):
+        return frozenset({"level"})
+    params = kernel.get_params().items()
+    return frozenset(f"{name}__level" for name, part in params if isinstance(part, White))
 
 
 def without_white(kernel: Kernel) -> Kernel:

@@ -19,6 +19,7 @@ it offers by having the method, and a solver that needs it asks for it:
 ``slope(y, f)``                     an element of the subdifferential of l(y, .) at f
 ``curvature(y, f)``                 the second derivative
 ``prox(y, f, t)``                   the minimiser of l(y, z) + (z - f)^2 / (2 t)
+``density(y, f, c)``                the noise model: c l is minus the log of it, up to a constant
 ``excess(y, f)``                    by how much f misses the region without cost
 ``dual_slopes(y, beta, c)``         the left and right derivatives of phi: KKT violations
 ``pieces(y, c)``                    phi as a piecewise quadratic with one kink (`DualTerms`)

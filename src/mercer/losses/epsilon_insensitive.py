@@ -65,6 +65,11 @@ class EpsilonInsensitive(_TubeLoss):
         """Return the part of the deviation beyond the tube."""
         return np.maximum(self.excess(y, f), 0.0)
 
+    def density(self, y: ArrayLike, f: ArrayLike, c: ArrayLike = 1.0) -> Array:
+        """Return the noise model exp(-c l) / (lower + upper + 2 / c), whose -log is c l."""
+        width = self.lower + self.upper + 2.0 / floats(c)[0]
+        return np.exp(-floats(c)[0] * self.value(y, f)) / width
+
     def slope(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return the sign of f - y outside the tube, 0 inside."""
         return self._side(y, f)

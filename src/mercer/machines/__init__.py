@@ -2,6 +2,7 @@
 
 from .conformal_novelty import ConformalNovelty
 from .errors import InfeasibleError, InfeasibleNuError, NotSeparableError, ParameterError
+from .multiple_kernels import MultipleKernelSVC, MultipleKernelSVR
 from .nu_svc import NuSVC
 from .nu_svr import NuSVR
 from .one_class import OneClassSVM
@@ -19,6 +20,8 @@ __all__ = [
     "ConformalNovelty",
     "InfeasibleError",
     "InfeasibleNuError",
+    "MultipleKernelSVC",
+    "MultipleKernelSVR",
     "NotSeparableError",
     "NuSVC",
     "NuSVR",

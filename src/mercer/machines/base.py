@@ -195,13 +195,14 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1) - shifts[:, None]
         self.fit_status_ = 0 if self.certificates_.converged else 1
         self.n_iter_: Any = pairs.n_iter
-        self._record = TrainingRecord(
-            fitting.n_total,
-            fitting.kept,
-            _short(fitting.scheme.codes),  # type: ignore[attr-defined]
-            class_pairs.PairTable(pairs.excess, pairs.ends),
-            class_pairs.PairTable(pairs.mark, pairs.ends),
-        )
+        tables = pairs.excess, pairs.mark
+        parts: list[Any]
+        if isinstance(fitting.scheme, OneVsOne):
+            codes = _short(fitting.scheme.codes)
+            parts = [class_pairs.PairTable(table, pairs.ends) for table in tables]
+        else:
+            codes, parts = None, [[*pairs.in_order_of_rows(table)] for table in tables]
+        self._record = TrainingRecord(fitting.n_total, fitting.kept, codes, *parts)
 
     def _keep_model(
         self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
@@ -347,7 +348,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         kept = positive_rows(weight)
         conclusion.refuse_other_data(self, X)
         X, y, weight = _selected(kernel, X, kept, y, weight)
-        every, repetition = kept, find_repetition(kernel, X, y, _lines(extra, kept))
+        every, repetition = kept, None
+        if not kernel.pairwise:
+            repetition = find_repetition(X, y, _lines(extra, kept))
         if repetition is not None:
             X, y = take(X, repetition.first), None if y is None else y[repetition.first]
             weight = repetition.total(weight)

@@ -1,11 +1,11 @@
-"""One against one with many classes: all pairs as arrays, from the dual terms to the proofs.
+"""Small pairs of classes: all of them as arrays, from the dual terms to the proofs.
 
 With 1,000 classes there are 499,500 problems of a few rows each; a Python object for each of them
-would take longer than solving them. Here they are solved by one native call
-(``cpp/class_pairs.hpp``), and what they leave is kept in arrays: tables of coefficients, margins
-and marks in the layout of ``dual_coef_``, and one number per pair of everything else. A task, an
-outcome or a certificate is made when somebody asks for it. A problem on which pair steps stall is
-solved again by the general solver.
+would take longer than solving them. So it would for the one or three problems of a small data set.
+Here all pairs are solved and proved by one native call (``cpp/class_pairs.hpp``), and what they
+leave is kept in arrays: tables of coefficients, margins and marks in the layout of ``dual_coef_``,
+and one number per pair of everything else. A task, an outcome or a certificate is made when
+somebody asks for it. A problem on which pair steps stall is solved again by the general solver.
 """
 
 from __future__ import annotations
@@ -13,24 +13,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any, overload
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
-from mercer.kernels import Kernel
+from mercer.kernels import Definiteness, Kernel
 from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
-from mercer.solvers.decomposition import native_settings
+from mercer.solvers.decomposition import blame_overflow, native_settings
 
 from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
 from .multiclass import OneVsOne, Scheme, Single, pair_position, pair_shifts
+from .progress import is_watched
 from .proving import Fitting, assumption, prove
 from .solving import solve_tasks
 
@@ -38,7 +41,13 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 MANY = 20
-"""From so many classes on, the pairs are solved as arrays."""
+"""From so many classes on, the pairs are solved as arrays, whatever the number of samples."""
+
+_FEW_ROWS = 400
+"""Rows of a small data set: with more of them shrinking saves more than a single call does."""
+
+_FEW_PRODUCTS = 20_000_000
+"""Products of entries, for all kernel values of a small data set, that take milliseconds."""
 
 _BYTES_PER_COEFFICIENT = 2 * 8 + 8 + 1
 """Of the tables: the coefficient, also in ``dual_coef_``, the margin and the mark."""
@@ -166,6 +175,17 @@ class PairSolutions:
     def __len__(self) -> int:
         return len(self.intercept)
 
+    def swap_sides(self) -> None:
+        """Make the second class of every pair the positive one, as it is for two classes."""
+        self.coef, self.intercept = -self.coef, -self.intercept
+        self.lowest, self.highest = -self.highest, -self.lowest
+
+    def in_order_of_rows(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return a table with its columns in the order of the training rows."""
+        rows = np.empty_like(table)
+        rows[:, self.order] = table
+        return rows
+
     def with_status(self, name: str) -> Rows:
         """Return the problems that ended like this."""
         return np.flatnonzero(self.status == self.statuses.index(name))
@@ -239,9 +259,13 @@ def solve_pairs(
     }
     evaluator, objects = gram.native
     begin = perf_counter()
-    found = evaluator.solve_class_pairs(
-        objects, problems, native_settings(settings), settings.callback
-    )
+    try:
+        found = evaluator.solve_class_pairs(
+            objects, problems, native_settings(settings), settings.callback
+        )
+    except ValueError as error:
+        blame_overflow(gram, error)
+        raise
     if found is None:
         return None
     return PairSolutions(order, ends, **found, seconds=perf_counter() - begin)
@@ -268,6 +292,8 @@ class _Lazy(Sequence[Any]):
 class _Tasks(_Lazy):
     def _make(self, p: int) -> Task:
         fitting, pairs = self._of, self._of.pairs
+        if isinstance(fitting.scheme, Single):
+            return fitting.scheme.tasks(fitting.formulation, fitting.weight)[p]
         k = len(pairs.ends)
         i, j = pair_position(p, k)
         begins = np.concatenate([[0], pairs.ends])
@@ -282,7 +308,9 @@ class _Tasks(_Lazy):
 class _Outcomes(_Lazy):
     def _make(self, p: int) -> Outcome:
         pairs = self._of.pairs
-        return Outcome(PairTable(pairs.coef, pairs.ends)[p], float(pairs.intercept[p]))
+        alone = isinstance(self._of.scheme, Single)
+        beta = self._of.matrix()[p] if alone else PairTable(pairs.coef, pairs.ends)[p]
+        return Outcome(beta, float(pairs.intercept[p]))
 
 
 @dataclass
@@ -296,6 +324,11 @@ class PairFitting(Fitting):
         """How the problems ended."""
         return self.pairs.found_statuses()
 
+    @cached_property
+    def largest(self) -> float:
+        """The largest k(x, x); `suits` takes positive semidefinite kernels alone."""
+        return float(self.gram.diag().max(initial=0.0))
+
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
         self.signalled = True
@@ -303,15 +336,17 @@ class PairFitting(Fitting):
 
     def matrix(self) -> Array:
         """Return the coefficients in the layout of ``dual_coef_``, over all rows."""
-        matrix = np.empty_like(self.pairs.coef)
-        matrix[:, self.pairs.order] = self.pairs.coef
-        return matrix
+        return self.pairs.in_order_of_rows(self.pairs.coef)
+
+    def make_parts(self) -> None:
+        """Make all tasks and outcomes, for somebody who asks for each of them often."""
+        self.tasks, self.outcomes = list(self.tasks), list(self.outcomes)
 
     def shifts(self) -> Array:
         """Return by how much the intercepts on centred rows exceed those on the rows as given."""
         pairs, moved = self.pairs, self.centring
         if moved is None:
-            return np.zeros(len(pairs))
+            return np.zeros(len(pairs.intercept))
         return pair_shifts(moved, pairs.coef, _blocks(pairs.ends), pairs.order)
 
     def alpha_shares(self) -> Array:
@@ -321,34 +356,65 @@ class PairFitting(Fitting):
         of_class = np.add.reduceat(self.weight[pairs.order], begins)
         sums = np.add.reduceat(pairs.coef, begins, axis=1)
         i, j = np.triu_indices(len(pairs.ends), 1)
-        # The first class of a pair has coefficients that are not negative, the second the others.
-        return (sums[j - 1, i] - sums[i, j]) / (of_class[i] + of_class[j])
+        # The coefficients of a class have one sign.
+        return (np.abs(sums[j - 1, i]) + np.abs(sums[i, j])) / (of_class[i] + of_class[j])
 
 
-def suits(scheme: Scheme, formulation: Formulation, kernel: Kernel, solver: str) -> bool:
+def suits(
+    machine: Any,
+    scheme: Scheme,
+    formulation: Formulation,
+    kernel: Kernel,
+    known: Definiteness,
+    X: Any,
+) -> bool:
     """Return whether the pairs of a fit are to be solved as arrays."""
-    if solver == "interior_point" or not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
+    if machine.solver != "auto" or type(formulation) is not LossFormulation or formulation.hard:
         return False
-    if type(formulation) is not LossFormulation or formulation.hard:
-        return False
+    if not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
+        if machine.dtype == "float32" or machine.gap_tol is not None or machine.max_iter >= 0:
+            return False
+        if is_watched(machine):
+            return False
+        if not isinstance(scheme, OneVsOne | Single) or scheme.classes is None or not _small(X):
+            return False
     # The bound on rounding needs a definite kernel; one that is the user's word is to be checked.
-    return kernel.definiteness.is_psd and assumption(kernel) is None
+    return known.is_psd and assumption(kernel, known) is None
+
+
+def _small(X: Any) -> bool:
+    """Return whether the whole kernel matrix of some rows is a matter of milliseconds."""
+    if not (isinstance(X, np.ndarray) or sp.issparse(X)) or X.ndim != 2 or X.dtype.kind != "f":
+        return False
+    n, columns = X.shape
+    return n <= _FEW_ROWS and n * n * columns <= _FEW_PRODUCTS
 
 
 def fit_pairs(
     data: TrainingData,
     gram: Gram,
-    scheme: OneVsOne,
+    scheme: OneVsOne | Single,
     formulation: LossFormulation,
     settings: Settings,
     weight: Array,
     centring: Centring | None = None,
 ) -> PairFitting | None:
-    """Return a fit of all pairs on a float64 matrix; None where some are too large for it."""
+    """Return a fit of all pairs on a float64 matrix; None where the general solver is to do it.
+
+    That is where some pairs are too large, or pair steps stall on the only one.
+    """
     begin = perf_counter()
-    pairs = solve_pairs(formulation, gram, scheme.codes, len(scheme.classes), weight, settings)
+    codes, classes = scheme.codes, scheme.classes
+    assert codes is not None
+    assert classes is not None
+    pairs = solve_pairs(formulation, gram, codes, len(classes), weight, settings)
     if pairs is None:
         return None
+    stalled = pairs.with_status("stalled").tolist()
+    if isinstance(scheme, Single):
+        if stalled:
+            return None
+        pairs.swap_sides()
     empty: Any = []
     fitting = PairFitting(
         data.X,
@@ -366,16 +432,17 @@ def fit_pairs(
     fitting.pairs, fitting.centring = pairs, centring
     fitting.sum_zero = formulation.fit_intercept
     fitting.tasks, fitting.outcomes = _Tasks(fitting), _Outcomes(fitting)  # type: ignore[assignment]
-    _finish_stalled(fitting, settings.after(0, perf_counter() - begin))
+    if stalled:
+        _finish(fitting, stalled, settings.after(0, perf_counter() - begin))
     return fitting
 
 
-def _finish_stalled(fitting: PairFitting, settings: Settings) -> None:
+def _finish(fitting: PairFitting, stalled: list[int], settings: Settings) -> None:
     """Solve and prove again, one by one, the problems that the native call did not finish."""
     pairs = fitting.pairs
     table = PairTable(pairs.coef, pairs.ends)
     begin = perf_counter()
-    for p in pairs.with_status("stalled").tolist():
+    for p in stalled:
         spent = perf_counter() - begin
         if settings.time_limit is not None and spent >= settings.time_limit:
             pairs.rename("stalled", "time_limit")  # their proofs are those of the native call
@@ -495,8 +562,7 @@ class PairCertificates(Sequence[Certificate]):
     @property
     def converged(self) -> bool:
         """Whether all problems reached their tolerance."""
-        codes = np.unique(self._columns["status"]).tolist()
-        return all(self._statuses[code] == "optimal" for code in codes)
+        return bool((self._columns["status"] == self._statuses.index("optimal")).all())
 
     def combined(self) -> Certificate:
         """Return one certificate for all of them, as `Certificate.combine` does."""

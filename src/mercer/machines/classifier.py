@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Linear
+from mercer.objects.callers import warn_caller
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
 from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
+from .conventions import ClassifierMixin
 from .cross_fitting import LIMITED, cross_fitted
 from .data import check_labels, check_objects
 from .documentation import documented
@@ -34,7 +34,7 @@ from .multiclass import (
     votes,
 )
 from .offered import offered_if
-from .parameters import check_choice, check_common, check_flag
+from .parameters import check_choice, check_common, check_flags
 from .prediction import PairPredictor
 from .proving import Fitting
 from .record import PointStatus
@@ -62,6 +62,8 @@ kernels have one weight vector per pair, found from a matrix of all vectors and 
 @documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
+
+    n_iter_: NDArray[np.int32]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
@@ -105,21 +107,19 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         )
         limited = statuses.intersection(LIMITED) and not fitting.statuses.intersection(LIMITED)
         if limited and (self.max_iter >= 0 or self.time_limit is not None):
-            warnings.warn(
+            warn_caller(
                 "The machines behind the probabilities were stopped early by "
                 f"max_iter={self.max_iter} or time_limit={self.time_limit}; the machine itself was "
                 "not. The probabilities are less sharp than they could be; raise the limit.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     # -- what the base class asks for -------------------------------------------------------
 
     def _check_parameters(self) -> None:
         check_common(self)
-        check_flag("probability", self.probability)
+        check_flags(self, "probability", "break_ties")
         check_choice("calibration", self.calibration, calibration.CALIBRATIONS)
-        check_flag("break_ties", self.break_ties)
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":

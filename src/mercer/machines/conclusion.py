@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.objects.callers import warn_caller
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 from mercer.solvers import certification as proof
@@ -160,24 +160,23 @@ def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
     )
 
 
-def conclude(machine: KernelMachine, fitting: Fitting, stacklevel: int) -> None:
+def conclude(machine: KernelMachine, fitting: Fitting) -> None:
     """Warn about a fit that stopped early; hand on an interrupt after the model is kept."""
     statuses = fitting.statuses
-    if fitting.interrupted:
+    if "interrupted" in statuses and fitting.interrupted:
         raise KeyboardInterrupt(
             f"{type(machine).__name__}.fit was interrupted; the estimator holds the best model so "
             "far (certificate_.status is 'interrupted')."
         )
     found = machine.negative_curvature_
     if found is not None:
-        warnings.warn(
+        warn_caller(
             f"The kernel matrix is not positive semidefinite: it has an eigenvalue of at most "
             f"{found.eigenvalue:.3g}, in the direction negative_curvature_. The problem is not "
             "convex, the model is a stationary point of it, and no gap bounds its distance from "
             "the optimum. Use a positive semidefinite kernel, or add a constant larger than "
             f"{-found.eigenvalue:.3g} to the diagonal of the matrix.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
     limited = machine.max_iter >= 0
     for status, limit in (
@@ -188,10 +187,9 @@ def conclude(machine: KernelMachine, fitting: Fitting, stacklevel: int) -> None:
         if status in statuses:
             stuck = status == "precision_limit" or (status == "iteration_limit" and not limited)
             cause = _why_stuck(machine, fitting) if stuck else likely_cause(machine, fitting)
-            warnings.warn(
+            warn_caller(
                 f"Solver terminated early ({limit}): {_reached(machine)}. {cause}",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
             )
 
 

@@ -18,19 +18,20 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.objects.parameters import real
+from mercer.objects.parameters import EstimatorParameters, real
 from mercer.objects.validation import count, take
 
+from .conventions import OutlierMixin
 from .one_class import OneClassSVM
 
 Array = NDArray[np.float64]
 
 
-class ConformalNovelty(OutlierMixin, BaseEstimator):
+class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
     """Novelty detection with a guaranteed rate of false alarms.
 
     Parameters

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mercer.solvers import Settings
 
 from .calibration import Scores
-from .class_pairs import PairFitting, PairSolutions, solve_pairs
+from .class_pairs import MANY, PairFitting, PairSolutions, solve_pairs
 from .errors import InfeasibleNuError
 from .formulation import Formulation, Task
 from .proving import Fitting
@@ -51,7 +51,9 @@ def cross_fitted(
     if fitting.repetition is not None:
         return _of_repeated(fitting, settings, random)
     if isinstance(fitting, PairFitting):
-        return _of_pairs(fitting, weight, settings, random)
+        if len(fitting.pairs.ends) >= MANY:
+            return _of_pairs(fitting, weight, settings, random)
+        fitting.make_parts()
     held_out = [_folds(task, random) for task in fitting.tasks]
     values = [np.full(len(task.y), np.nan) for task in fitting.tasks]
     kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)

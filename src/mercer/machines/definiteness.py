@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mercer.kernels import Kernel
+from mercer.kernels import Definiteness, Kernel
 from mercer.kernels.columns_used import mapped_order_two
 
 from .errors import ParameterError
 
 
-def check_definiteness(machine: Any, kernel: Kernel) -> None:
-    """Refuse a conditionally positive definite kernel where its condition does not hold.
+def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:
+    """Return what is known of a kernel; refuse one whose condition does not hold.
 
     Parameters
     ----------
@@ -36,9 +36,10 @@ def check_definiteness(machine: Any, kernel: Kernel) -> None:
             "to X first, in a pipeline, and use the kernel on the result, or Projected(...) of it "
             "on the images."
         )
-    order = kernel.definiteness.order
+    known = kernel.definiteness
+    order = known.order
     if not order or (order == 1 and machine._sums_to_zero):
-        return
+        return known
     name = type(machine).__name__
     if order == 1:
         missing = (
@@ -55,9 +56,9 @@ def check_definiteness(machine: Any, kernel: Kernel) -> None:
     elif not machine.fit_intercept:
         missing, advice = f"this {name} has fit_intercept=False", "Use fit_intercept=True"
     else:
-        return
+        return known
     raise ParameterError(
-        f"{kernel!r} is {kernel.definiteness}: it needs constants and linear functions beside it "
+        f"{kernel!r} is {known}: it needs constants and linear functions beside it "
         f"that are not regularised, and {missing}. {advice}, or Projected(kernel) + s * Linear() "
         "with a large factor s."
     )

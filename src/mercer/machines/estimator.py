@@ -28,8 +28,10 @@ from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.gram.mapped_objects import Views, sharing, views_of
 from mercer.kernels import Kernel, resolve
+from mercer.objects.parameters import EstimatorParameters
 from mercer.objects.validation import count, take, taken_by
 
+from .constant_kernels import warn_of_constant
 from .data import check_objects, check_training_objects, forget_columns
 from .frozen import freeze
 from .progress import CallbackSupport
@@ -106,7 +108,7 @@ class TrainingData:
         )
 
 
-class KernelEstimator(CallbackSupport, BaseEstimator):
+class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     """Base class of all estimators that are fitted with a kernel.
 
     A subclass has the parameter ``kernel`` and, for kernels given by name, ``gamma``, ``degree``
@@ -147,7 +149,9 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
             Checked numbers that belong to the samples.
         """
         if isinstance(X, Gram):
-            return self._enter_with_gram(X, y, sample_weight, extra), X.kernel
+            data = self._enter_with_gram(X, y, sample_weight, extra)
+            warn_of_constant(X.kernel, data)
+            return data, X.kernel
         kernel = self._resolved_kernel()
         X = check_training_objects(self, X, kernel)
         self._trained_on_sparse = sp.issparse(X)
@@ -163,7 +167,9 @@ class KernelEstimator(CallbackSupport, BaseEstimator):
             names = getattr(self, "feature_names_in_", None)
             kernel = kernel._bound_to_valid(X, weight, names)
         pairwise = kernel.pairwise
-        return TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise), kernel
+        data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)
+        warn_of_constant(kernel, data)
+        return data, kernel
 
     def _enter_with_gram(self, gram: Gram, y: Any, sample_weight: Any, extra: Any) -> TrainingData:
         """Return the samples of a kernel matrix, whose objects have been checked before."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
-from mercer.kernels import Linear
+from mercer.kernels import Kernel, Linear
 from mercer.objects.compression import packed_if_smaller, unpacked
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
@@ -48,14 +48,14 @@ class FittedAttributes:
 
     # Set by fit.
     certificates_: Sequence[Certificate]
-    dual_coef_: Any
+    dual_coef_: Array | sp.csr_matrix
     intercept_: Array
     _linear: Array | None = None
     _linear_columns: list[int] | None = None
     _distinct: NDArray[np.intp] | None = None  # of each support vector, where some are repeated
-    kernel_: Any
+    kernel_: Kernel
     support_: NDArray[np.int32]
-    support_vectors_: Any
+    support_vectors_: Any  # rows, or objects of the kind of the kernel
     n_support_: NDArray[np.int32]
     _record: TrainingRecord
     _squared_norms: Array
@@ -71,7 +71,7 @@ class FittedAttributes:
         return found.combined() if hasattr(found, "combined") else Certificate.combine(found)
 
     @property
-    def margin_(self) -> Any:
+    def margin_(self) -> float | Array:
         """The geometric margin 1 / |f| in feature space, infinite for a constant function."""
         with np.errstate(divide="ignore"):
             return self._per_problem(1.0 / np.sqrt(self._fitted("_squared_norms")))
@@ -135,12 +135,12 @@ class FittedAttributes:
         return record.spread(parts, str(PointStatus.NOT_USED), "<U14")
 
     @property
-    def free_support_(self) -> Any:
+    def free_support_(self) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Training rows whose coefficient lies strictly between its bounds."""
         return self._fitted("_record").marked(FREE)
 
     @property
-    def bounded_support_(self) -> Any:
+    def bounded_support_(self) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Training rows whose coefficient is at the bound that the loss sets."""
         return self._fitted("_record").marked(BOUNDED)
 
@@ -161,7 +161,7 @@ class FittedAttributes:
         return self._derived("expansion", self._expansion)
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Array | sp.csr_matrix:
         """The weight vectors of a linear kernel, one row per binary problem; read-only.
 
         Of a kernel that is a dot product of named features (TfIdf, Spectrum, sums of these) the
@@ -334,7 +334,7 @@ class FittedAttributes:
         return float(values[0]) if values.ndim == 1 else values[0]
 
     def _dense_coef(self) -> Array:
-        coef = self.dual_coef_
+        coef: Any = self.dual_coef_
         return coef.toarray() if sp.issparse(coef) else coef
 
     def _problem_coef(self) -> Array:

@@ -24,6 +24,7 @@ from .estimator import TrainingData
 from .linear_part import with_linear_part
 from .progress import watched
 from .proving import Fitting
+from .remarks import remark
 from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
 
@@ -45,7 +46,9 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
             raise
         raise conclusion.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting, stacklevel=4)
+    conclusion.conclude(machine, fitting)
+    if start is None:  # a fit that continues another one says nothing new
+        remark(machine, fitting)
     return machine
 
 
@@ -101,7 +104,7 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting, stacklevel=3)
+    conclusion.conclude(machine, fitting)
     return machine
 
 
@@ -116,23 +119,28 @@ def _fit(
 ) -> Fitting:
     """Pose, solve, read, prove and keep; the Gram matrix is made where none is given."""
     like = machine.__dict__.pop("_like", None)
-    whole, repetition = data, find_repetition(kernel, data.X, data.y, data.extra)
+    whole, X = data, data.X
+    repetition = None if data.pairwise else find_repetition(X, data.y, data.extra)
     if repetition is not None:
         data = data.merged(repetition.first, repetition.total(data.weight))
+        X = data.X
         given = None if given is None else given.take(repetition.first)
-    scheme, s = machine._pose(data.y, data.weight, data.n, fitting=True)
+    n = data.n
+    scheme, s = machine._pose(data.y, data.weight, n, fitting=True)
     formulation: Any = machine._formulation(float(s.sum()), data.extra, fitting=True)
-    check_definiteness(machine, kernel)
-    formulation = with_linear_part(formulation, kernel, data.X)
-    moved = centring(kernel, data.X, machine._sums_to_zero)
+    known = check_definiteness(machine, kernel)
+    if known.order == 2:
+        formulation = with_linear_part(formulation, kernel, X)
+    moved = centring(kernel, X, machine._sums_to_zero)
 
     def matrix(precision: str) -> Gram:
         if given is not None and moved is None:
             return given if precision == "auto" else given.in_precision(precision)
         return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
 
-    if class_pairs.suits(scheme, formulation, kernel, machine.solver):
-        with watched(machine, scheme.n_pairs) as callback:
+    alone = start is None and like is None
+    if alone and class_pairs.suits(machine, scheme, formulation, kernel, known, X):
+        with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
             limits = _settings(machine, settings, begin, callback)
             pairs = class_pairs.fit_pairs(
                 data, matrix("float64"), scheme, formulation, limits, s, moved
@@ -152,7 +160,7 @@ def _fit(
     if like is not None:
         outcomes = take_over(like, formulation, tasks, solutions, outcomes, moved, gram)
     fitting = Fitting(
-        data.X,
+        X,
         gram,
         scheme,
         formulation,

@@ -32,7 +32,9 @@ def freeze(model: Any) -> None:
         if not name.endswith("_") and name != _LINEAR:
             continue
         if isinstance(value, np.ndarray) and value.flags.writeable:
-            model.__dict__[name] = _read_only(value)
+            view = value.view()
+            view.flags.writeable = False
+            model.__dict__[name] = view
         elif sp.issparse(value) and value.format == "csr":
             ordered = value.sorted_indices()  # which nothing can do later
             parts = (ordered.data, ordered.indices, ordered.indptr)

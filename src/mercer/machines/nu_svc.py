@@ -134,7 +134,9 @@ class NuSVC(KernelClassifier):
     def _keep_outcomes(
         self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
     ) -> None:
-        self.rho_ = self._per_problem(np.array([outcome.rho for outcome in fitting.outcomes]))
+        self.rho_: float | NDArray[np.float64] = self._per_problem(
+            np.array([outcome.rho for outcome in fitting.outcomes])
+        )
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
 
     def _one_class_message(self, weighted: bool) -> str:
@@ -147,7 +149,7 @@ class NuSVC(KernelClassifier):
         return float(self.nu)
 
     @property
-    def equivalent_C_(self) -> Any:  # noqa: N802 - C is the name of the constant
+    def equivalent_C_(self) -> float | NDArray[np.float64]:  # noqa: N802 - C is the name of the constant
         """1 / rho: the C with which :class:`SVC` gives the same decision function."""
         with np.errstate(divide="ignore"):
             return self._per_problem(1.0 / np.atleast_1d(self._fitted("rho_")))

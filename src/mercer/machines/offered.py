@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class _Offered:
@@ -25,7 +27,7 @@ class _Offered:
         return self.method.__get__(machine, owner)
 
 
-def offered_if(condition: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
+def offered_if(condition: Callable[[Any], Any]) -> Callable[[Method], Method]:
     """Return a decorator of methods that a condition takes away.
 
     Parameters
@@ -34,4 +36,4 @@ def offered_if(condition: Callable[[Any], Any]) -> Callable[[Callable[..., Any]]
         Called with the estimator; raises AttributeError, with the reason, where the method does
         not exist.
     """
-    return lambda method: _Offered(method, condition)
+    return lambda method: _Offered(method, condition)  # type: ignore[return-value]

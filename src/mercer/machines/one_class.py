@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OutlierMixin
 
 from mercer.solvers import Certificate
 
 from .base import KernelMachine
+from .conventions import OutlierMixin
 from .data import check_objects
 from .documentation import documented
 from .fitting import fit
@@ -22,7 +22,7 @@ from .record import PointStatus
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 """A decision value this small beside the values that the coefficients allow is 0."""
 
 
@@ -74,6 +74,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     >>> model.predict([[0], [0.44], [0.45], [0.46], [1]]).tolist()
     [-1, 1, 1, 1, -1]
     """
+
+    n_iter_: int
 
     def __init__(
         self,
@@ -164,10 +166,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         self._require_fit()
         values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
-        # |f(x)| is at most this sum on the training data, and rounds relative to it.
-        size = float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
-        values[np.abs(values) <= _ROUNDING * size] = 0.0
+        values[np.abs(values) <= ROUNDING * self._size()] = 0.0
         return values
+
+    def _size(self) -> float:
+        """Return the bound of |f(x)| on the training data, relative to which f(x) rounds."""
+        return float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return +1 for inliers and -1 for outliers, whose decision value is negative.

@@ -15,7 +15,7 @@ from .errors import ParameterError
 
 def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
     """Return `value` as a float if it is a number > 0, finite unless `infinite` is allowed."""
-    number = _real(name, value)
+    number = value if type(value) is float else _real(name, value)
     if not (number > 0.0 and (infinite or number < math.inf)):
         kind = "a number > 0 (inf is allowed)" if infinite else "a finite number > 0"
         raise ParameterError(f"{name} must be {kind}; got {value!r}.")
@@ -45,10 +45,12 @@ def check_choice(name: str, value: Any, choices: tuple) -> None:
         raise ParameterError(f"{name} must be one of {options}; got {value!r}.")
 
 
-def check_flag(name: str, value: Any) -> None:
+def check_flags(machine: Any, *names: str) -> None:
     """Refuse anything but True and False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True or False; got {value!r}.")
+    for name in names:
+        value = getattr(machine, name)
+        if not isinstance(value, bool | np.bool_):
+            raise ParameterError(f"{name} must be True or False; got {value!r}.")
 
 
 def check_max_iter(value: Any) -> None:
@@ -72,9 +74,7 @@ def check_common(machine: Any) -> None:
     check_positive("tol", machine.tol)
     check_positive("cache_size", machine.cache_size)
     check_max_iter(machine.max_iter)
-    check_flag("shrinking", machine.shrinking)
-    check_flag("fit_intercept", machine.fit_intercept)
-    check_flag("warm_start", machine.warm_start)
+    check_flags(machine, "shrinking", "fit_intercept", "warm_start")
     check_n_jobs(machine.n_jobs)
     check_choice("dtype", machine.dtype, ("auto", "float32", "float64"))
     check_choice("solver", machine.solver, NAMES)

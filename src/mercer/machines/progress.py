@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import log
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin
@@ -27,7 +27,7 @@ Listener = Callable[[Any], Any]
 class CallbackSupport(CallbackSupportMixin):
     """Lets an estimator be watched while it is fitted."""
 
-    def set_callbacks(self, *callbacks: Any) -> Any:
+    def set_callbacks(self, *callbacks: Any) -> Self:
         """Set who is told how a fit proceeds.
 
         Parameters
@@ -55,6 +55,13 @@ class CallbackSupport(CallbackSupportMixin):
         elif others:
             raise TypeError("scikit-learn callbacks need scikit-learn 1.9 or later.")
         return self
+
+
+def is_watched(machine: Any) -> bool:
+    """Return whether anybody is told how a fit of the machine proceeds."""
+    own = machine.__dict__
+    watched = "_listeners" in own or "_skl_callbacks" in own or "_parent_callback_ctx" in own
+    return watched or bool(machine.verbose)
 
 
 @contextmanager

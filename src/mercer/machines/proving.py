@@ -501,16 +501,17 @@ def convexity_of(fitting: Fitting) -> tuple[str, float | None]:
     return ("checked" if found.complete else "not ruled out"), None
 
 
-def assumption(kernel: Kernel) -> str | None:
+def assumption(kernel: Kernel, known: Definiteness | None = None) -> str | None:
     """Return "psd" where definiteness is the user's word, None where it is a theorem.
 
     "cpd" is the user's word for conditional definiteness, which an intercept makes sufficient, or
-    a linear function beside it.
+    a linear function beside it. `known`: what is known of the kernel, where that was asked before.
     """
-    if kernel.definiteness is Definiteness.UNKNOWN or _has_user_code(kernel):
-        return "cpd" if kernel.definiteness.order else "psd"
+    known = kernel.definiteness if known is None else known
+    if known is Definiteness.UNKNOWN or _has_user_code(kernel):
+        return "cpd" if known.order else "psd"
     return None
 
 
 def _has_user_code(kernel: Kernel) -> bool:
-    return isinstance(kernel, FromFunction) or any(_has_user_code(k) for k in kernel._parts())
+    return isinstance(kernel, FromFunction) or any(map(_has_user_code, kernel._parts()))

@@ -215,7 +215,7 @@ class TrainingRecord:
             line[slice(None) if rows is None else rows] = part
         return table[0] if self.single else table
 
-    def marked(self, mark: int) -> Any:
+    def marked(self, mark: int) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose coefficient carries a mark: an array, or one per task."""
         found = []
         for rows, marks in zip(self.rows, self.marks, strict=True):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from .base import KernelMachine
+from .conventions import RegressorMixin
 from .data import check_objects, check_targets
 from .documentation import documented
 from .multiclass import Scheme, Single
@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 class KernelRegressor(RegressorMixin, KernelMachine):
     """Base class of the regressors."""
 
+    n_iter_: int
     _support_target: Array
 
     def predict(self, X: Any) -> Array:

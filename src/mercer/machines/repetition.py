@@ -19,8 +19,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mercer.kernels import Kernel
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
@@ -54,19 +52,17 @@ class Repetition:
         return np.bincount(self.group, weights=weight, minlength=len(self.first)).astype(float)
 
 
-def find_repetition(kernel: Kernel, X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
+def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
     """Return which rows repeat, or None where too few do or rows cannot be compared.
 
     Parameters
     ----------
-    kernel : Kernel
-        The kernel; of a precomputed matrix no rows are known.
     X : array or CSR matrix
         Validated rows.
     *targets : array or None
         What else must be the same: one number, label or line of numbers for each row.
     """
-    if kernel.pairwise or not (sp.issparse(X) or isinstance(X, np.ndarray)):
+    if not (sp.issparse(X) or isinstance(X, np.ndarray)):
         return None
     n = X.shape[0]
     if n < FEWEST_ROWS or X.ndim != 2 or X.dtype.kind != "f":

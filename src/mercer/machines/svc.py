@@ -163,7 +163,7 @@ class SVC(KernelClassifier):
         self._alpha_shares = fitting.alpha_shares()
 
     @property
-    def nu_(self) -> Any:
+    def nu_(self) -> float | NDArray[np.float64]:
         """The nu with which :class:`NuSVC` gives the same machine: sum_i alpha_i / (C W)."""
         shares = self._fitted("_alpha_shares")
         if self.penalty_norm != 1 or self.C2 is not None or not np.isfinite(self.C_):

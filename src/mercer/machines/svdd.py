@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OutlierMixin
 
 from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
 from mercer.objects.parameters import positive
 from mercer.objects.validation import take
 
+from .conventions import OutlierMixin
 from .estimator import KernelEstimator
 from .parameters import check_fraction, check_n_jobs
 

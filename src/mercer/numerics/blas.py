@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
+from scipy.linalg.blas import dgemm, dgemv
 
 Array = NDArray[np.float64]
+
+_MIRRORED = 128  # rows of a block that stays in the cache
 
 
 def product(A: Array, B: Array) -> Array:
@@ -34,6 +36,29 @@ def product(A: Array, B: Array) -> Array:
     left, transpose_left = _transposed(np.asarray(B, dtype=np.float64))
     right, transpose_right = _transposed(np.asarray(A, dtype=np.float64))
     return dgemm(1.0, left, right, trans_a=transpose_left, trans_b=transpose_right).T
+
+
+def row_sums(M: Array) -> Array:
+    """Return the sums of the rows of a matrix."""
+    left, transpose = _transposed(M)
+    return dgemv(1.0, left, np.ones(M.shape[1]), trans=1 - transpose)
+
+
+def column_sums(M: Array) -> Array:
+    """Return the sums of the columns of a matrix."""
+    left, transpose = _transposed(M)
+    return dgemv(1.0, left, np.ones(M.shape[0]), trans=transpose)
+
+
+def mirrored(G: Array) -> Array:
+    """Copy the lower triangle of a square matrix to the upper one, in place, and return it."""
+    n = len(G)
+    for first in range(0, n, _MIRRORED):
+        last = min(first + _MIRRORED, n)
+        block = np.tril(G[first:last, first:last])
+        G[first:last, first:last] = block + np.tril(block, -1).T
+        G[first:last, last:] = G[last:, first:last].T
+    return G
 
 
 def _transposed(M: Array) -> tuple[Array, int]:

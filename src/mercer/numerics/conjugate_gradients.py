@@ -44,6 +44,9 @@ class Iterate:
         Whether the gap of every column is within the tolerance.
     history : list of (lower, upper)
         The bounds after every step.
+    coefficients : list of (active, step, ratio)
+        Of every step: the columns that took part, the lengths of their steps and the ratios of
+        their new and old directions. They are the Lanczos matrix of the preconditioned K + N.
     """
 
     solution: Array
@@ -53,6 +56,7 @@ class Iterate:
     n_iter: int = 0
     converged: bool = False
     history: list[tuple[Array, Array]] = field(default_factory=list)
+    coefficients: list[tuple[NDArray[np.intp], Array, Array]] = field(default_factory=list)
 
 
 def conjugate_gradients(
@@ -132,6 +136,8 @@ def _run(
         state.history.append((state.lower.copy(), state.upper.copy()))
         if stop is not None and stop(state):
             return True
+        taken = (active, step, np.zeros_like(step))
+        state.coefficients.append(taken)
         # A column without curvature left cannot go on: its residual is at the rounding level.
         still = _open(state, tol)[active] & (step > 0.0)
         active, P, rz = active[still], P[:, still], rz[still]
@@ -139,7 +145,9 @@ def _run(
             break
         Z = precondition(R[:, active])
         new = _dots(R[:, active], Z)
-        P *= np.divide(new, rz, out=np.zeros_like(new), where=rz > 0.0)
+        ratio = np.divide(new, rz, out=np.zeros_like(new), where=rz > 0.0)
+        taken[2][still] = ratio
+        P *= ratio
         P += Z
         rz = new
     return False

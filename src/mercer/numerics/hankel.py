@@ -12,13 +12,13 @@ transform.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from math import pi
 from typing import Any
 
 import numpy as np
 
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer
 
 from .bessel import bessel_ratio
@@ -130,11 +130,10 @@ class _Transform:
         error = error + doubt
         worst = int(np.argmax(error))
         if error[worst] > 1e-6 * self.scale:
-            warnings.warn(
+            warn_caller(
                 f"the Fourier integral at frequency {omega[worst]:.6g} did not settle; its error "
                 f"is about {error[worst]:.2g}.",
                 RuntimeWarning,
-                stacklevel=4,
             )
         return value
 

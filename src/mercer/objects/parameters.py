@@ -13,6 +13,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -105,7 +106,8 @@ class Parametrised:
 
         The values are looked at when the kernel is used next, as scikit-learn's estimators do:
         parameters that go together may be set one after the other, and a grid search scores an
-        impossible combination as NaN instead of ending there.
+        impossible combination as NaN instead of ending there. A name that does not exist raises
+        ValueError, and then nothing is set.
 
         Parameters
         ----------
@@ -130,22 +132,27 @@ class Parametrised:
                 nested.setdefault(name, {})[rest] = value
             else:
                 own[name] = value
-        if own:
-            self._unchecked = True
-        for name, value in own.items():
-            setattr(self, name, value)
-        for name, values in nested.items():
-            part = getattr(self, name)
-            if isinstance(part, list | tuple):
-                setattr(self, name, self._with_entries(name, part, values))
+        with restored_on_error(self if nested else None):
+            if own:
                 self._unchecked = True
-                continue
-            if not hasattr(part, "set_params"):
-                raise ValueError(
-                    f"the parameter {name!r} of {type(self).__name__} has no parameters itself."
-                )
-            part.set_params(**values)
+            for name, value in own.items():
+                setattr(self, name, value)
+            for name, values in nested.items():
+                self._set_inside(name, values)
         return self
+
+    def _set_inside(self, name: str, values: dict[str, Any]) -> None:
+        """Set parameters of a nested object."""
+        part = getattr(self, name)
+        if isinstance(part, list | tuple):
+            setattr(self, name, self._with_entries(name, part, values))
+            self._unchecked = True
+            return
+        if not hasattr(part, "set_params"):
+            raise ValueError(
+                f"the parameter {name!r} of {type(self).__name__} has no parameters itself."
+            )
+        part.set_params(**values)
 
     def _check_changes(self) -> bool:
         """Check what `set_params` has set, here or inside; return whether it has set anything.
@@ -220,6 +227,61 @@ class Parametrised:
             if i == 0 or not _same(getattr(self, name), self._defaults[name])
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class EstimatorParameters:
+    """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to list the parameters of nested estimators and kernels too, as ``part__name``.
+
+        Returns
+        -------
+        dict
+            Parameter names mapped to their values.
+        """
+        found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``kernel__name`` reaches into the kernel.
+
+        A name that does not exist raises ValueError, and then nothing is set.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+        """
+        with restored_on_error(self):
+            super().set_params(**params)  # type: ignore[misc]
+        return self
+
+
+@contextmanager
+def restored_on_error(owner: Any) -> Iterator[None]:
+    """Give an object with parameters, and those inside it, their state back if a block fails."""
+    before: list[tuple[Any, dict[str, Any]]] = []
+    if owner is not None:
+        inside = [owner, *owner.get_params().values()]
+        before = [(part, dict(part.__dict__)) for part in inside if _has_parameters(part)]
+    try:
+        yield
+    except BaseException:
+        for part, state in before:
+            part.__dict__.clear()
+            part.__dict__.update(state)
+        raise
 
 
 def show(value: object) -> str:

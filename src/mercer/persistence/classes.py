@@ -23,6 +23,8 @@ _PARTS = {
     "Expansion": "mercer.expansion",
     "HiddenMarkov": "mercer.kernels",
     "Hyperparameter": "mercer.kernels.hyperparameters",
+    "IterativePosterior": "mercer.machines.gaussian_process.by_iteration",
+    "InducingPosterior": "mercer.machines.gaussian_process.posterior",
     "MercerCovariance": "mercer.machines.gaussian_process.covariance",
     "Mode": "mercer.machines.gaussian_process.laplace",
     "NegativeCurvature": "mercer.solvers.curvature",

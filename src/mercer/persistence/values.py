@@ -105,7 +105,9 @@ class Writer:
         if getattr(kernels, name, None) is not type(kernel):
             raise _refusal(kernel, where)
         parameters = kernel.get_params(deep=False)
-        return [name, {k: self.value(v, f"{name}.{k}") for k, v in parameters.items()}]
+        stored = [name, {k: self.value(v, f"{name}.{k}") for k, v in parameters.items()}]
+        bounds = kernel._bounds
+        return stored if bounds is None else [*stored, self.value(bounds, f"bounds of {name}")]
 
 
 def _refusal(value: Any, where: str) -> ValueError:
@@ -200,11 +202,12 @@ class Reader:
         return matrix
 
     def _kernel(self, content: Any) -> Kernel:
-        name, parameters = content
+        name, parameters, *bounds = content  # bounds where `with_bounds` has stated them
         kind = getattr(kernels, str(name))
         if not (isinstance(kind, type) and issubclass(kind, Kernel)):
             raise ValueError(f"{name!r} is no kernel")
-        return kind(**self._attributes(parameters))
+        kernel = kind(**self._attributes(parameters))
+        return kernel.with_bounds(self.value(bounds[0])) if bounds else kernel
 
     def _sklearn_kernel(self, content: Any) -> Any:
         name, parameters = content

@@ -8,11 +8,14 @@ from ._classification import decision_surface, margin
 from ._dual import dual_coefficients
 from ._gram import eigenvalues, gram
 from ._mapping import feature_map
-from ._processes import penalty_path, posterior
+from ._paths import coefficient_path
+from ._processes import coverage, penalty_path, posterior, relevances
 from ._regression import tube
 from ._spectra import eigenfunctions, filters
 
 __all__ = [
+    "coefficient_path",
+    "coverage",
     "decision_surface",
     "dual_coefficients",
     "eigenfunctions",
@@ -23,5 +26,6 @@ __all__ = [
     "margin",
     "penalty_path",
     "posterior",
+    "relevances",
     "tube",
 ]

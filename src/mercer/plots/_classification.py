@@ -17,6 +17,7 @@ from ._style import (
     column_names,
     dense_2d,
     fitted,
+    in_frames,
     last_step,
     new_axes,
     signed_values,
@@ -78,7 +79,7 @@ def decision_surface(
     fitted(model)
     points = dense_2d(X, columns=2, what="decision_surface")
     ax = new_axes(ax)
-    model_at = _in_frames(model, X)
+    model_at = in_frames(model, X)
     one_class = not hasattr(model, "classes_")
     classes = np.array([1, -1]) if one_class else model.classes_  # inliers have the first colour
     labels = np.asarray(model.predict(X) if y is None else y)
@@ -138,7 +139,7 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     binary(model, "margin")
     points = dense_2d(X, columns=2, what="margin")
     ax = new_axes(ax)
-    model_at = _in_frames(model, X)
+    model_at = in_frames(model, X)
     grid = Grid(points, resolution, pad=0.3)  # room for the cushion around the outer points
     values = grid.reshape(signed_values(model, model_at(grid.points)))
     ax.contourf(*grid.axes, values, levels=[-1, 1], colors=[INK], alpha=0.07)
@@ -158,13 +159,6 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     finish(ax, grid, column_names(X, model))
     ax.set_aspect("equal", adjustable="box")
     return ax
-
-
-def _in_frames(model: Any, X: Any) -> Callable[[Array], Any]:
-    """Return a function that gives points the form of `X`, which a pipeline may need."""
-    if not hasattr(X, "columns") or last_step(model) is model:
-        return lambda points: points
-    return lambda points: type(X)(dict(zip(X.columns, points.T, strict=True)))
 
 
 def _shade_classes(

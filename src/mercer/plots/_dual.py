@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import BLUE, FAINT, VERMILION, fitted, new_axes, tidy
+from ._style import BLUE, FAINT, VERMILION, fitted, last_step, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +21,8 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : fitted machine
-        Any of the five machines.
+    model : fitted machine, or pipeline that ends in one
+        Any of the support vector machines.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -42,6 +42,7 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
     '3 support vectors among 4 points'
     """
     fitted(model)
+    model = last_step(model)
     ax = new_axes(ax, figsize=(7.0, 3.2))
     heights = np.atleast_2d(model.alpha_).sum(axis=0)
     n = len(heights)

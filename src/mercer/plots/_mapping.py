@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._classification import decision_surface
-from ._plane import Grid, contours, finish, ring, scatter, shade_values, support_points
-from ._style import binary, dense_2d, fitted, new_axes
+from ._plane import Grid, contours, finish, ring, scatter, shade_values
+from ._style import binary, dense_2d, fitted, last_step, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def feature_map(
 
     Parameters
     ----------
-    model : fitted binary classifier
+    model : fitted binary classifier, or pipeline that ends in one
         Trained on two columns, with a kernel of two explicit features.
     X : array-like of shape (n, 2)
         Points to draw, as a rule the training set.
@@ -57,9 +57,10 @@ def feature_map(
     fitted(model)
     binary(model, "feature_map")
     points = dense_2d(X, columns=2, what="feature_map")
-    images = _images(model, points)
-    support = _images(model, support_points(model, X, points))
-    weights = np.asarray(model.dual_coef_, dtype=np.float64).reshape(-1) @ support
+    machine = last_step(model)
+    images = _images(machine, points if machine is model else model[:-1].transform(X))
+    support = _images(machine, machine.support_vectors_)
+    weights = np.asarray(machine.dual_coef_, dtype=np.float64).reshape(-1) @ support
     if axes is None:
         first = new_axes(None, figsize=(10.0, 4.2))
         figure = first.figure
@@ -67,11 +68,11 @@ def feature_map(
         left, right = figure.subplots(1, 2)
     else:
         left, right = axes
-    decision_surface(model, points, y, ax=left, resolution=resolution)
+    decision_surface(model, X, y, ax=left, resolution=resolution)
     left.get_legend().remove()
     left.set_aspect("equal", adjustable="box")
     grid = Grid(images, resolution)
-    values = grid.reshape(grid.points @ weights + float(np.ravel(model.intercept_)[0]))
+    values = grid.reshape(grid.points @ weights + float(np.ravel(machine.intercept_)[0]))
     shade_values(right, grid, values, 2.0)
     contours(right, grid, values, (-1.0, 1.0))
     scatter(right, images, np.asarray(y), model.classes_)
@@ -84,7 +85,7 @@ def feature_map(
     return left, right
 
 
-def _images(model: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _images(model: Any, points: Any) -> NDArray[np.float64]:
     """Return the features of points, two each."""
     kernel = model.kernel_
     try:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtr
+from scipy.stats import binom
 
-from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, new_axes, tidy
+from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, last_step, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +28,9 @@ def posterior(
 
     Parameters
     ----------
-    model : GaussianProcessRegressor
-        Fitted on one column and one target.
+    model : GaussianProcessRegressor, or pipeline that ends in one
+        Fitted on one column and one target. Of a pipeline, the process is drawn over the column
+        that reaches it.
     n_samples : int, default=3
         Functions drawn from the posterior.
     level : float, default=1.96
@@ -55,6 +58,8 @@ def posterior(
     >>> X = np.linspace(0, 3, 8)[:, None]
     >>> axes = posterior(GaussianProcessRegressor(RBF(1.0), noise=0.01).fit(X, np.sin(X[:, 0])))
     """
+    of_pipeline = last_step(model) is not model
+    model = last_step(model)
     x = dense_2d(model.X_train_, columns=1, what="posterior")[:, 0]
     if np.ndim(model.y_train_) != 1:
         raise ValueError("posterior draws a process with one target.")
@@ -71,7 +76,7 @@ def posterior(
     ax.plot(grid, mean, color=BLUE, lw=2.0, label="posterior mean")
     y = model._y_train_std * model.y_train_ + model._y_train_mean
     ax.plot(x, y, "o", color=INK, ms=3.5, label="data")
-    ax.set_xlabel("x")
+    ax.set_xlabel("transformed x" if of_pipeline else "x")
     ax.set_ylabel("y")
     tidy(ax)
     return ax
@@ -82,7 +87,7 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : KernelRidgeCV
+    model : KernelRidgeCV, or pipeline that ends in one
         A fitted model.
     ax : Axes, optional
         Where to draw.
@@ -100,6 +105,7 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> X = np.linspace(0, 3, 30)[:, None]
     >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
     """
+    model = last_step(model)
     ax = new_axes(ax)
     alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])
     order = np.argsort(alpha)
@@ -114,3 +120,125 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(names[model.criterion])
     tidy(ax)
     return ax
+
+
+def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None = None) -> Axes:
+    """Draw how often the predictive intervals of a process contain the targets.
+
+    For every level p the share of targets within the central interval of probability p, against p.
+    A calibrated model follows the diagonal; below it the intervals are too narrow. The band is
+    where 95% of the shares of a calibrated model lie, for independent targets.
+
+    Parameters
+    ----------
+    model : GaussianProcessRegressor or SparseGaussianProcessRegressor
+        Fitted on one target.
+    X : objects
+        Objects that were not used for the fit.
+    y : array-like of shape (n_samples,)
+        Their targets.
+    n_levels : int, default=39
+        Number of levels.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import GaussianProcessRegressor
+    >>> from mercer.kernels import RBF
+    >>> from mercer.plots import coverage
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 6, size=(80, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=80)
+    >>> model = GaussianProcessRegressor(RBF(0.5), noise=0.1).fit(X[:40], y[:40])
+    >>> axes = coverage(model, X[40:], y[40:])
+    """
+    mean, std = model.predict(X, return_std=True)
+    y = np.asarray(y, dtype=np.float64)
+    if mean.ndim != 1 or y.shape != mean.shape:
+        raise ValueError(
+            f"coverage draws one target for each object; got targets of shape {y.shape} for "
+            f"predictions of shape {mean.shape}."
+        )
+    if np.ndim(model.alpha) == 0:  # the noise of every observation
+        std = np.sqrt(std**2 + float(model.alpha) * float(np.ravel(model._y_train_std)[0]) ** 2)
+    # |y - mean| <= z_p std, with z_p the quantile of the normal distribution at (1 + p) / 2
+    reached = 2.0 * ndtr(np.abs(y - mean) / std) - 1.0
+    levels = np.linspace(0.0, 1.0, n_levels + 2)[1:-1]
+    shares = (reached[:, None] <= levels).mean(axis=0)
+    ax = new_axes(ax)
+    low, high = (binom.ppf(q, len(y), levels) / len(y) for q in (0.025, 0.975))
+    ax.fill_between(levels, low, high, color=SKY, alpha=0.3, lw=0, label="95% if calibrated")
+    ax.plot([0, 1], [0, 1], color=FAINT, lw=0.8)
+    ax.plot(levels, shares, color=BLUE, lw=2.0, label="targets inside")
+    ax.set_xlabel("probability of the interval")
+    ax.set_ylabel("share of targets inside")
+    ax.legend(frameon=False)
+    tidy(ax)
+    return ax
+
+
+def relevances(model: Any, *, names: Any = None, ax: Axes | None = None) -> Axes:
+    """Draw the relevance of each column: the reciprocal of its length scale, as bars.
+
+    A column of relevance near 0 has no effect. The kernel has one width for each column, such as
+    ``RBF(gamma=[...])``, also as a part of another kernel; the first such part is drawn.
+
+    Parameters
+    ----------
+    model : estimator or Kernel
+        A fitted model with ``kernel_``, or a kernel; mercer's or scikit-learn's.
+    names : sequence of str, optional
+        Names of the columns; default: those that the model was fitted with, or their numbers.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF
+    >>> from mercer.plots import relevances
+    >>> axes = relevances(1.0 * RBF([2.0, 0.0001]), names=["width", "noise"])
+    """
+    kernel = getattr(model, "kernel_", model)
+    scales = _length_scales(kernel)
+    if scales is None:
+        raise ValueError(f"{kernel!r} has no width for each column, such as RBF(gamma=[...]).")
+    if names is None:
+        names = getattr(model, "feature_names_in_", range(len(scales)))
+    names = [str(name) for name in names]
+    if len(names) != len(scales):
+        raise ValueError(f"the kernel has {len(scales)} columns; got {len(names)} names.")
+    ax = new_axes(ax)
+    ax.barh(names, 1.0 / scales, color=BLUE)
+    ax.invert_yaxis()
+    ax.set_xlabel("1 / length scale")
+    ax.set_ylabel("column")
+    tidy(ax)
+    return ax
+
+
+def _length_scales(kernel: Any) -> np.ndarray | None:
+    """Return the length scales of the first part with a width for each column."""
+    parts = [kernel, *kernel.get_params().values()]
+    for part in parts:
+        for name, power in (("gamma", -0.5), ("length_scale", 1.0)):
+            widths = getattr(part, name, None)
+            if isinstance(widths, list | tuple | np.ndarray) and np.ndim(widths) == 1:
+                widths = np.asarray(widths, dtype=np.float64)
+                if name == "gamma":
+                    # gamma multiplies squared differences in RBF, differences in the others
+                    power = -0.5 if type(part).__name__ in ("RBF", "Gaussian") else -1.0
+                    widths = 2.0 * widths if power == -0.5 else widths
+                return widths**power
+    return None

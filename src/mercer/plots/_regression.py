@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._plane import ring
-from ._style import BLUE, FAINT, VERMILION, dense_2d, fitted, new_axes, tidy
+from ._style import BLUE, FAINT, VERMILION, dense_2d, fitted, in_frames, last_step, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
 
     Parameters
     ----------
-    model : fitted SVR or NuSVR
+    model : fitted SVR or NuSVR, or pipeline that ends in one
         Trained on one column.
     X : array-like of shape (n, 1)
         Training points.
@@ -50,12 +50,13 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
     targets = np.asarray(y, dtype=np.float64)
     ax = new_axes(ax, figsize=(7.0, 4.2))
     # The nu machine finds its tube, the other one is given it.
-    epsilon = float(getattr(model, "epsilon_", getattr(model, "epsilon", 0.0)))
+    machine = last_step(model)
+    epsilon = float(getattr(machine, "epsilon_", getattr(machine, "epsilon", 0.0)))
 
     low, high = points.min(), points.max()
     pad = 0.03 * (high - low or 1.0)
     x = np.linspace(low - pad, high + pad, resolution)
-    f = np.asarray(model.predict(x[:, None]), dtype=np.float64)
+    f = np.asarray(model.predict(in_frames(model, X)(x[:, None])), dtype=np.float64)
     label = rf"tube, $\varepsilon$ = {epsilon:.4g}"
     ax.fill_between(
         x, f - epsilon, f + epsilon, color=BLUE, alpha=0.15, linewidth=0, zorder=1, label=label
@@ -63,7 +64,7 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
     ax.plot(x, f, color=BLUE, linewidth=2, zorder=2, label="$f(x)$")
 
     support = np.zeros(len(targets), dtype=bool)
-    support[np.asarray(model.support_)] = True
+    support[np.asarray(machine.support_)] = True
     ax.scatter(
         points[~support, 0],
         targets[~support],

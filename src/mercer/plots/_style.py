@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +83,13 @@ def last_step(model: Any) -> Any:
     """Return the machine of a pipeline, or the model itself."""
     steps = getattr(model, "steps", None)
     return model if steps is None else steps[-1][1]
+
+
+def in_frames(model: Any, X: Any) -> Callable[[NDArray[np.float64]], Any]:
+    """Return a function that gives points the form of `X`, which a pipeline may need."""
+    if not hasattr(X, "columns") or last_step(model) is model:
+        return lambda points: points
+    return lambda points: type(X)(dict(zip(X.columns, points.T, strict=True)))
 
 
 def fitted(model: Any) -> None:

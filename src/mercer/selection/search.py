@@ -26,6 +26,8 @@ from sklearn.model_selection import _search
 from sklearn.model_selection import _search_successive_halving as _halving
 from sklearn.utils._param_validation import Interval
 
+from mercer.objects.callers import warn_caller
+
 from .borrowed import rebound
 from .loop import SharedLoop, worst_status
 
@@ -136,7 +138,7 @@ class _SharedSearch(_search.BaseSearchCV):
                 f"time_limit={self.time_limit} s was over before one candidate was evaluated on "
                 "all splits. Raise it, or search on fewer rows or candidates."
             )
-        warnings.warn(f"time_limit={self.time_limit} s is over: {what}.", UserWarning, stacklevel=2)
+        warn_caller(f"time_limit={self.time_limit} s is over: {what}.", UserWarning)
 
 
 class GridSearchCV(_search.GridSearchCV, _SharedSearch):

@@ -75,7 +75,7 @@ def _run(
             objects, natives, native_settings(settings), settings.callback, gram.kept_rows
         )
     except ValueError as error:
-        _blame_overflow(gram, error)
+        blame_overflow(gram, error)
         raise
     seconds = (perf_counter() - begin) / max(len(problems), 1)
     solutions: list[Solution] = []
@@ -89,7 +89,7 @@ def _run(
     return solutions
 
 
-def _blame_overflow(gram: Gram, error: ValueError) -> None:
+def blame_overflow(gram: Gram, error: ValueError) -> None:
     """Say which k(x, x) is no number and what to do, if that is why the core refused."""
     own = gram.diag()
     if np.isfinite(own).all():

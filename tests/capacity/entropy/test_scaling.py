@@ -248,6 +248,12 @@ def test_constants_of_exponential_decay_and_their_misprints():
     assert math.log(one.entropy_lower(10.0).value) <= infimum
 
 
+def test_the_scaling_operator_of_a_law_of_decay_is_that_of_its_list():
+    for law in (ExponentialSpectrum(1.0, 1.0, 1.0), PolynomialSpectrum(1.0, 2.0)):
+        assert entropy_A(law, 5.0).value == entropy_A(law.spectrum(), 5.0).value
+        assert entropy_A(law, 5.0).value <= law.entropy_upper(5.0).value
+
+
 @pytest.mark.spec("SM-8.47")
 def test_periodised_gaussians_are_brought_into_the_form_of_the_law():
     w0 = 2 * math.pi / 10

@@ -62,6 +62,8 @@ def continuum_entropy(
     """
     d = integer(dimension, "dimension", minimum=1)
     v = positive(period, "period")
+    ln_n, alpha, p = positive(ln_n, "ln_n"), positive(alpha, "alpha"), positive(p, "p")
+    beta = positive(beta, "beta")
     surface = 2.0 * math.pi ** (d / 2) / math.gamma(d / 2)
     density = (v / (2.0 * math.pi)) ** (d / 2 if printed else d)
     T_n = ((d + p) * d / p * ln_n / (density * surface)) ** (p / (d + p))

@@ -85,8 +85,10 @@ class ScalingEntropy(Bound):
 
 
 def as_spectrum(spectrum: Any) -> Spectrum:
-    """Return a spectrum; a plain list of eigenvalues is one with C_k = 1 and no tail."""
-    return spectrum if isinstance(spectrum, Spectrum) else Spectrum(spectrum)
+    """Return a spectrum: of a law of decay its list, of plain eigenvalues one with C_k = 1."""
+    if isinstance(spectrum, Spectrum):
+        return spectrum
+    return spectrum.spectrum() if hasattr(spectrum, "spectrum") else Spectrum(spectrum)
 
 
 def scaling_entropy(spectrum: Spectrum, ln_n: Any, *, strict: bool = False) -> tuple[Any, Any]:
@@ -121,7 +123,7 @@ def entropy_A(spectrum: Any, ln_n: float, method: str = "closed") -> Bound:  # n
 
     Parameters
     ----------
-    spectrum : Spectrum or array-like
+    spectrum : Spectrum, ExponentialSpectrum, PolynomialSpectrum or array-like
         Eigenvalues of the kernel's integral operator; a list is taken as complete, with C_k = 1.
     ln_n : float >= 0
         Natural logarithm of n.

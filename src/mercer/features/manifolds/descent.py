@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
@@ -18,6 +17,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+
+from mercer.objects.callers import warn_caller
 
 Array = NDArray[np.float64]
 Report = Callable[..., bool]
@@ -118,12 +119,11 @@ def descend(state: Any, step: Callable[[Any], Any], limits: Limits) -> Descent:
     return Descent(state, path, "iteration_limit", False)
 
 
-def warn_of(status: str, name: str, stacklevel: int) -> None:
+def warn_of(status: str, name: str) -> None:
     """Warn where a limit ended the descent."""
     if status in ("iteration_limit", "time_limit"):
-        warnings.warn(
+        warn_caller(
             f"{name} ended by its {status.replace('_', ' ')} while the objective still fell; "
             "increase max_iter or time_limit, or accept a larger tol.",
             ConvergenceWarning,
-            stacklevel=stacklevel + 1,
         )

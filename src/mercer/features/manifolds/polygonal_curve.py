@@ -151,7 +151,7 @@ class PolygonalPrincipalCurve(PolygonalLine):
                 n_iter=n_iter,
                 seconds=time.monotonic() - begun,
             )
-        warn_of(found.status, type(self).__name__, 2)
+        warn_of(found.status, type(self).__name__)
         if found.status == "interrupted" and not found.asked:
             raise KeyboardInterrupt
         return self

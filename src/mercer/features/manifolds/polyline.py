@@ -73,7 +73,7 @@ class PolygonalLine(Quantiser):
         check_is_fitted(self)
         return float(lengths(self.knots_).sum())
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the positions of points: arc length up to the nearest point of the line.
 
         Parameters

@@ -131,7 +131,7 @@ class PrincipalCurve(PolygonalLine):
                 n_iter=found.n_iter,
                 seconds=time.monotonic() - begun,
             )
-        warn_of(found.status, type(self).__name__, 2)
+        warn_of(found.status, type(self).__name__)
         if found.raised:
             raise KeyboardInterrupt
         return self

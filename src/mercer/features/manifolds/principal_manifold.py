@@ -227,7 +227,7 @@ class RegularizedPrincipalManifold(Quantiser):
             domain = Domain(self.domain, self._counts())
             rows, weight = self._enter_rows(X, sample_weight)
             raised = self._fit(domain, rows, weight, begun)
-        warn_of(self.certificate_.status, type(self).__name__, 2)
+        warn_of(self.certificate_.status, type(self).__name__)
         if raised:
             raise KeyboardInterrupt
         return self
@@ -251,7 +251,7 @@ class RegularizedPrincipalManifold(Quantiser):
         self.kernel_, self.nodes_ = kernel, features.nodes
         surface = state.surface
         self.coef_ = surface.coef
-        self.offset_ = surface.functions_coef[0] + mean
+        self.offset_: Array = surface.functions_coef[0] + mean
         self.linear_coef_ = surface.functions_coef[1:] if features.n_functions > 1 else None
         self.regularizer_ = float(np.einsum("ij,ij->", state.theta, state.theta))
         self.objective_ = state.objective
@@ -350,7 +350,7 @@ class RegularizedPrincipalManifold(Quantiser):
 
     # -- use ----------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the latent coordinates of points: of the nearest point of the manifold.
 
         Parameters

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.kernels import Linear
+from mercer.machines.conventions import TransformerMixin
 from mercer.machines.data import check_objects, check_training_objects
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight, positive_rows

@@ -158,6 +158,11 @@ class OnColumns(Kernel):
         B = A if X is Z else self._selected(Z)
         return nested("kernel", self.kernel._contract(A, B, W, wanted_inside(wanted, "kernel")))
 
+    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        from .operands import nested
+
+        return nested("kernel", self.kernel._diagonal_gradient(self._selected(X)))
+
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a selection of columns
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.gram.diagonal import diagonal
+from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
 from mercer.objects.vocabulary import Vocabulary
 
@@ -99,6 +101,21 @@ class Product(Kernel):
                 weights = W * other._values(X, Z)
                 found |= nested(name, part._contract(X, Z, weights, inside))
         return found
+
+    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = {}
+        for name, part, other in (
+            ("left", self.left, self.right),
+            ("right", self.right, self.left),
+        ):
+            inner = part._diagonal_gradient(X)
+            if inner:
+                found |= nested(name, inner, diagonal(other, views_of(X)))
+        return found
+
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        left = self.left._contract_rows(X, Z, W * self.right._values(X, Z))
+        return left + self.right._contract_rows(X, Z, W * self.left._values(X, Z))
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a product

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.gram.diagonal import diagonal
+from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
 from mercer.objects.parameters import real, show
 from mercer.objects.validation import count
@@ -90,6 +92,13 @@ class Scaled(Kernel):
         if wanted is None or "scale" in wanted:
             found["scale"] = np.einsum("ij,ij->", self.kernel._values(X, Z), W)
         return found
+
+    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        inner = nested("kernel", self.kernel._diagonal_gradient(X), float(self.scale))
+        return {"scale": diagonal(self.kernel, views_of(X))} | inner
+
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return float(self.scale) * self.kernel._contract_rows(X, Z, W)
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a multiple

@@ -96,6 +96,13 @@ class Sum(Kernel):
         right = self.right._contract(X, Z, W, wanted_inside(wanted, "right"))
         return nested("left", left) | nested("right", right)
 
+    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        left, right = self.left._diagonal_gradient(X), self.right._diagonal_gradient(X)
+        return nested("left", left) | nested("right", right)
+
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return self.left._contract_rows(X, Z, W) + self.right._contract_rows(X, Z, W)
+
     def __repr__(self) -> str:
         # A sum on the right keeps its parentheses, and with them its names left and right.
         left = inside(self.left, 0) if isinstance(self.right, Constant) else _term(self.left, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
@@ -13,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.objects.parameters import integer, real
+from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import EstimatorParameters, integer, real
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
 from .baum_welch import Convergence, train
@@ -31,7 +31,7 @@ COORDINATES = ("simplex", "softmax")
 TABLES = ("initial", "transition", "emission")
 
 
-class HiddenMarkov(BaseEstimator):
+class HiddenMarkov(EstimatorParameters, BaseEstimator):
     r"""A hidden Markov model of sequences of symbols, trained by EM.
 
     A path h of hidden states runs through the sequence x and emits its symbols:
@@ -196,11 +196,10 @@ class HiddenMarkov(BaseEstimator):
         self._keep(best[0])
         self.certificate_ = best[1]
         if self.certificate_.status == "iteration_limit" and self.max_iter > 0:
-            warnings.warn(
+            warn_caller(
                 f"{self.max_iter} steps of EM did not reach tol={self.tol:g}: the likelihood still "
                 "rises. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import EstimatorParameters, integer
 from mercer.objects.validation import Objects, as_items
 
 from ..algebra.over_features import OverFeatures
@@ -17,7 +17,7 @@ from ..base import Kernel
 INCOMPLETE = ("repeat", "drop")
 
 
-class DelayEmbedding(TransformerMixin, BaseEstimator):
+class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
     r"""Time series as vectors of their recent values.
 
     .. math:: \phi(t) = (x_t, x_{t-\tau}, x_{t-2\tau}, \dots, x_{t-(m-1)\tau})

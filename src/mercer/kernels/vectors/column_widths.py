@@ -22,10 +22,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram.program import Builder
-from mercer.numerics.blas import product
+from mercer.numerics.blas import column_sums, product, row_sums
 from mercer.objects.parameters import positive
 from mercer.objects.rows import dense_column
-from mercer.objects.validation import VECTORS
+from mercer.objects.validation import VECTORS, count
 
 from ..base import Wanted
 from ..stated_spectrum import DrawsFrequencies
@@ -186,6 +186,22 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
             ]
         )
 
+    def _diagonal_gradient(self, X: Any) -> dict[str, Array]:
+        widths, n = self._widths, count(X)  # k(x, x) = 1 for all widths
+        of_width = np.zeros(n if widths is None else (len(widths), n))
+        others = self._other_slopes(np.zeros((1, 1))).items()
+        found = {name: np.broadcast_to(slope[0], (n,)) for name, slope in others}
+        return found | {self._width_name: of_width}
+
+    def _contract_rows(self, X: Any, Z: Any, W: Array) -> Array:
+        widths, p = self._widths, self._width_power
+        weights = self._common_width**p if widths is None else widths**p
+        H = W * self._slope(self._squares(X, Z))
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Z))
+        middle = B.mean(axis=0)
+        differences = H.sum(axis=1)[:, None] * (A - middle) - product(H, B - middle)
+        return 2.0 * weights * differences
+
     def _contract(self, X: Any, Z: Any, W: Array, wanted: Wanted = None) -> dict[str, Any]:
         widths = self._widths
         if wanted is None:
@@ -193,23 +209,32 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         plain = sp.issparse(X) if widths is not None else self._common_width == 0
         if not wanted or plain:
             return super()._contract(X, Z, W, wanted)
-        squares = self._squares(X, Z)
         found: dict[str, Any] = {}
-        if wanted != {self._width_name}:
+        H = self._weighted_slope(X, Z, W) if wanted == {self._width_name} else None
+        if H is None:
+            squares = self._squares(X, Z)
             others = self._other_slopes(squares).items()
             found = {name: np.einsum("ij,ij->", slope, W) for name, slope in others}
-        if self._width_name not in wanted:
-            return found
-        H = self._slope(squares)
-        H *= W
-        if widths is None:
-            total = self._width_power * np.einsum("ij,ij->", H, squares)
-            return found | {self._width_name: total / self._common_width}
+            if self._width_name not in wanted:
+                return found
+            H = self._slope(squares)
+            H *= W
+            if widths is None:
+                total = self._width_power * np.einsum("ij,ij->", H, squares)
+                return found | {self._width_name: total / self._common_width}
+        if X is Z:
+            np.fill_diagonal(H, 0.0)  # the difference is 0, and its terms would leave rounding
         A = np.asarray(X, dtype=np.float64)
         middle = A.mean(axis=0)  # differences do not change, and fewer digits cancel
         A = A - middle
         B = A if X is Z else np.asarray(Z, dtype=np.float64) - middle
-        sums = H.sum(axis=1) @ (A * A) + H.sum(axis=0) @ (B * B)
+        sums = row_sums(H) @ (A * A) + column_sums(H) @ (B * B)
         sums -= 2.0 * np.einsum("ij,ij->j", A, product(H, B))
         p = self._width_power
+        if widths is None:
+            return {self._width_name: p * self._common_width ** (p - 1.0) * float(sums.sum())}
         return found | {self._width_name: p * widths ** (p - 1.0) * sums}
+
+    def _weighted_slope(self, X: Any, Z: Any, W: Array) -> Array | None:
+        """Return W times the derivative of the profile by s, where that is a native matrix."""
+        return None

@@ -91,6 +91,14 @@ class Laplacian(ColumnWidths, GammaKernel):
         sums = [np.einsum("ij,ij->", H, _differences(X, Z, j)) for j in range(len(widths))]
         return {"gamma": np.array(sums)}
 
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        widths = self._widths
+        H = -W * self._values(X, Z)
+        sums = [
+            np.einsum("ij,ij->i", H, np.sign(X[:, j, None] - Z[:, j])) for j in range(X.shape[1])
+        ]
+        return np.column_stack(sums) * (self._common_width if widths is None else widths)
+
 
 def _differences(X: Any, Z: Any, j: int) -> np.ndarray:
     """Return abs(x_j - z_j) for all pairs."""

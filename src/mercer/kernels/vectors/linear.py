@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from mercer.gram.program import Builder
+from mercer.numerics.blas import product
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
@@ -38,6 +41,9 @@ class Linear(VectorKernel):
     def compile(self, builder: Builder) -> None:
         """Push the dot product; see :meth:`Kernel.compile`."""
         builder.leaf("dot")
+
+    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return product(W, np.asarray(Z, dtype=np.float64))
 
     def series_coefficient(self, degree: int) -> float:
         """Return the coefficient of the power `degree` of the dot product: 1 for the first.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
@@ -104,6 +105,13 @@ class RBF(ColumnWidths, GammaKernel):
 
     def _slope(self, squares: np.ndarray) -> np.ndarray:
         return -np.exp(-squares)
+
+    def _weighted_slope(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray | None:
+        if sp.issparse(X) or sp.issparse(Z):
+            return None
+        H = self._values(X, Z)
+        H *= W
+        return np.negative(H, out=H)
 
     def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
         """Return the first features of the kernel on the real line.

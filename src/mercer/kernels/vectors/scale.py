@@ -8,12 +8,12 @@ scaled to moderate size.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.callers import warn_caller
 from mercer.objects.rows import squared_norms
 
 HIGHEST_DEGREE = 10
@@ -64,9 +64,8 @@ def warn_of_scale(kernel: Any, X: Any) -> None:
         return
     _, problem = polynomial_scale(int(kernel.degree), float(kernel.gamma), float(kernel.coef0), X)
     if problem:
-        warnings.warn(
+        warn_caller(
             f"{kernel!r}: {problem}, so the problem is ill-conditioned. Scale the columns, lower "
             "gamma so that gamma x . x + coef0 is near 1, or use a lower degree.",
             KernelScaleWarning,
-            stacklevel=2,
         )

@@ -2,5 +2,10 @@
 
 from .classification import GaussianProcessClassifier
 from .regression import GaussianProcessRegressor
+from .sparse import SparseGaussianProcessRegressor
 
-__all__ = ["GaussianProcessClassifier", "GaussianProcessRegressor"]
+__all__ = [
+    "GaussianProcessClassifier",
+    "GaussianProcessRegressor",
+    "SparseGaussianProcessRegressor",
+]

@@ -45,7 +45,7 @@ def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
         at = evaluate(covariance, everything, model._targets, noise, model._basis_values)
         model.jitter_ = at.jitter
         model._keep(Posterior.of(at))
-        model.log_marginal_likelihood_value_ = log_evidence(at, model._targets)
+        model._keep_evidence(log_evidence(at, model._targets))
         return
     V, M = rows
     factor = np.zeros((len(noise), len(noise)))
@@ -57,9 +57,7 @@ def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
     logdet = 2.0 * float(np.log(np.diagonal(factor)).sum())
     fit = float(np.einsum("ij,ij->", Y, coef))
     m = Y.shape[1]
-    model.log_marginal_likelihood_value_ = -0.5 * (
-        fit + m * (logdet + len(noise) * np.log(2.0 * np.pi))
-    )
+    model._keep_evidence(-0.5 * (fit + m * (logdet + len(noise) * np.log(2.0 * np.pi))))
 
 
 def _grown(model: Any, covariance: Any, X: Any, alpha: Array) -> tuple[Array, Array] | None:

@@ -8,16 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
+from ..conventions import ClassifierMixin
 from ..data import check_labels, check_objects
 from ..errors import ParameterError
 from ..multiclass import one_score_per_class
-from ..parameters import check_choice, check_flag
+from ..parameters import check_choice, check_flags
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
 from .process import ProcessEstimator
 from .search import Found, warn_of_bounds
@@ -137,7 +137,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     def _check_parameters(self) -> None:
         self._check_search()
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
-        check_flag("warm_start", self.warm_start)
+        check_flags(self, "warm_start")
         if self.max_iter_predict < 1:
             raise ParameterError("max_iter_predict must be at least 1.")
 

@@ -19,9 +19,11 @@ from mercer.gram.contraction import contracted
 from mercer.gram.diagonal import diagonal
 from mercer.gram.mapped_objects import views_of
 from mercer.kernels import Kernel, Precomputed
+from mercer.kernels.algebra import Product, Scaled, Sum
+from mercer.kernels.constant import Constant
 from mercer.kernels.from_sklearn import converted
 from mercer.kernels.hyperparameters import Hyperparameter, with_theta
-from mercer.kernels.white import contains_white, without_white
+from mercer.kernels.white import White, contains_white, white_levels, without_white
 from mercer.objects.validation import count
 
 Array = NDArray[np.float64]
@@ -52,8 +54,21 @@ class Covariance(Protocol):
     def white(self, X: Any) -> Array:
         """Return what white noise adds to the diagonal."""
 
-    def contract(self, X: Any, W: Array) -> Array:
-        """Return sum_ij W_ij dC_ij / dtheta."""
+    def contract(self, X: Any, W: Array, whole: float | None = None) -> Array:
+        """Return sum_ij W_ij dC_ij / dtheta.
+
+        `whole`: sum_ij W_ij K_ij without white noise, where it is known: it is the derivative by
+        the logarithm of a scale of the whole kernel, which then costs nothing.
+        """
+
+    def contract_pairs(self, X: Any, Z: Any, W: Array) -> Array:
+        """Return sum_ij W_ij dk(x_i, z_j) / dtheta between two sets, which share no noise."""
+
+    def contract_diagonal(self, X: Any, latent: Array, noise: Array) -> Array:
+        """Return sum_i latent_i dk(x_i, x_i) / dtheta without noise + noise_i d(noise) / dtheta."""
+
+    def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
+        """Return sum_j W_ij dk(x_i, z_j) / dx_i between rows of numbers, of the shape of X."""
 
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
@@ -92,6 +107,30 @@ class Values:
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
         return Prepared(self.latent, Z).tile(X)
+
+    def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
+        """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""
+        scale = overall_scale(self.kernel)
+        if whole is None or scale is None or scale not in wanted:
+            return contracted(self.kernel, X, W, wanted) if wanted else {}
+        rest = wanted - {scale}
+        found = contracted(self.kernel, X, W, rest) if rest else {}
+        return found | {scale: whole / float(self.kernel.get_params()[scale])}
+
+    def pair_sums(self, X: Any, Z: Any, W: Array, wanted: frozenset[str]) -> dict[str, Any]:
+        """Return sum_ij W_ij dk(x_i, z_j) / dtheta by the names of parameters, without noise."""
+        levels = white_levels(self.kernel)
+        sums = self.latent._contract(X, Z, W, wanted - levels)
+        return sums | dict.fromkeys(levels & wanted, 0.0)
+
+    def diagonal_sums(self, X: Any, latent: Array, noise: Array) -> dict[str, Any]:
+        """Return the sums over the diagonal, with weights for its latent part and its noise."""
+        if not self.has_white:
+            return _weighted(self.latent._diagonal_gradient(X), latent)
+        whole = _weighted(self.kernel._diagonal_gradient(X), noise)
+        part = _weighted(self.latent._diagonal_gradient(X), latent - noise)
+        levels = white_levels(self.kernel)
+        return {n: v if n in levels else v + part[n] for n, v in whole.items()}
 
     def matrix(self, X: Any, noise: bool) -> Array:
         """Return the matrix of one set."""
@@ -159,16 +198,35 @@ class MercerCovariance(Values):
         noise = self.noise if self.noise_bounds is None else float(np.exp(theta[n]))
         return MercerCovariance(kernel, self.free, noise, self.noise_bounds)
 
-    def contract(self, X: Any, W: Array) -> Array:
+    @property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(entry.name for entry in self.free)
+
+    def contract(self, X: Any, W: Array, whole: float | None = None) -> Array:
         """Return sum_ij W_ij dC_ij / dtheta, by the chain rule of the logarithm."""
-        wanted = frozenset(entry.name for entry in self.free)
-        sums = contracted(self.kernel, X, W, wanted) if wanted else {}
+        return self._by_logarithm(self.sums(X, W, self._wanted, whole), float(np.trace(W)))
+
+    def contract_pairs(self, X: Any, Z: Any, W: Array) -> Array:
+        """Return sum_ij W_ij dk(x_i, z_j) / dtheta between two sets."""
+        return self._by_logarithm(self.pair_sums(X, Z, W, self._wanted), 0.0)
+
+    def contract_diagonal(self, X: Any, latent: Array, noise: Array) -> Array:
+        """Return the sums over the diagonal."""
+        sums = self.diagonal_sums(X, latent, noise) if self.free else {}
+        return self._by_logarithm(sums, float(noise.sum()))
+
+    def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
+        """Return sum_j W_ij dk(x_i, z_j) / dx_i."""
+        return self.latent._contract_rows(X, Z, W)
+
+    def _by_logarithm(self, sums: dict[str, Any], of_noise: float) -> Array:
+        """Return derivatives by the names of parameters as those by theta."""
         found = [
             float(sums[e.name] if e.position is None else sums[e.name][e.position])
             for e in self.free
         ]
         if self.noise_bounds is not None:
-            found.append(float(np.trace(W)))
+            found.append(of_noise)
         return np.array(found) * np.exp(self.theta)
 
     def matrix(self, X: Any, noise: bool) -> Array:
@@ -228,15 +286,44 @@ class SklearnCovariance:
         """Return what white noise adds to the diagonal of `gram`."""
         return np.zeros(len(X)) if self._values is None else self._values.white(_rows(X))
 
-    def contract(self, X: Any, W: Array) -> Array:
+    def contract(self, X: Any, W: Array, whole: float | None = None) -> Array:
         """Return sum_ij W_ij dK_ij / dtheta."""
         if self._values is None:
             _, gradient = self.kernel(X, eval_gradient=True)
             return np.einsum("ijk,ij->k", gradient, W)
-        wanted = frozenset(self._names[name][0] for name, _ in self.labels)
-        kernel = self._values.kernel
-        sums = contracted(kernel, _rows(X), W, wanted) if wanted else {}
-        params, found = kernel.get_params(), []
+        return self._by_logarithm(self._values.sums(_rows(X), W, self._wanted, whole))
+
+    @property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self._names[name][0] for name, _ in self.labels)
+
+    def require_counterpart(self) -> Values:
+        """Return the values of the counterpart; an error where there is none."""
+        if self._values is None:
+            raise ValueError(
+                f"{self.kernel} has no counterpart among the kernels of mercer, and scikit-learn "
+                "states no derivatives between two sets. Use a kernel of mercer."
+            )
+        return self._values
+
+    def contract_pairs(self, X: Any, Z: Any, W: Array) -> Array:
+        """Return sum_ij W_ij dk(x_i, z_j) / dtheta between two sets."""
+        return self._by_logarithm(
+            self.require_counterpart().pair_sums(_rows(X), _rows(Z), W, self._wanted)
+        )
+
+    def contract_diagonal(self, X: Any, latent: Array, noise: Array) -> Array:
+        """Return the sums over the diagonal."""
+        return self._by_logarithm(self.require_counterpart().diagonal_sums(_rows(X), latent, noise))
+
+    def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
+        """Return sum_j W_ij dk(x_i, z_j) / dx_i."""
+        return self.require_counterpart().latent._contract_rows(X, Z, W)
+
+    def _by_logarithm(self, sums: dict[str, Any]) -> Array:
+        """Return derivatives by the parameters of the counterpart as those by theta."""
+        assert self._values is not None
+        params, found = self._values.kernel.get_params(), []
         for name, i in self.labels:
             ours, power = self._names[name]
             several = np.ndim(params[ours]) == 1
@@ -266,6 +353,30 @@ class SklearnCovariance:
         return np.array(
             [float(self.kernel(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(len(X))]
         )
+
+
+def overall_scale(kernel: Kernel) -> str | None:
+    """Return the name of a factor of the whole kernel but for white noise; None if it has none."""
+    if isinstance(kernel, Scaled):
+        return "scale" if kernel.scale > 0 and not contains_white(kernel) else None
+    if isinstance(kernel, Product) and not contains_white(kernel):
+        for name, part in (("left", kernel.left), ("right", kernel.right)):
+            if isinstance(part, Constant) and part.value > 0:
+                return f"{name}__value"
+    if isinstance(kernel, Sum):
+        for name, part, other in (
+            ("left", kernel.left, kernel.right),
+            ("right", kernel.right, kernel.left),
+        ):
+            inner = overall_scale(part) if isinstance(other, White) else None
+            if inner is not None:
+                return f"{name}__{inner}"
+    return None
+
+
+def _weighted(gradient: dict[str, Array], w: Array) -> dict[str, Any]:
+    """Return the sums of derivatives of a diagonal, with weights."""
+    return {name: slope @ w for name, slope in gradient.items()}
 
 
 def _rows(X: Any) -> Array:

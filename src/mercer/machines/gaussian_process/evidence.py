@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised, NotDefiniteError
@@ -96,12 +97,19 @@ def log_evidence(at: Evaluation, Y: Array) -> float:
     return -0.5 * (fit + m * (at.system.logdet() + free * np.log(2.0 * np.pi)))
 
 
-def evidence_gradient(at: Evaluation) -> Array:
-    """Return the gradient of the log evidence by the entries of C."""
-    W = product(at.coef, at.coef.T)
-    W -= at.coef.shape[1] * at.system.inverse
-    W *= 0.5
-    return W
+def evidence_gradient(at: Evaluation, Y: Array) -> tuple[Array, float]:
+    """Return the gradient W of the log evidence by the entries of C, and sum_ij W_ij K_ij.
+
+    The sum is tr W C - tr W N, and tr W C = 1/2 (y'a - m (n - p)) needs no matrix.
+    """
+    n, m = Y.shape
+    W = (-0.5 * m) * at.system.inverse
+    for a in at.coef.T:
+        W = dger(0.5, a, a, a=W, overwrite_a=1)
+    shift = at.system.shift
+    whole = 0.5 * (float(np.einsum("ij,ij->", Y, at.coef)) - m * (n - shift.complement.size))
+    # W is symmetric: transposed, it is in the order of the kernel matrix.
+    return W.T, whole - float(np.diagonal(W) @ shift.noise)
 
 
 def log_loo(at: Evaluation) -> float:

@@ -95,8 +95,45 @@ class Posterior:
         return values
 
 
+@dataclass
+class InducingPosterior:
+    """The posterior of a process with inducing points, as plain arrays; see `inducing_bound`.
+
+    Attributes
+    ----------
+    L, M : array of shape (m, m)
+        Lower Cholesky factors of the covariance of the inducing points, and of I + AA'.
+    coef : array of shape (m, outputs)
+        Coefficients of the mean.
+    """
+
+    L: Array
+    M: Array
+    coef: Array
+
+    def mean(self, rows: Array, functions: Array | None) -> Array:
+        """Return the means (n, outputs) from kernel values (n, m)."""
+        return product(rows, self.coef)
+
+    def halves(self, rows: Array) -> tuple[Array, Array]:
+        """Return L^-1 k as columns, and M^-1 L^-1 k."""
+        first = scipy.linalg.solve_triangular(self.L, rows.T, lower=True, check_finite=False)
+        return first, scipy.linalg.solve_triangular(self.M, first, lower=True, check_finite=False)
+
+    def variance(self, prior: Array, rows: Array, functions: Array | None) -> Array:
+        """Return the variances, never negative, from k(x, x)."""
+        known, left = self.halves(rows)
+        values = prior - np.einsum("ij,ij->j", known, known) + np.einsum("ij,ij->j", left, left)
+        return np.maximum(values, 0.0)
+
+    def covariance(self, prior: Array, rows: Array, functions: Array | None) -> Array:
+        """Return the covariance matrix from that of the prior."""
+        known, left = self.halves(rows)
+        return prior - product(known.T, known) + product(left.T, left)
+
+
 def predict_in_blocks(
-    posterior: Posterior,
+    posterior: Any,
     covariance: Covariance,
     X: Any,
     Z: Any,

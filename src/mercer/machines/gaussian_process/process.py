@@ -33,7 +33,7 @@ class ProcessEstimator(KernelEstimator):
     random_state: Any
     bounds: Any
     time_limit: float | None
-    noise: float | None = None
+    noise: Any = None
 
     tol = 1e-5  # of the search, for its progress bar
 
@@ -94,8 +94,11 @@ class ProcessEstimator(KernelEstimator):
 
     # -- the search -------------------------------------------------------------------------
 
-    def _covariance_of(self, kernel: Any) -> Covariance:
-        """Return the kernel with the hyper-parameters that are optimised."""
+    def _covariance_of(self, kernel: Any, noise: float | None = None) -> Covariance:
+        """Return the kernel with the hyper-parameters that are optimised.
+
+        `noise`: the starting value of the noise variance; None: there is none.
+        """
         if self._foreign:
             self.fixed_parameters_: list[str] = []
             return SklearnCovariance(kernel)
@@ -105,8 +108,8 @@ class ProcessEstimator(KernelEstimator):
             limits = dict(limits)
             of_noise = checked_pair("noise", limits.pop("noise", of_noise))
         free, self.fixed_parameters_ = hyperparameters(kernel, limits)
-        fixed = self.noise is None or isinstance(limits, str) or isinstance(of_noise, str)
-        return MercerCovariance(kernel, free, self.noise, None if fixed else of_noise)
+        fixed = noise is None or isinstance(limits, str) or isinstance(of_noise, str)
+        return MercerCovariance(kernel, free, noise, None if fixed else of_noise)
 
     def _starts(self, covariance: Covariance, rng: Any) -> list[Array]:
         """Return the kernel's own hyper-parameters and those of the restarts."""
@@ -137,13 +140,15 @@ class ProcessEstimator(KernelEstimator):
         value: Value,
         rng: Any = None,
         time_limit: float | None = None,
+        restarts: bool = True,
+        precision: float | None = None,
     ) -> Found | None:
         """Maximise value(covariance, gradient=...); None where there is nothing to optimise."""
         bounds = covariance.bounds
         if self.optimizer is None or not len(bounds):
             return None
         rng = check_random_state(self.random_state) if rng is None else rng
-        starts = self._starts(covariance, rng)
+        starts = self._starts(covariance, rng) if restarts else [covariance.theta]
 
         def objective(theta: Array) -> tuple[float, Array]:
             try:
@@ -158,4 +163,6 @@ class ProcessEstimator(KernelEstimator):
 
         limit = self.time_limit if time_limit is None else time_limit
         with watched(self, 1) as report:
-            return maximise(objective, starts, bounds, self.optimizer, limit, report, plain)
+            return maximise(
+                objective, starts, bounds, self.optimizer, limit, report, plain, precision
+            )

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from mercer.gram.shifted import NotDefiniteError
-from mercer.kernels import Kernel
-from mercer.objects.validation import count
+from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
+from mercer.numerics.lanczos_quadrature import Estimate
+from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..parameters import check_choice, check_flag, check_positive
+from ..parameters import check_choice, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
-from .appending import appended
-from .covariance import Covariance, MercerCovariance, SklearnCovariance
+from .appending import appended, joined
+from .by_iteration import (
+    VARIANCE_ERROR,
+    IterativeEvaluation,
+    IterativePosterior,
+    estimated_evidence,
+    estimated_gradient,
+    evaluate_by_iteration,
+)
+from .covariance import Covariance
 from .evidence import (
     Evaluation,
     evaluate,
@@ -33,14 +40,21 @@ from .evidence import (
     loo_gradient,
 )
 from .mean_basis import mean_basis
-from .posterior import Posterior, predict_in_blocks
-from .process import ProcessEstimator
+from .posterior import Posterior
+from .predicting import ProcessRegressor
 from .search import Found, projected_gradient, warn_of_bounds
 
 Array = NDArray[np.float64]
 
 
-class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
+_FIRST = 4000  # samples of the first search where iterations are used
+_ROUGH, _FINE = 1e-6, 1e-13  # relative gaps of the iterations, in the search and at its end
+_PRECISION = 1e-6  # relative change of the evidence at which a search on estimates stops
+_LEAST = 1e-6  # share of noise in the diagonal below which iterations do not converge
+_COPIES = 3  # of the covariance matrix: factor, inverse, weights
+
+
+class GaussianProcessRegressor(ProcessRegressor):
     r"""Gaussian process regression.
 
     The prior is f ~ GP(b(x)'m, k), the observations are y_i = f(x_i) + noise of variance alpha_i
@@ -85,6 +99,10 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
     log_prior : callable, default=None
         A function of theta (the logarithms of the hyper-parameters) that returns a log density and
         its gradient, which is added to the objective.
+    solver : {"auto", "cholesky", "cg"}, default="auto"
+        "cholesky" factorises the covariance matrix. "cg" never builds it: conjugate gradients on
+        tiles, with an estimate of the log-determinant; it needs noise. "auto" takes "cg" beyond
+        12,000 samples or where the matrix does not fit in memory, if there is noise.
     time_limit : float, default=None
         Seconds for the search; the best point so far is kept.
     verbose : bool or int, default=False
@@ -110,11 +128,21 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
     basis_coef_ : array of shape (p,) or (p, n_targets)
         Coefficients m of the basis, in the units of the normalised targets.
     L_ : array of shape (n_samples, n_samples)
-        Lower Cholesky factor of the covariance matrix; with a basis, of its restriction.
+        Lower Cholesky factor of the covariance matrix; with a basis, of its restriction. Not with
+        the solver "cg".
+    solver_ : str
+        "cholesky" or "cg".
     jitter_ : float
         What had to be added to the diagonal beyond alpha, because float64 required it.
     log_marginal_likelihood_value_ : float
-        The log evidence, of the normalised targets.
+        The log evidence, of the normalised targets; with the solver "cg" an estimate.
+    log_marginal_likelihood_error_ : float
+        Standard error of that estimate, from its random vectors; 0 with "cholesky".
+    log_marginal_likelihood_interval_ : (float, float)
+        Bounds of the log evidence, which hold whatever the random vectors were.
+    variance_error_ : float
+        By how much a predicted variance may be too large, in units of the prior variance: 1e-6 with
+        "cg", which predicts upper bounds; 0 with "cholesky", where only rounding counts.
     certificate_ : Certificate
         Duality gap of the quadratic problem of the posterior mean at ``kernel_``;
         ``kkt_violation`` is the largest entry of the projected gradient of the objective, with
@@ -147,6 +175,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
         basis: Any = None,
         objective: str = "evidence",
         log_prior: Any = None,
+        solver: str = "auto",
         time_limit: float | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -163,43 +192,23 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
         self.basis = basis
         self.objective = objective
         self.log_prior = log_prior
+        self.solver = solver
         self.time_limit = time_limit
         self.verbose = verbose
 
     # -- the door ---------------------------------------------------------------------------
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False  # before a fit the prior is predicted
-        return tags
-
-    def _check_target(self, y: Any, n_samples: int) -> Array:
-        return check_several_targets(self, y, n_samples)
-
     def _check_parameters(self) -> None:
         self._check_search()
         check_choice("objective", self.objective, ("evidence", "loo"))
-        check_flag("normalize_y", self.normalize_y)
-        if self.noise is not None:
-            check_positive("noise", self.noise)
-            if self._foreign:
-                raise ParameterError(
-                    "noise belongs to kernels of mercer; add a WhiteKernel to a kernel of "
-                    "scikit-learn."
-                )
-        alpha = np.asarray(self.alpha, dtype=np.float64)
-        if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
-            raise ParameterError("alpha must be finite and at least 0.")
-
-    def _training_data(self, X: Any, y: Any) -> tuple[Any, Array, Any]:
-        """Return checked objects, targets and the kernel bound to the objects."""
-        if not self._foreign:
-            data, kernel = self._enter(X, y)
-            assert data.y is not None
-            refuse_unpenalised(kernel, self.basis)
-            return data.X, data.y, kernel
-        X, y = self._sklearn_rows(X, y, reset=True, multi_output=True, y_numeric=True)
-        return X, np.asarray(y, dtype=np.float64), self._own_sklearn_kernel(fixed=False)
+        check_choice("solver", self.solver, ("auto", "cholesky", "cg"))
+        if self.solver == "cg" and self.objective == "loo":
+            raise ParameterError(
+                'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '
+                'compute; use solver="cholesky".'
+            )
+        check_flags(self, "normalize_y")
+        self._check_noise()
 
     # -- fitting ----------------------------------------------------------------------------
 
@@ -225,10 +234,11 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
             y = self._normalised(y)
             self._noise = self._checked_alpha(len(y))
             self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
-            self.y_train_ = y
+            self.y_train_: Array = y
             self._basis_values = mean_basis(self.basis, X)
-            covariance = self._covariance_of(kernel)
-            found = self._search(covariance, self._value)
+            covariance = self._covariance_of(kernel, self.noise)
+            self.solver_ = self._chosen_solver(covariance)
+            found = self._best(covariance)
             if found is not None:
                 covariance = covariance.with_theta(found.theta)
             self._conclude(covariance, found, began)
@@ -238,53 +248,93 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
                 raise KeyboardInterrupt
         return self
 
-    def _normalised(self, y: Array) -> Array:
-        """Return the targets as they are fitted, and keep mean and scale."""
-        seen = y.shape[1] if y.ndim == 2 else 1
-        if self.n_targets is not None and seen != self.n_targets:
-            raise ValueError(
-                "The number of targets seen in `y` is different from the parameter "
-                f"`n_targets`. Got {seen} != {self.n_targets}."
-            )
-        shape: Any = (y.shape[1],) if y.ndim == 2 else 1
-        self._y_train_mean, self._y_train_std = np.zeros(shape), np.ones(shape)
-        if not self.normalize_y:
-            return np.copy(y)
-        mean, std = np.mean(y, axis=0), np.atleast_1d(np.std(y, axis=0))
-        std[std <= 10.0 * np.finfo(float).eps * np.abs(np.atleast_1d(mean))] = 1.0
-        std[std == 0.0] = 1.0
-        self._y_train_mean, self._y_train_std = mean, std if y.ndim == 2 else std[0]
-        return (y - self._y_train_mean) / self._y_train_std
-
-    def _checked_alpha(self, n: int) -> Array:
-        alpha = np.asarray(self.alpha, dtype=np.float64)
-        if alpha.ndim > 1 or (alpha.ndim == 1 and len(alpha) not in (1, n)):
-            raise ValueError(
-                "alpha must be a scalar or an array with same number of entries as y. "
-                f"({len(alpha)} != {n})"
-            )
-        return np.broadcast_to(alpha, (n,)).astype(np.float64)
+    @property
+    def _centres(self) -> Any:
+        return self.X_train_
 
     @property
     def _targets(self) -> Array:
         return self.y_train_ if self.y_train_.ndim == 2 else self.y_train_[:, None]
 
+    def _chosen_solver(self, covariance: Covariance) -> str:
+        """Return the solver; refuse a matrix that does not fit in memory."""
+        n = len(self._noise)
+        solver = self.solver
+        if solver == "auto":
+            noise = self._noise + covariance.white(self.X_train_) + (covariance.noise or 0.0)
+            scale = float(np.abs(covariance.diagonal(self.X_train_, False)).mean())
+            definite = self._foreign or covariance.kernel.definiteness.is_psd
+            able = definite and self.objective == "evidence" and noise.min() > _LEAST * scale
+            solver = choose_solver(n) if able else "cholesky"
+        if solver == "cholesky":
+            require_memory(n, _COPIES)
+        return solver
+
+    def _best(self, covariance: Covariance) -> Found | None:
+        """Return the hyper-parameters of the largest objective."""
+        if self.solver_ == "cholesky":
+            return self._search(covariance, self._value)
+        rng = check_random_state(self.random_state)
+        self._seed = int(rng.randint(1 << 31))
+        n = len(self._noise)
+        few = rng.permutation(n)[:_FIRST] if n > 2 * _FIRST else None
+        if few is None:
+            return self._search(covariance, self._value, rng, precision=_PRECISION)
+        # A part of the samples, factorised, leads close to the optimum at little cost.
+        began = time.perf_counter()
+        found = self._search(covariance, partial(self._value, rows=np.sort(few)), rng)
+        if found is None or found.status != "stationary":
+            return found
+        left = self.time_limit
+        if left is not None:
+            left = max(left - (time.perf_counter() - began), 0.0)
+        start = covariance.with_theta(found.theta)
+        return self._search(start, self._value, rng, left, restarts=False, precision=_PRECISION)
+
+    def _estimate(self, covariance: Covariance, tol: float) -> IterativeEvaluation:
+        return evaluate_by_iteration(
+            covariance,
+            self.X_train_,
+            self._targets,
+            self._noise,
+            self._basis_values,
+            seed=self._seed,
+            tol=tol,
+        )
+
     def _evaluate(self, covariance: Covariance) -> Evaluation:
         return evaluate(covariance, self.X_train_, self._targets, self._noise, self._basis_values)
 
-    def _value(self, covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
-        """Return the objective and its gradient; minus infinity where there is no factor."""
-        none = np.zeros(len(covariance.bounds))
-        try:
-            at = self._evaluate(covariance)
-        except (NotDefiniteError, FloatingPointError):
-            return -np.inf, none
+    def _objective(
+        self, covariance: Covariance, gradient: bool, rows: Any = None
+    ) -> tuple[float, Array]:
+        """Return the objective of all samples, or of some by a factor, and its gradient or 0."""
+        slope = np.zeros(len(covariance.bounds))
+        if rows is None and self.solver_ == "cg":
+            estimate = self._estimate(covariance, _ROUGH)
+            if gradient:
+                slope = estimated_gradient(estimate, covariance, self.X_train_)
+            return estimated_evidence(estimate, self._targets).value, slope
+        X, Y, noise, basis = self.X_train_, self._targets, self._noise, self._basis_values
+        if rows is not None:
+            X, Y, noise = take(X, rows), Y[rows], noise[rows]
+            basis = None if basis is None else basis[rows]
+        at = evaluate(covariance, X, Y, noise, basis)
         loo = self.objective == "loo"
-        value = log_loo(at) if loo else log_evidence(at, self._targets)
-        slope = none
-        if gradient:
-            W = loo_gradient(at) if loo else evidence_gradient(at)
-            slope = covariance.contract(self.X_train_, W)
+        if gradient and loo:
+            slope = covariance.contract(X, loo_gradient(at))
+        elif gradient:
+            slope = covariance.contract(X, *evidence_gradient(at, Y))
+        return log_loo(at) if loo else log_evidence(at, Y), slope
+
+    def _value(
+        self, covariance: Covariance, *, gradient: bool, rows: Any = None
+    ) -> tuple[float, Array]:
+        """Return the objective and its gradient; minus infinity where there is no factor."""
+        try:
+            value, slope = self._objective(covariance, gradient, rows)
+        except (NotDefiniteError, FloatingPointError):
+            return -np.inf, np.zeros(len(covariance.bounds))
         if self.log_prior is not None:
             log_density, prior_slope = self.log_prior(covariance.theta)
             value, slope = value + float(log_density), slope + np.asarray(prior_slope)
@@ -293,7 +343,11 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
     def _conclude(self, covariance: Covariance, found: Found | None, began: float) -> None:
         """Keep the posterior at the hyper-parameters found, with its certificate."""
         try:
-            at = self._evaluate(covariance)
+            at: Evaluation | IterativeEvaluation
+            if self.solver_ == "cg":
+                at = self._estimate(covariance, _FINE)
+            else:
+                at = self._evaluate(covariance)
         except NotDefiniteError as error:
             raise np.linalg.LinAlgError(
                 f"The kernel, {covariance.kernel}, is not returning a positive definite matrix. "
@@ -307,19 +361,39 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
             name if i is None else f"{name}[{i}]" for name, i in covariance.labels
         ]
         self.noise_ = float(covariance.noise or 0.0)
-        self.jitter_ = at.jitter
-        self._keep(Posterior.of(at))
-        self.log_marginal_likelihood_value_ = log_evidence(at, self._targets)
+        if isinstance(at, Evaluation):
+            self.jitter_, self.variance_error_ = at.jitter, 0.0
+            self._keep(Posterior.of(at))
+            self._keep_evidence(log_evidence(at, self._targets))
+        else:
+            self.jitter_, self.variance_error_ = 0.0, VARIANCE_ERROR
+            self._keep(IterativePosterior.of(at))
+            self._keep_evidence(estimated_evidence(at, self._targets))
         self.certificate_ = self._certified(at, found, time.perf_counter() - began)
 
-    def _keep(self, posterior: Posterior) -> None:
+    def _keep_evidence(self, evidence: float | Estimate) -> None:
+        if not isinstance(evidence, Estimate):
+            evidence = Estimate(float(evidence), 0.0, float(evidence), float(evidence))
+        self.log_marginal_likelihood_value_ = evidence.value
+        self.log_marginal_likelihood_error_ = evidence.error
+        self.log_marginal_likelihood_interval_ = (evidence.lower, evidence.upper)
+
+    def _ready_posterior(self) -> Any:
+        if self.solver_ == "cg":
+            self._posterior.attach(lambda: self._covariance.gram(self.X_train_))
+        return self._posterior
+
+    def _keep(self, posterior: Posterior | IterativePosterior) -> None:
         flat = self.y_train_.ndim == 1
         self._posterior = posterior
-        self.L_ = posterior.factor
+        if isinstance(posterior, Posterior):
+            self.L_ = posterior.factor
         self.alpha_ = posterior.coef[:, 0] if flat else posterior.coef
         self.basis_coef_ = posterior.basis_coef[:, 0] if flat else posterior.basis_coef
 
-    def _certified(self, at: Evaluation, found: Found | None, seconds: float) -> Certificate:
+    def _certified(
+        self, at: Evaluation | IterativeEvaluation, found: Found | None, seconds: float
+    ) -> Certificate:
         """Return the gap of the quadratic problem, and the gradient of the objective."""
         noise = at.system.shift.noise
         violation, status, n_iter = 0.0, "optimal", 0
@@ -336,7 +410,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
                 status, nan, nan, nan, nan, violation, n_iter=n_iter, seconds=seconds
             )
         problem = RidgeProblem(at.gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
-        solution = RidgeSolution(at.coef, at.basis_coef, "cholesky", n_iter, status)
+        solution = RidgeSolution(at.coef, at.basis_coef, self.solver_, n_iter, status)
         proof = Certificate.combine(certificates(problem, solution, seconds, None))
         if found is None:
             return proof
@@ -370,139 +444,19 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
             if np.ndim(alpha) == 1 and len(alpha) != count(X):
                 raise ValueError("alpha must be given for the new samples: one number for each.")
             added = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (count(X),))
-            appended(self, X, y, added)
+            if self.solver_ == "cg":
+                self._appended_by_iteration(X, y, added)
+            else:
+                appended(self, X, y, added)
         return self
 
-    # -- predictions ------------------------------------------------------------------------
-
-    def predict(
-        self,
-        X: Any,
-        return_std: bool = False,
-        return_cov: bool = False,
-        include_noise: bool = True,
-    ) -> Any:
-        """Return the posterior mean, with standard deviations or covariances; or the prior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or objects
-            Objects.
-        return_std, return_cov : bool, default=False
-            What to return beside the mean; at most one of them.
-        include_noise : bool, default=True
-            Whether the variance is that of a new observation, which contains ``noise`` and a
-            WhiteKernel (as in scikit-learn, but not alpha), or that of the latent function.
-
-        Returns
-        -------
-        mean, std or cov : arrays
-            Of shape (n_samples,) or (n_samples, n_targets); covariances of shape
-            (n_samples, n_samples) or (n_samples, n_samples, n_targets).
-        """
-        if return_std and return_cov:
-            raise RuntimeError("At most one of return_std or return_cov can be requested.")
-        if "X_train_" not in self.__dict__:
-            return self._prior(X, return_std, return_cov, include_noise)
-        X = self._queries(X)
-        functions = mean_basis(self.basis, X)
-        covariance, posterior = self._covariance, self._posterior
-        if return_cov:
-            rows = covariance.cross(X, self.X_train_)
-            mean = posterior.mean(rows, functions)
-            spread = posterior.covariance(covariance.matrix(X, include_noise), rows, functions)
-            return self._unscaled(mean), _by_target(spread, self._y_train_std)
-        mean, variance = predict_in_blocks(
-            posterior,
-            covariance,
-            X,
-            self.X_train_,
-            functions,
-            variances=return_std,
-            noise=include_noise,
-        )
-        if variance is None:
-            return self._unscaled(mean)
-        return self._unscaled(mean), np.sqrt(_by_target(variance, self._y_train_std))
-
-    def _unscaled(self, mean: Array) -> Array:
-        mean = self._y_train_std * mean + self._y_train_mean
-        return mean[:, 0] if mean.shape[1] == 1 else mean
-
-    def _prior(self, X: Any, std: bool, cov: bool, noise: bool) -> Any:
-        """Return mean 0 and the covariances of the prior."""
-        if self._foreign:
-            X = self._sklearn_rows(X, reset=False)
-            kernel = self._own_sklearn_kernel(fixed=True)
-            covariance: Covariance = SklearnCovariance(kernel)
-        else:
-            kernel, X = self._resolved_kernel()._bound_to(X)
-            covariance = MercerCovariance(kernel, [], self.noise)
-        m = 1 if self.n_targets is None else self.n_targets
-        mean = np.zeros((count(X), m))
-        mean = mean[:, 0] if m == 1 else mean
-        ones = np.ones(m)
-        if cov:
-            return mean, _by_target(covariance.matrix(X, noise), ones)
-        if std:
-            return mean, np.sqrt(_by_target(covariance.diagonal(X, noise), ones))
-        return mean
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, include_noise: bool = True
-    ) -> Array:
-        """Draw functions from the posterior, or from the prior before a fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_X, n_features), or objects
-            Where the functions are evaluated.
-        n_samples : int, default=1
-            Number of functions.
-        random_state : int, RandomState or None, default=0
-            Draws the functions.
-        include_noise : bool, default=True
-            Whether to draw observations, with ``noise`` and a WhiteKernel, or latent functions.
-
-        Returns
-        -------
-        array of shape (n_X, n_samples) or (n_X, n_targets, n_samples)
-            Values.
-        """
-        rng = check_random_state(random_state)
-        mean, cov = self.predict(X, return_cov=True, include_noise=include_noise)
-        if mean.ndim == 1:
-            return _draws(rng, mean, cov, n_samples)
-        parts = [
-            _draws(rng, mean[:, t], cov[..., t], n_samples)[:, None] for t in range(mean.shape[1])
-        ]
-        return np.hstack(parts)
-
-    def score_samples(self, X: Any, y: Any = None) -> Array:
-        """Return the log predictive density of each target, or its expected value without targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or objects
-            Objects.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None gives the expected value -1/2 log(2 pi e variance), minus the entropy of
-            the prediction.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_targets)
-            Log densities, with the noise of a new observation; alpha counts where it is a number.
-        """
-        self._require_fit()
-        mean, std = self.predict(X, return_std=True)
-        extra = float(self.alpha) if np.ndim(self.alpha) == 0 else 0.0
-        scale = self._y_train_std if mean.ndim == 2 else np.ravel(self._y_train_std)[0]
-        variance = std**2 + extra * np.square(scale)
-        if y is None:
-            return -0.5 * (np.log(2.0 * np.pi * variance) + 1.0)
-        y = check_several_targets(self, y, len(mean)).reshape(mean.shape)
-        return -0.5 * (np.log(2.0 * np.pi * variance) + (y - mean) ** 2 / variance)
+    def _appended_by_iteration(self, X: Any, y: Array, alpha: Array) -> None:
+        """Append checked samples and solve the larger system."""
+        self.X_train_ = joined(self.X_train_, X)
+        self.y_train_ = np.concatenate([self.y_train_, y])
+        self._noise = np.concatenate([self._noise, alpha])
+        self._basis_values = mean_basis(self.basis, self.X_train_)
+        self._conclude(self._covariance, None, time.perf_counter())
 
     def log_marginal_likelihood(
         self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
@@ -532,35 +486,13 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimato
         if not clone_kernel:
             self._covariance, self.kernel_ = covariance, covariance.kernel
         try:
+            if self.solver_ == "cg":
+                found = self._objective(covariance, eval_gradient)
+                return found if eval_gradient else found[0]
             at = self._evaluate(covariance)
         except NotDefiniteError:
             return (-np.inf, np.zeros(len(covariance.bounds))) if eval_gradient else -np.inf
         value = log_evidence(at, self._targets)
         if not eval_gradient:
             return value
-        return value, covariance.contract(self.X_train_, evidence_gradient(at))
-
-
-def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:
-    """Refuse a conditionally definite kernel whose polynomials are not in the basis."""
-    order = kernel.definiteness.order
-    enough = order in (0, None) or callable(basis) or basis == "linear"
-    if not enough and not (order == 1 and basis == "constant"):
-        needed = "constant" if order == 1 else "linear"
-        raise ValueError(
-            f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an unpenalised "
-            f'mean. Use basis="{needed}".'
-        )
-
-
-def _by_target(values: Array, std: Any) -> Array:
-    """Return variances or covariances in the units of the targets, a last axis for several."""
-    scaled = values[..., None] * np.square(np.atleast_1d(std))
-    return scaled[..., 0] if scaled.shape[-1] == 1 else scaled
-
-
-def _draws(rng: Any, mean: Array, cov: Array, n: int) -> Array:
-    """Return samples of a normal distribution whose covariance may be singular."""
-    values, vectors = scipy.linalg.eigh(cov, check_finite=False)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return mean[:, None] + root @ rng.standard_normal((len(mean), n))
+        return value, covariance.contract(self.X_train_, *evidence_gradient(at, self._targets))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,8 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+
+from mercer.objects.callers import warn_caller
 
 Array = NDArray[np.float64]
 Objective = Callable[..., Any]
@@ -65,6 +66,7 @@ def maximise(
     time_limit: float | None,
     report: Callable[..., bool] | None,
     plain: Objective | None = None,
+    precision: float | None = None,
 ) -> Found:
     """Return the best point that is reached from any of the starting points.
 
@@ -85,6 +87,8 @@ def maximise(
         Told of every evaluation; returns whether to stop.
     plain : callable, optional
         Minus the objective, for a callable optimizer.
+    precision : float, optional
+        Relative change of the objective at which L-BFGS-B stops; default: SciPy's.
     """
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
@@ -112,14 +116,18 @@ def maximise(
                     best.theta, best.value, best.gradient = np.array(theta), -value, None
                 continue
             result = scipy.optimize.minimize(
-                negative, start, method="L-BFGS-B", jac=True, bounds=bounds
+                negative,
+                start,
+                method="L-BFGS-B",
+                jac=True,
+                bounds=bounds,
+                options=None if precision is None else {"ftol": precision},
             )
             if result.status == 1:  # of SciPy: too many evaluations
                 best.status = "iteration_limit"
-                warnings.warn(
+                warn_caller(
                     f"the evidence search stopped at its limit of iterations: {result.message}",
                     ConvergenceWarning,
-                    stacklevel=4,
                 )
     except _StopSearchError:
         pass
@@ -134,13 +142,12 @@ def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: A
         for bound, side, change in ((low, "lower", "Decreasing"), (high, "upper", "Increasing")):
             if low < high and np.isclose(value, bound, atol=1e-5):
                 meaning = _MEANINGS.get((name.rpartition("__")[2], side))
-                warnings.warn(
+                warn_caller(
                     f"The optimal value found for dimension {i or 0} of parameter {name} is close "
                     f"to the specified {side} bound {float(f'{np.exp(bound):.12g}')}. {change} the "
                     "bound and calling fit again may find a better value."
                     + ("" if meaning is None else f" {meaning}"),
                     ConvergenceWarning,
-                    stacklevel=3,
                 )
 
 

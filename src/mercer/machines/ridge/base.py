@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +14,12 @@ from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised
 from mercer.kernels import Kernel, Linear, Normalized, resolve
+from mercer.objects.callers import warn_caller
 from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator, TrainingData
-from ..parameters import check_choice, check_flag, check_positive
+from ..parameters import check_choice, check_flags, check_positive
 from ..progress import watched
 from ..reporting import Reported
 from .iterating import Limits
@@ -59,7 +59,7 @@ class RidgeMachine(Reported, KernelEstimator):
         return resolve(kernel, gamma, self.degree, self.coef0)
 
     def _check_parameters(self) -> None:
-        check_flag("fit_intercept", self.fit_intercept)
+        check_flags(self, "fit_intercept")
         check_choice("solver", self.solver, SOLVERS)
         check_positive("tol", self.tol)
         if self.time_limit is not None:
@@ -273,10 +273,9 @@ def warn_of_limits(certificate: Certificate, name: str) -> None:
         "precision_limit": "The kernel matrix is too ill-conditioned for float64; increase alpha.",
     }
     if certificate.status in reasons:
-        warnings.warn(
+        warn_caller(
             f"{name} stopped with status {certificate.status!r} and relative duality gap "
             f"{certificate.relative_gap:.2g} after {certificate.n_iter} iterations. "
             f"{reasons[certificate.status]}",
             ConvergenceWarning,
-            stacklevel=3,
         )

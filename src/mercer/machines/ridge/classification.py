@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
+from ..conventions import ClassifierMixin
 from ..data import check_labels
 from ..estimator import TrainingData
 from ..parameters import check_positive

@@ -24,13 +24,18 @@ from .problem import RidgeProblem, RidgeSolution
 
 Array = NDArray[np.float64]
 
+_REFINED = 1e-11  # relative duality gap to which the solution of a float32 factor is refined
+
 
 def by_cholesky(problem: RidgeProblem) -> RidgeSolution:
     """Solve by a Cholesky factor of K + N."""
-    system = problem.gram.shifted(problem.noise, problem.basis, "cholesky")
+    system = problem.gram.shifted(problem.noise, problem.basis, "cholesky", tol=_REFINED)
     assert isinstance(system, Factorised)
     coef, basis_coef = system.solve(problem.Y)
-    return RidgeSolution(coef, basis_coef, "cholesky", system.n_iter)
+    values = None
+    if system.residual is not None:
+        values = problem.Y - system.residual - problem.noise[:, None] * coef
+    return RidgeSolution(coef, basis_coef, "cholesky", system.n_iter, values=values)
 
 
 def by_lu(problem: RidgeProblem) -> RidgeSolution:

@@ -69,6 +69,8 @@ class RidgeSolution:
         "optimal", unless a limit was met: see :class:`mercer.solvers.Certificate`.
     definite : bool
         Whether the shifted matrix turned out to be positive definite.
+    values : array of shape (n, m) or None
+        K a in float64, where the solver has computed it from the coefficients.
     """
 
     coef: Array
@@ -77,3 +79,4 @@ class RidgeSolution:
     n_iter: int = 0
     status: str = "optimal"
     definite: bool = True
+    values: Array | None = None

@@ -48,7 +48,7 @@ def certificates(
         For alpha = 0, the values t without the part of the basis.
     """
     gram = problem.gram
-    values = gram.matmul(solution.coef)
+    values = gram.matmul(solution.coef) if solution.values is None else solution.values
     definiteness = gram.kernel.definiteness
     claimed = definiteness.order == 0 or (definiteness.order == 1 and problem.basis is not None)
     refuted = not solution.definite or str(definiteness) == "indefinite"

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 
 from mercer.gram import Gram, Prepared
 
+from ..conventions import RegressorMixin
 from ..data import check_several_targets
 from ..estimator import TrainingData
 from ..parameters import check_fraction, check_positive

@@ -1,0 +1,97 @@
+"""LL' + N with a pivoted Cholesky factor L of K: the preconditioner of a shifted kernel matrix.
+
+Since LL' <= K, its log-determinant is a lower bound of that of K + N, and with
+t = tr N^-1 (K - LL') the sum of it and n log(1 + t / n) is an upper bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from mercer.numerics.blas import product
+from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser, pivoted_cholesky
+
+if TYPE_CHECKING:
+    from .matrix import Gram
+
+Array = NDArray[np.float64]
+
+_NOISE = 1e-13  # residual diagonals below this share of the largest are rounding
+
+
+class LowRank:
+    """A matrix of low rank plus a diagonal, with its inverse by the formula of Woodbury.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel matrix K in float64.
+    noise : array of shape (n,)
+        The diagonal N, all positive.
+    rank : int
+        The largest rank of L. It is 0 where K turns out not to be positive semidefinite.
+    """
+
+    def __init__(self, gram: Gram, noise: Array, rank: int) -> None:
+        self.noise, self.definite = noise, True
+        self.L = np.zeros((gram.n, 0))
+        diagonal = gram.diag()
+        if rank:
+            try:
+                transposed, _, _ = pivoted_cholesky(
+                    lambda i: gram.tile([i])[0],
+                    diagonal,
+                    chooser("largest", diagonal, tol=1e-12),
+                    min(rank, gram.n),
+                    _NOISE,
+                )
+                self.L = transposed.T
+            except NegativeResidualError:  # conditionally definite, or not definite at all
+                self.definite = False
+        self._scaled = self.L / noise[:, None]
+        inner = np.eye(self.rank) + product(self.L.T, self._scaled)
+        self._inner = scipy.linalg.cholesky(inner, lower=True, check_finite=False)
+        left = np.maximum(diagonal - np.einsum("ij,ij->i", self.L, self.L), 0.0)
+        self.left = float((left / noise).sum())  # tr N^-1 (K - LL')
+
+    @property
+    def rank(self) -> int:
+        """The rank of L."""
+        return self.L.shape[1]
+
+    def solve(self, V: Array) -> Array:
+        """Return (LL' + N)^-1 V for columns (n, k)."""
+        alone = V / self.noise[:, None]
+        if not self.rank:
+            return alone
+        small = product(self._scaled.T, V)
+        small = scipy.linalg.cho_solve((self._inner, True), small, check_finite=False)
+        return alone - product(self._scaled, small)
+
+    def inverse_factors(self) -> tuple[Array, Array]:
+        """Return U and V with (LL' + N)^-1 = N^-1 - UV'."""
+        small = scipy.linalg.cho_solve((self._inner, True), self._scaled.T, check_finite=False)
+        return small.T, self._scaled
+
+    def logdet(self) -> float:
+        """Return log det(LL' + N)."""
+        return float(np.log(self.noise).sum() + 2.0 * np.log(np.diagonal(self._inner)).sum())
+
+    def draw(self, rng: np.random.Generator, k: int) -> Array:
+        """Return k random vectors z with E zz' = LL' + N =: P and z'P^-1 z = n, as columns.
+
+        Vectors of one length have less scatter than normal ones, whose directions they have.
+        """
+        Z = np.sqrt(self.noise)[:, None] * rng.standard_normal((len(self.noise), k))
+        Z += product(self.L, rng.standard_normal((self.rank, k)))
+        lengths = np.einsum("ij,ij->j", Z, self.solve(Z))
+        return Z * np.sqrt(len(self.noise) / lengths)
+
+    def bounds(self) -> tuple[float, float]:
+        """Return bounds of log det(K + N), for a positive semidefinite K."""
+        n, low = len(self.noise), self.logdet()
+        return low, low + n * float(np.log1p(self.left / n))

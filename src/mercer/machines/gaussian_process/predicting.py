@@ -1,0 +1,287 @@
+"""What Gaussian process regressors share: targets, noise, predictions, samples, densities."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.base import MultiOutputMixin
+from sklearn.utils import check_random_state
+
+from mercer.kernels import Kernel
+from mercer.objects.parameters import is_number
+from mercer.objects.validation import count
+
+from ..conventions import RegressorMixin
+from ..data import check_several_targets
+from ..errors import ParameterError
+from ..parameters import check_positive
+from .covariance import Covariance, MercerCovariance, SklearnCovariance
+from .mean_basis import mean_basis
+from .posterior import predict_in_blocks
+from .process import ProcessEstimator
+
+Array = NDArray[np.float64]
+
+
+class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
+    """Base class of Gaussian process regressors.
+
+    A subclass keeps in `_posterior` what predictions need (see `Posterior`), in `_covariance` its
+    kernel, and names the objects whose kernel values it is a function of (`_centres`).
+    """
+
+    alpha: Any
+    normalize_y: bool
+    n_targets: int | None = None
+    basis: Any = None
+    y_train_: Array
+    _posterior: Any
+    _covariance: Covariance
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False  # before a fit the prior is predicted
+        return tags
+
+    @property
+    def _centres(self) -> Any:
+        """The objects whose kernel values predictions are made of."""
+        raise NotImplementedError
+
+    # -- targets and noise ------------------------------------------------------------------
+
+    def _training_data(self, X: Any, y: Any) -> tuple[Any, Array, Any]:
+        """Return checked objects, targets and the kernel bound to the objects."""
+        if not self._foreign:
+            data, kernel = self._enter(X, y)
+            assert data.y is not None
+            refuse_unpenalised(kernel, self.basis)
+            return data.X, data.y, kernel
+        X, y = self._sklearn_rows(X, y, reset=True, multi_output=True, y_numeric=True)
+        return X, np.asarray(y, dtype=np.float64), self._own_sklearn_kernel(fixed=False)
+
+    def _check_noise(self) -> None:
+        """Refuse variances of the noise that have no meaning."""
+        if is_number(self.noise):
+            check_positive("noise", self.noise)
+            if self._foreign:
+                raise ParameterError(
+                    "noise belongs to kernels of mercer; add a WhiteKernel to a kernel of "
+                    "scikit-learn."
+                )
+        elif self.noise is not None:
+            raise ParameterError(f"noise must be a positive number or None; got {self.noise!r}.")
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
+            raise ParameterError("alpha must be finite and at least 0.")
+
+    def _check_target(self, y: Any, n_samples: int) -> Array:
+        return check_several_targets(self, y, n_samples)
+
+    def _normalised(self, y: Array) -> Array:
+        """Return the targets as they are fitted, and keep mean and scale."""
+        seen = y.shape[1] if y.ndim == 2 else 1
+        if self.n_targets is not None and seen != self.n_targets:
+            raise ValueError(
+                "The number of targets seen in `y` is different from the parameter "
+                f"`n_targets`. Got {seen} != {self.n_targets}."
+            )
+        shape: Any = (y.shape[1],) if y.ndim == 2 else 1
+        self._y_train_mean, self._y_train_std = np.zeros(shape), np.ones(shape)
+        if not self.normalize_y:
+            return np.copy(y)
+        mean, std = np.mean(y, axis=0), np.atleast_1d(np.std(y, axis=0))
+        std[std <= 10.0 * np.finfo(float).eps * np.abs(np.atleast_1d(mean))] = 1.0
+        std[std == 0.0] = 1.0
+        self._y_train_mean, self._y_train_std = mean, std if y.ndim == 2 else std[0]
+        return (y - self._y_train_mean) / self._y_train_std
+
+    def _checked_alpha(self, n: int) -> Array:
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.ndim > 1 or (alpha.ndim == 1 and len(alpha) not in (1, n)):
+            raise ValueError(
+                "alpha must be a scalar or an array with same number of entries as y. "
+                f"({len(alpha)} != {n})"
+            )
+        return np.broadcast_to(alpha, (n,)).astype(np.float64)
+
+    # -- predictions ------------------------------------------------------------------------
+
+    @overload
+    def predict(
+        self,
+        X: Any,
+        return_std: Literal[False] = False,
+        return_cov: Literal[False] = False,
+        include_noise: bool = True,
+    ) -> Array: ...
+
+    @overload
+    def predict(
+        self, X: Any, return_std: bool = ..., return_cov: bool = ..., include_noise: bool = True
+    ) -> Any: ...
+
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        include_noise: bool = True,
+    ) -> Any:
+        """Return the posterior mean, with standard deviations or covariances; or the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Objects.
+        return_std, return_cov : bool, default=False
+            What to return beside the mean; at most one of them.
+        include_noise : bool, default=True
+            Whether the variance is that of a new observation, which contains ``noise`` and a
+            WhiteKernel (as in scikit-learn, but not alpha), or that of the latent function.
+
+        Returns
+        -------
+        mean, std or cov : arrays
+            Of shape (n_samples,) or (n_samples, n_targets); covariances of shape
+            (n_samples, n_samples) or (n_samples, n_samples, n_targets).
+        """
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+        if "_posterior" not in self.__dict__:
+            return self._prior(X, return_std, return_cov, include_noise)
+        X = self._queries(X)
+        functions = mean_basis(self.basis, X)
+        covariance, posterior = self._covariance, self._ready_posterior()
+        if return_cov:
+            rows = covariance.cross(X, self._centres)
+            mean = posterior.mean(rows, functions)
+            spread = posterior.covariance(covariance.matrix(X, include_noise), rows, functions)
+            return self._unscaled(mean), _by_target(spread, self._y_train_std)
+        mean, variance = predict_in_blocks(
+            posterior,
+            covariance,
+            X,
+            self._centres,
+            functions,
+            variances=return_std,
+            noise=include_noise,
+        )
+        if variance is None:
+            return self._unscaled(mean)
+        return self._unscaled(mean), np.sqrt(_by_target(variance, self._y_train_std))
+
+    def _unscaled(self, mean: Array) -> Array:
+        mean = self._y_train_std * mean + self._y_train_mean
+        return mean[:, 0] if mean.shape[1] == 1 else mean
+
+    def _ready_posterior(self) -> Any:
+        """Return what predictions need."""
+        return self._posterior
+
+    def _prior_noise(self) -> float | None:
+        """Return the noise variance before a fit."""
+        return self.noise
+
+    def _prior(self, X: Any, std: bool, cov: bool, noise: bool) -> Any:
+        """Return mean 0 and the covariances of the prior."""
+        if self._foreign:
+            X = self._sklearn_rows(X, reset=False)
+            kernel = self._own_sklearn_kernel(fixed=True)
+            covariance: Covariance = SklearnCovariance(kernel)
+        else:
+            kernel, X = self._resolved_kernel()._bound_to(X)
+            covariance = MercerCovariance(kernel, [], self._prior_noise())
+        m = 1 if self.n_targets is None else self.n_targets
+        mean = np.zeros((count(X), m))
+        mean = mean[:, 0] if m == 1 else mean
+        ones = np.ones(m)
+        if cov:
+            return mean, _by_target(covariance.matrix(X, noise), ones)
+        if std:
+            return mean, np.sqrt(_by_target(covariance.diagonal(X, noise), ones))
+        return mean
+
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, include_noise: bool = True
+    ) -> Array:
+        """Draw functions from the posterior, or from the prior before a fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features), or objects
+            Where the functions are evaluated.
+        n_samples : int, default=1
+            Number of functions.
+        random_state : int, RandomState or None, default=0
+            Draws the functions.
+        include_noise : bool, default=True
+            Whether to draw observations, with ``noise`` and a WhiteKernel, or latent functions.
+
+        Returns
+        -------
+        array of shape (n_X, n_samples) or (n_X, n_targets, n_samples)
+            Values.
+        """
+        rng = check_random_state(random_state)
+        mean, cov = self.predict(X, return_cov=True, include_noise=include_noise)
+        if mean.ndim == 1:
+            return _draws(rng, mean, cov, n_samples)
+        parts = [
+            _draws(rng, mean[:, t], cov[..., t], n_samples)[:, None] for t in range(mean.shape[1])
+        ]
+        return np.hstack(parts)
+
+    def score_samples(self, X: Any, y: Any = None) -> Array:
+        """Return the log predictive density of each target, or its expected value without targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Objects.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets; None gives the expected value -1/2 log(2 pi e variance), minus the entropy of
+            the prediction.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+            Log densities, with the noise of a new observation; alpha counts where it is a number.
+        """
+        self._require_fit()
+        mean, std = self.predict(X, return_std=True)
+        extra = float(self.alpha) if np.ndim(self.alpha) == 0 else 0.0
+        scale = self._y_train_std if mean.ndim == 2 else np.ravel(self._y_train_std)[0]
+        variance = std**2 + extra * np.square(scale)
+        if y is None:
+            return -0.5 * (np.log(2.0 * np.pi * variance) + 1.0)
+        y = check_several_targets(self, y, len(mean)).reshape(mean.shape)
+        return -0.5 * (np.log(2.0 * np.pi * variance) + (y - mean) ** 2 / variance)
+
+
+def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:
+    """Refuse a conditionally definite kernel whose polynomials are not in the basis."""
+    order = kernel.definiteness.order
+    enough = order in (0, None) or callable(basis) or basis == "linear"
+    if not enough and not (order == 1 and basis == "constant"):
+        needed = "constant" if order == 1 else "linear"
+        raise ValueError(
+            f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an unpenalised "
+            f'mean. Use basis="{needed}".'
+        )
+
+
+def _by_target(values: Array, std: Any) -> Array:
+    """Return variances or covariances in the units of the targets, a last axis for several."""
+    scaled = values[..., None] * np.square(np.atleast_1d(std))
+    return scaled[..., 0] if scaled.shape[-1] == 1 else scaled
+
+
+def _draws(rng: Any, mean: Array, cov: Array, n: int) -> Array:
+    """Return samples of a normal distribution whose covariance may be singular."""
+    values, vectors = scipy.linalg.eigh(cov, check_finite=False)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return mean[:, None] + root @ rng.standard_normal((len(mean), n))

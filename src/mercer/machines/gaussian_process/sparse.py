@@ -1,0 +1,262 @@
+"""Gaussian process regression with inducing points, for many samples."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.gram.shifted import NotDefiniteError
+from mercer.kernels import RBF, Kernel
+from mercer.kernels.white import contains_white
+from mercer.objects.parameters import integer
+from mercer.solvers import Certificate
+
+from ..errors import ParameterError
+from ..parameters import check_flags
+from .covariance import SklearnCovariance
+from .evidence_interval import evidence_interval
+from .inducing_search import InducingSearch, Samples
+from .posterior import InducingPosterior
+from .predicting import ProcessRegressor
+from .search import warn_of_bounds
+
+Array = NDArray[np.float64]
+
+
+class SparseGaussianProcessRegressor(ProcessRegressor):
+    r"""Gaussian process regression with inducing points: O(n m^2) operations for m of them.
+
+    The prior is f ~ GP(0, k), the observations are y_i = f(x_i) + noise. The posterior is the best
+    one that depends on the samples through the values of f at m inducing points, which are chosen
+    among the samples by pivoted Cholesky. Hyper-parameters maximise Titsias' lower bound of the
+    log evidence. The certificate is an interval that contains the log evidence itself.
+
+    Parameters
+    ----------
+    kernel : Kernel, scikit-learn kernel, str or None, default=None
+        The covariance; see :class:`GaussianProcessRegressor`. None is ``1.0 * RBF()``.
+    n_inducing : int, default=100
+        The largest number of inducing points; fewer are taken where they explain the kernel
+        matrix to 12 digits.
+    alpha : float or array of shape (n_samples,), default=1e-10
+        Variance of the noise of each sample, which is not optimised.
+    noise : float, "auto" or None, default="auto"
+        Starting value of a noise variance that is optimised with the kernel. "auto" is a tenth of
+        the variance of the targets, and None for kernels that have white noise as a part and for
+        scikit-learn's.
+    optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
+        None keeps the hyper-parameters. A callable has scikit-learn's signature.
+    n_restarts_optimizer : int, default=0
+        Further starting points, drawn log-uniformly within the bounds.
+    optimize_inducing : bool, default=False
+        Whether to move the inducing points, rows of numbers, to where the bound is largest, after
+        the search for hyper-parameters and together with them. Needs a kernel that states its
+        derivatives by the rows: RBF, Matern, RationalQuadratic, Exponential, Laplacian, Linear,
+        and their sums, products and multiples.
+    normalize_y : bool, default=False
+        Whether to centre the targets and scale them to unit variance for the fit.
+    random_state : int, RandomState or None, default=None
+        Draws starting points, and the parts of many samples that the first search and the choice of
+        inducing points look at.
+    bounds : None, "fixed" or dict, default=None
+        Bounds for parameters of a mercer kernel; see :class:`GaussianProcessRegressor`.
+    log_prior : callable, default=None
+        A function of theta that returns a log density and its gradient, which is added.
+    time_limit : float, default=None
+        Seconds for search and certificate; the best point so far is kept.
+    verbose : bool or int, default=False
+        2 prints a line per evaluation of the bound.
+
+    Attributes
+    ----------
+    kernel_ : kernel
+        The kernel with its hyper-parameters.
+    noise_ : float
+        The noise variance found, 0 without ``noise``.
+    theta_, bounds_ : array of shape (p,) and (p, 2)
+        Logarithms of the hyper-parameters and their bounds.
+    parameter_names_ : list of str
+        Names of the entries of ``theta_``.
+    fixed_parameters_ : list of str
+        Continuous parameters of the kernel that were not optimised because the kernel states no
+        derivative or they are not positive.
+    inducing_points_ : objects
+        The inducing points.
+    inducing_indices_ : array of shape (m,) or None
+        Their positions among the samples; None where they were moved.
+    alpha_ : array of shape (m,) or (m, n_targets)
+        Coefficients of the posterior mean, a function of k(x, z) for the inducing points z.
+    jitter_ : float
+        What was added to the diagonal of the covariance of the inducing points. It makes the
+        bound smaller, never larger than the log evidence.
+    lower_bound_ : float
+        Titsias' bound, of the normalised targets.
+    certificate_ : Certificate
+        ``dual <= log evidence <= primal`` at ``kernel_``, of the normalised targets;
+        ``kkt_violation`` is the largest entry of the projected gradient of the bound, with status
+        "stationary", because the bound is not concave.
+
+    Notes
+    -----
+    Memory: n m numbers where they fit, blocks of rows otherwise; the n x n matrix is evaluated in
+    tiles for the certificate, by conjugate gradients that stop when their part of the interval is
+    small. The training data are not kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SparseGaussianProcessRegressor
+    >>> X = np.linspace(0.0, 10.0, 200)[:, None]
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=200)
+    >>> model = SparseGaussianProcessRegressor(n_inducing=20).fit(X, y)
+    >>> model.certificate_.gap < 0.1
+    True
+    >>> round(model.noise_ ** 0.5, 1)
+    0.1
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        n_inducing: int = 100,
+        *,
+        alpha: Any = 1e-10,
+        noise: Any = "auto",
+        optimizer: Any = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        optimize_inducing: bool = False,
+        normalize_y: bool = False,
+        random_state: Any = None,
+        bounds: Any = None,
+        log_prior: Any = None,
+        time_limit: float | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.kernel = kernel
+        self.n_inducing = n_inducing
+        self.alpha = alpha
+        self.noise = noise
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.optimize_inducing = optimize_inducing
+        self.normalize_y = normalize_y
+        self.random_state = random_state
+        self.bounds = bounds
+        self.log_prior = log_prior
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    # -- the door ---------------------------------------------------------------------------
+
+    @property
+    def _foreign(self) -> bool:
+        return self.kernel is not None and super()._foreign
+
+    def _resolved_kernel(self) -> Kernel:
+        return 1.0 * RBF() if self.kernel is None else super()._resolved_kernel()
+
+    def _check_parameters(self) -> None:
+        self._check_search()
+        integer(self.n_inducing, "n_inducing", minimum=1)
+        check_flags(self, "normalize_y")
+        check_flags(self, "optimize_inducing")
+        if not (isinstance(self.noise, str) and self.noise == "auto"):
+            self._check_noise()
+        if np.min(self.alpha) <= 0.0 and self.noise is None:
+            raise ParameterError("inducing points need noise: give alpha > 0 or noise.")
+
+    def _first_noise(self, kernel: Any, y: Array) -> float | None:
+        """Return the starting value of the noise variance."""
+        if not isinstance(self.noise, str):
+            return self.noise
+        if self._foreign or contains_white(kernel):
+            return None
+        return 0.1 * (float(np.var(y, axis=0).mean()) or 1.0)
+
+    def _prior_noise(self) -> float | None:
+        return 0.1 if isinstance(self.noise, str) and not self._foreign else self.noise
+
+    @property
+    def _centres(self) -> Any:
+        return self.inducing_points_
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit hyper-parameters, inducing points and posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Training objects.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._check_parameters()
+        began = time.perf_counter()
+        with self._all_or_nothing():
+            X, y, kernel = self._training_data(X, y)
+            if not self._foreign and kernel.pairwise:
+                raise ParameterError(
+                    "inducing points need objects, not a precomputed matrix: pass the objects and "
+                    "a kernel."
+                )
+            y = self._normalised(y)
+            covariance = self._covariance_of(kernel, self._first_noise(kernel, y))
+            if isinstance(covariance, SklearnCovariance):
+                covariance.require_counterpart()
+            samples = Samples(X, y if y.ndim == 2 else y[:, None], self._checked_alpha(len(y)))
+            search = InducingSearch(self, covariance, samples, began)
+            try:
+                search.run()
+            except NotDefiniteError as error:
+                raise np.linalg.LinAlgError(f"{error} Try gradually increasing alpha.") from error
+            interrupted = self._conclude(search, y.ndim == 1)
+        if search.found is not None:
+            warn_of_bounds(search.covariance.labels, self.theta_, self.bounds_)
+        if interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _conclude(self, search: InducingSearch, flat: bool) -> bool:
+        """Keep the posterior with its certificate; return whether Ctrl-C was pressed."""
+        covariance, samples, at = search.covariance, search.samples, search.at
+        self.kernel_, self._covariance = covariance.kernel, covariance
+        self.theta_, self.bounds_ = covariance.theta, covariance.bounds
+        self.parameter_names_ = [
+            name if i is None else f"{name}[{i}]" for name, i in covariance.labels
+        ]
+        self.noise_ = float(covariance.noise or 0.0)
+        self.jitter_ = at.system.jitter
+        self.inducing_points_ = at.system.Z
+        self.inducing_indices_ = search.positions
+        self._posterior = InducingPosterior(at.system.L, at.system.M, at.coef)
+        self.alpha_ = at.coef[:, 0] if flat else at.coef
+        self.lower_bound_ = at.value
+        by_keyboard = search.found is not None and search.found.by_keyboard
+        over = search.over if not by_keyboard else lambda: True
+        proof = evidence_interval(covariance.gram(samples.X), at, samples.Y, over)
+        status, violation, n_iter = search.outcome()
+        gap = proof.upper - proof.lower
+        self.certificate_ = Certificate(
+            "interrupted" if proof.interrupted else status,
+            proof.upper,
+            proof.lower,
+            gap,
+            gap / proof.size,
+            violation,
+            n_iter=n_iter,
+            n_kernel_values=proof.n_iter * len(samples.Y) ** 2,
+            seconds=time.perf_counter() - search.began,
+            rounding=proof.rounding,
+            n_problems=samples.Y.shape[1],
+        )
+        return by_keyboard or proof.interrupted

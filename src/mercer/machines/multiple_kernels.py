@@ -1,0 +1,584 @@
+r"""Multiple kernel learning: a support vector machine that weighs its kernels.
+
+Minimise over the weights d and the functions f_m of M kernels
+
+    1/2 sum_m |f_m|^2 / d_m + C sum_i s_i l(y_i, sum_m f_m(x_i) + b),    d >= 0, |d|_p <= 1,
+
+which is jointly convex. For given d it is the machine J(d) with the kernel sum_m d_m k_m, with
+gradient dJ/dd_m = -q_m / 2, q_m = beta'K_m beta. The dual is
+
+    maximise over beta   (linear terms of the machine's dual) - 1/2 |q(beta)|_p*,   1/p + 1/p* = 1,
+
+so the coefficients of any such machine give a lower bound, and
+
+    gap = primal value of the machine at d - (its dual value + 1/2 d'q - 1/2 |q|_p*)
+
+is a bound on how far weights and machine together are from the optimum. Several binary problems
+share the weights: primal values, duals and q are sums over them.
+
+p = 1 makes most weights 0. It is solved by reduced gradients as in A. Rakotomamonjy, F. Bach,
+S. Canu, Y. Grandvalet, "SimpleMKL", JMLR 9, 2008; p > 1 by the closed update of M. Kloft, U.
+Brefeld, S. Sonnenburg, A. Zien, "lp-norm multiple kernel learning", JMLR 12, 2011; p = inf is the
+plain sum.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.gram import Gram
+from mercer.gram.available_memory import available_bytes
+from mercer.kernels import RBF, Kernel
+from mercer.solvers import Certificate
+
+from .parameters import check_flags, check_positive
+from .svc import SVC
+from .svr import SVR
+
+Array = NDArray[np.float64]
+
+_FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+"""Widths of the Gaussians that stand for ``kernels=None``, as factors of the rule "scale"."""
+
+_INNER = 0.1
+"""Gap of a machine, relative to that of the whole problem."""
+
+_EXACT = 1000
+"""Rows up to which machines are solved to the last digits, which costs them little."""
+
+_SMALL = 1e-10
+"""Weights below this share of the largest one are 0."""
+
+
+@dataclass
+class _State:
+    """A machine at some weights."""
+
+    weights: Array
+    value: float  # of the dual, J(d) up to the gap of the machine
+    q: Array
+    primal: float
+
+    def bound(self, norm: float) -> float:
+        """Return the lower bound on the optimum over weights and machines."""
+        return self.value + 0.5 * float(self.weights @ self.q) - 0.5 * dual_norm(self.q, norm)
+
+
+def dual_norm(q: Array, p: float) -> float:
+    """Return |q|_p* for q >= 0, with 1/p + 1/p* = 1."""
+    if p == 1.0:
+        return float(q.max())
+    if math.isinf(p):
+        return float(q.sum())
+    largest = float(q.max())
+    if largest <= 0.0:
+        return 0.0
+    dual = p / (p - 1.0)
+    return largest * float(np.sum((q / largest) ** dual)) ** (1.0 / dual)
+
+
+class _MultipleKernels(BaseEstimator):
+    """What classification and regression share: the search for the weights."""
+
+    kernels: Sequence[Kernel] | None
+    norm: float
+    normalise: bool
+    tol: float
+    max_iter: int
+    time_limit: float | None
+
+    machine_: Any
+
+    def _machine(self, kernel: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernels = [RBF()] if self.kernels is None else list(self.kernels)
+        if kernels and all(isinstance(k, Kernel) for k in kernels):
+            tags.input_tags = get_tags(self._machine(_total(kernels))).input_tags
+        return tags
+
+    def _accuracy(self, n: int) -> dict[str, float]:
+        return {"tol": 1e-9} if n <= _EXACT else {"gap_tol": _INNER * self.tol}
+
+    def _checked_kernels(self) -> list[Kernel]:
+        if self.kernels is None:
+            return [RBF()]
+        kernels = list(self.kernels)
+        if not kernels or not all(isinstance(k, Kernel) for k in kernels):
+            raise TypeError(
+                f"kernels must be a list of kernels of mercer.kernels; got {self.kernels!r}."
+            )
+        for kernel in kernels:
+            if not kernel.definiteness.is_psd:
+                raise ValueError(
+                    f"{kernel!r} is not known to be positive semidefinite; the problem of the "
+                    "weights would not be convex."
+                )
+        return kernels
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights and train the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        begin = perf_counter()
+        check_positive("tol", self.tol)
+        check_flags(self, "normalise", "fit_intercept")
+        if not float(self.norm) >= 1.0:
+            raise ValueError(f"norm must be at least 1, or infinity; got {self.norm!r}.")
+        kernels = self._checked_kernels()
+        door = self._machine(_total(kernels))
+        door._check_parameters()
+        data, _ = door._enter(X, y, sample_weight)
+        door._pose(data.y, data.weight, data.n, fitting=True)  # refuses a single class
+        kernels = [k._bound_to_valid(data.X, data.weight, data.names) for k in kernels]
+        if self.kernels is None:
+            width = float(kernels[0].gamma)  # type: ignore[attr-defined]
+            kernels = [RBF(factor * width) for factor in _FACTORS]
+        search = _Search(self, kernels, data, begin)
+        state = search.run()
+        weights = np.where(state.weights > _SMALL * state.weights.max(), state.weights, 0.0)
+        self.kernels_, self.scales_, self.weights_ = kernels, search.scales, weights
+        self.n_iter_ = search.n_machines
+        self.kernel_ = _total(
+            [float(w / s) * k for w, s, k in zip(weights, search.scales, kernels, strict=True) if w]
+        )
+        self.machine_ = self._machine(self.kernel_, **self._accuracy(data.n))
+        self.machine_.fit(X, y, sample_weight=sample_weight)
+        self.certificate_ = search.certificate(self.machine_, weights)
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self.machine_, name):
+                setattr(self, name, getattr(self.machine_, name))
+        if self.certificate_.status != "optimal":
+            warnings.warn(
+                f"{type(self).__name__} stopped with status {self.certificate_.status!r} and "
+                f"relative gap {self.certificate_.relative_gap:.2g}. Raise max_iter or time_limit, "
+                "or use a larger tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predictions of the machine with the weighted kernels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels or values.
+        """
+        check_is_fitted(self, "machine_")
+        return np.asarray(self.machine_.predict(X))
+
+
+class _Search:
+    """The search for the weights, on the kernel matrices of one set of samples."""
+
+    def __init__(self, owner: Any, kernels: list[Kernel], data: Any, begin: float) -> None:
+        self.owner, self.data, self.began = owner, data, begin
+        self.norm = float(owner.norm)
+        n = data.n
+        if len(kernels) * 8.0 * n * n > available_bytes():
+            raise MemoryError(
+                f"{len(kernels)} kernel matrices of {n} rows need "
+                f"{len(kernels) * 8.0 * n * n / 2**30:.1f} GB. Use fewer rows or kernels."
+            )
+        self.matrices = [np.asarray(Gram(k, data.views, dtype="float64").tile()) for k in kernels]
+        self.scales = np.ones(len(kernels))
+        if owner.normalise:
+            # The variance in feature space: kernels of any size start with the same chances.
+            s = np.ones(n) if data.weight is None else data.weight
+            s = s / s.sum()
+            sizes = [float(s @ np.diagonal(K)) for K in self.matrices]
+            spread = [size - float(s @ K @ s) for size, K in zip(sizes, self.matrices, strict=True)]
+            self.scales = np.array(
+                [v if v > 1e-12 * t else (t or 1.0) for v, t in zip(spread, sizes, strict=True)]
+            )
+            self.matrices = [K / s for K, s in zip(self.matrices, self.scales, strict=True)]
+        self.until = None if owner.time_limit is None else begin + float(owner.time_limit)
+        self.inner = owner._machine("precomputed", **owner._accuracy(n))
+        self.inner.set_params(warm_start=True)
+        self.n_machines = 0
+        self.stopped: str | None = None
+        self.best: _State | None = None
+        # The coefficients of any machine bound the optimum from below, not only those of the best:
+        # where several are optimal, one machine may have a poor bound.
+        self.bound = -math.inf
+
+    def at(self, weights: Array) -> _State:
+        """Return the machine at some weights."""
+        K = np.zeros_like(self.matrices[0])
+        for w, matrix in zip(weights, self.matrices, strict=True):
+            if w:
+                K += w * matrix
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the final machine says it again
+            self.inner.fit(K, self.data.y, sample_weight=self.data.weight)
+        self.n_machines += 1
+        proof = self.inner.certificate_
+        state = _State(weights, float(proof.dual), self.squares(self.inner), float(proof.primal))
+        self.bound = max(self.bound, state.bound(self.norm))
+        if self.best is None or state.primal < self.best.primal:
+            self.best = state
+        return state
+
+    def squares(self, machine: Any, rows: Any = None) -> Array:
+        """Return q_m = sum over the problems of beta'K_m beta."""
+        beta = np.atleast_2d(machine._problem_coef())
+        support = machine.support_ if rows is None else rows
+        inside = np.ix_(support, support)
+        found = [float(np.einsum("pi,ij,pj->", beta, K[inside], beta)) for K in self.matrices]
+        return np.maximum(np.array(found), 0.0)
+
+    def run(self) -> _State:
+        """Return the best machine and its weights."""
+        m = len(self.matrices)
+        if math.isinf(self.norm) or m == 1:
+            return self.at(np.ones(m))
+        state = self.at(np.full(m, m ** (-1.0 / self.norm)))
+        if self.norm == 1.0:
+            state = self._reduced_gradients(state)
+            if not self._done():  # a corner, where the gradient is not unique
+                state = self.at(_on_simplex(0.9 * state.weights + 0.1 / m))
+        self._updates(state)
+        assert self.best is not None
+        return self.best
+
+    def _done(self) -> bool:
+        """Return whether the gap is small enough, or a limit was reached."""
+        assert self.best is not None
+        if self.best.primal - self.bound <= 0.5 * self.owner.tol * abs(self.best.primal):
+            return True
+        if self.n_machines >= self.owner.max_iter:
+            self.stopped = "iteration_limit"
+        elif self.until is not None and perf_counter() > self.until:
+            self.stopped = "time_limit"
+        return self.stopped is not None
+
+    def _updates(self, state: _State) -> None:
+        """Alternate between machine and weights: d_m ~ |f_m|^(2 / (p + 1))."""
+        while not self._done():
+            lengths = state.weights * np.sqrt(state.q)
+            powers = lengths ** (2.0 / (self.norm + 1.0))
+            size = float(np.sum(powers**self.norm)) ** (1.0 / self.norm)
+            if not size > 0.0:
+                return
+            state = self.at(powers / size)
+
+    def _reduced_gradients(self, state: _State) -> _State:
+        """Descend on the simplex along reduced gradients, kernels leaving one by one."""
+        while not self._done():
+            direction = self._direction(state)
+            if not direction.any():
+                break
+            before = state.value
+            state = self._along(state, direction)
+            if state.value >= before - 1e-14 * abs(before):
+                break
+        return state
+
+    @staticmethod
+    def _direction(state: _State) -> Array:
+        d, gradient = state.weights, -0.5 * state.q
+        largest = int(np.argmax(d))
+        reduced = gradient - gradient[largest]
+        direction = np.where((d <= 0.0) & (reduced > 0.0), 0.0, -reduced)
+        direction[largest] = 0.0
+        direction[largest] = -direction.sum()
+        return direction
+
+    def _along(self, state: _State, direction: Array) -> _State:
+        """Go as far as the value falls: to the faces of the simplex, then to a minimum before."""
+        while True:
+            shrinking = direction < 0.0
+            if not shrinking.any():
+                return state
+            rooms = np.full(len(direction), np.inf)
+            rooms[shrinking] = -state.weights[shrinking] / direction[shrinking]
+            blocked = int(np.argmin(rooms))
+            longest = float(rooms[blocked])
+            full = self.at(_on_simplex(state.weights + longest * direction, blocked))
+            slope = float(-0.5 * full.q @ direction)
+            if full.value > state.value or slope > 0.0:
+                return self._line(state, direction, longest, full)
+            # Still falling at the face: the kernel leaves, and the rest goes on in its direction.
+            state, largest = full, int(np.argmax(full.weights))
+            if self._done():
+                return state
+            direction = direction.copy()
+            direction[largest] += direction[blocked]
+            direction[blocked] = 0.0
+
+    def _line(self, state: _State, direction: Array, longest: float, full: _State) -> _State:
+        """Find a zero of the slope of a convex function between two machines by false position."""
+        steep = float(-0.5 * state.q @ direction)
+        low, high = 0.0, longest
+        low_slope, high_slope = steep, max(float(-0.5 * full.q @ direction), 1e-300)
+        best = state if state.value <= full.value else full
+        for _ in range(20):
+            share = low_slope / (low_slope - high_slope)
+            step = low + min(max(share, 0.05), 0.95) * (high - low)
+            middle = self.at(_on_simplex(state.weights + step * direction))
+            slope = float(-0.5 * middle.q @ direction)
+            if middle.value < best.value:
+                best = middle
+            if abs(slope) <= 0.05 * abs(steep) or self._done():
+                return best
+            if slope < 0.0:
+                low, low_slope = step, slope
+            else:
+                high, high_slope = step, slope
+        return best
+
+    def certificate(self, machine: Any, weights: Array) -> Certificate:
+        """Return the gap of weights and machine together."""
+        proof = machine.certificate_
+        kept = self.data.kept
+        rows = machine.support_ if kept is None else np.searchsorted(kept, machine.support_)
+        state = _State(weights, float(proof.dual), self.squares(machine, rows), float(proof.primal))
+        dual = min(max(state.bound(self.norm), self.bound), state.primal)
+        gap = max(state.primal - dual, 0.0)
+        # The terms of the primal are all positive: their sum is the primal value.
+        relative = gap / abs(state.primal) if state.primal else 0.0
+        status = "optimal" if relative <= self.owner.tol else (self.stopped or "precision_limit")
+        fields = proof.to_dict() | {
+            "status": status,
+            "dual": dual,
+            "gap": gap,
+            "relative_gap": relative,
+            "seconds": perf_counter() - self.began,
+        }
+        return Certificate(**fields)
+
+
+def _on_simplex(weights: Array, zero: int | None = None) -> Array:
+    """Return weights without the rounding of a step."""
+    weights = np.where(weights < 1e-14, 0.0, weights)
+    if zero is not None:
+        weights[zero] = 0.0
+    return np.asarray(weights / weights.sum())
+
+
+def _total(kernels: Sequence[Kernel]) -> Kernel:
+    return functools.reduce(operator.add, kernels)
+
+
+class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
+    """Support vector classifier that learns the weights of several kernels.
+
+    The kernel is sum_m d_m k_m with weights d >= 0 of norm 1, chosen together with the machine: one
+    convex problem, whose duality gap is the certificate. Kernels may be of different columns
+    (``RBF(0.5).on_columns([0, 3])``), widths or kinds of objects, so that the weights say which of
+    them matter.
+
+    Parameters
+    ----------
+    kernels : list of Kernel, default=None
+        Positive semidefinite kernels; None is five Gaussians around ``gamma="scale"``.
+    C : float, default=1.0
+        Price of a unit of slack.
+    norm : float, default=1.0
+        The p of the norm of the weights. 1 makes most of them 0; larger values keep more kernels;
+        ``inf`` is the plain sum.
+    normalise : bool, default=True
+        Whether kernels are divided by their variance in feature space, so that their sizes do not
+        decide.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    tol : float, default=1e-3
+        Relative duality gap of weights and machine together.
+    max_iter : int, default=1000
+        Limit on the machines that are trained.
+    time_limit : float, default=None
+        Seconds after which the best weights so far are taken.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_kernels,)
+        The weights d of the (normalised) kernels.
+    scales_ : array of shape (n_kernels,)
+        Sizes by which the kernels were divided.
+    kernels_ : list of Kernel
+        The kernels, bound to the data.
+    kernel_ : Kernel
+        Their weighted sum.
+    machine_ : SVC
+        The machine with this kernel.
+    classes_ : array
+        The labels. Several classes share one set of weights.
+    certificate_ : Certificate
+        Primal value, dual value and gap of weights and machine together.
+    n_iter_ : int
+        Machines that were trained.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import MultipleKernelSVC
+    >>> from mercer.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> kernels = [RBF(1.0).on_columns([j]) for j in range(3)]
+    >>> model = MultipleKernelSVC(kernels, C=10.0).fit(X, np.abs(X[:, 1]) > 0.7)
+    >>> model.weights_.round(2).tolist(), model.certificate_.status
+    ([0.0, 1.0, 0.0], 'optimal')
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel] | None = None,
+        *,
+        C: float = 1.0,
+        norm: float = 1.0,
+        normalise: bool = True,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.C = C
+        self.norm = norm
+        self.normalise = normalise
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+
+    def _machine(self, kernel: Any, **more: Any) -> SVC:
+        return SVC(
+            kernel=kernel,
+            C=self.C,
+            class_weight=self.class_weight,
+            fit_intercept=self.fit_intercept,
+            dtype="float64",
+            **more,
+        )
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the values of the machine with the weighted kernels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Values.
+        """
+        check_is_fitted(self, "machine_")
+        return np.asarray(self.machine_.decision_function(X))
+
+
+class MultipleKernelSVR(RegressorMixin, _MultipleKernels):
+    """Support vector regression that learns the weights of several kernels.
+
+    As :class:`MultipleKernelSVC`, with the epsilon-insensitive loss.
+
+    Parameters
+    ----------
+    kernels : list of Kernel, default=None
+        Positive semidefinite kernels; None is five Gaussians around ``gamma="scale"``.
+    C : float, default=1.0
+        Price of a unit of deviation beyond the tube.
+    epsilon : float, default=0.1
+        Half width of the tube.
+    norm : float, default=1.0
+        The p of the norm of the weights; 1 makes most of them 0, ``inf`` is the plain sum.
+    normalise : bool, default=True
+        Whether kernels are divided by their variance in feature space.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    tol : float, default=1e-3
+        Relative duality gap of weights and machine together.
+    max_iter : int, default=1000
+        Limit on the machines that are trained.
+    time_limit : float, default=None
+        Seconds after which the best weights so far are taken.
+
+    Attributes
+    ----------
+    weights_, scales_, kernels_, kernel_, machine_, certificate_, n_iter_ : object
+        As for :class:`MultipleKernelSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import MultipleKernelSVR
+    >>> from mercer.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> kernels = [RBF(1.0).on_columns([j]) for j in range(2)]
+    >>> MultipleKernelSVR(kernels, C=10.0).fit(X, np.sin(2 * X[:, 0])).weights_.round(2).tolist()
+    [1.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel] | None = None,
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        norm: float = 1.0,
+        normalise: bool = True,
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.norm = norm
+        self.normalise = normalise
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+
+    def _machine(self, kernel: Any, **more: Any) -> SVR:
+        return SVR(
+            kernel=kernel,
+            C=self.C,
+            epsilon=self.epsilon,
+            fit_intercept=self.fit_intercept,
+            dtype="float64",
+            **more,
+        )

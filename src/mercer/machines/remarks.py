@@ -1,0 +1,82 @@
+"""Warnings about a fit that is optimal and still worth a second look.
+
+Two findings: a kernel matrix that is close to diagonal, in which every row is similar to itself
+alone (Honavar, Kernel Machines), and an intercept that is not unique, so that labels of training
+rows depend on the choice of it (Cristianini and Shawe-Taylor, section 6.1.2; Rifkin, Pontil and
+Verri, 1999).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.objects.callers import warn_caller
+
+if TYPE_CHECKING:
+    from .proving import Fitting
+
+_FEWEST = 20
+"""Rows from which on a matrix is judged."""
+
+_SAMPLE = 40
+"""Rows that are compared with each other."""
+
+_SHARE = 0.95
+"""Share of support vectors below which the matrix is not looked at: most rows were not needed."""
+
+_EMPTY = 1e-3
+"""Mean value off the diagonal, beside that on it, below which a matrix counts as diagonal."""
+
+_NARROW = 1e-6
+"""Width of an interval of intercepts that is rounding."""
+
+_MOST_PROBLEMS = 10
+"""Problems of a fit whose intercepts are looked at: of many pairs of classes some are always open,
+and a single one decides little."""
+
+
+def remark(machine: Any, fitting: Fitting) -> None:
+    """Warn about a near-diagonal kernel matrix and an intercept that decides labels."""
+    for finding in (_near_diagonal(machine, fitting), _open_intercept(machine)):
+        if finding:
+            warn_caller(f"{type(machine).__name__}: {finding}", UserWarning)
+
+
+def _near_diagonal(machine: Any, fitting: Fitting) -> str | None:
+    n = fitting.gram.n
+    if n < _FEWEST or len(machine.support_) < _SHARE * n:
+        return None
+    rows = np.linspace(0, n - 1, _SAMPLE).astype(np.intp) if n > _SAMPLE else np.arange(n)
+    values = np.abs(fitting.gram.tile(rows, rows, machine.n_jobs))
+    diagonal = float(np.trace(values))
+    ratio = (float(values.sum()) - diagonal) / (len(rows) - 1) / diagonal if diagonal > 0 else 1.0
+    if ratio >= _EMPTY:
+        return None
+    return (
+        f"the kernel matrix is close to diagonal (k(x, z) is {ratio:.1g} of k(x, x) on average), "
+        f"and {len(machine.support_)} of {n} rows are support vectors: every row is similar to "
+        "itself alone, and nothing is learned about new ones. Use a wider kernel (a smaller "
+        "gamma), scale the columns or leave out irrelevant ones; see mercer.inspection.diagnose."
+    )
+
+
+def _open_intercept(machine: Any) -> str | None:
+    """Return the warning of a classifier with a price C, where y f = 1 - excess."""
+    if not hasattr(machine, "classes_") or not hasattr(machine, "C_") or not machine.fit_intercept:
+        return None
+    if len(machine._intercept_ranges) > _MOST_PROBLEMS:
+        return None
+    half = np.diff(machine._intercept_ranges, axis=1)[:, 0] / 2
+    for p in np.flatnonzero(half > _NARROW):
+        near = np.abs(1.0 - machine._record.excess[p]) <= half[p] * (1 + 1e-9)
+        if near.any():
+            low, high = machine._intercept_ranges[p]
+            return (
+                f"the intercept is not unique: every value from {low:.4g} to {high:.4g} is "
+                "optimal, because no support vector lies strictly inside its bounds, and the "
+                f"labels of {int(near.sum())} training rows depend on it. The middle is taken "
+                "(intercept_range_ holds the interval). Use a larger C."
+            )
+    return None

@@ -1,0 +1,71 @@
+"""Pictures of regularisation paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._style import BLUE, FAINT, VERMILION, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> Axes:
+    """Draw the coefficients of all training rows along a regularisation path.
+
+    The lines are straight between breakpoints on a linear scale; C has a logarithmic one. Ticks at
+    the lower edge are the breakpoints.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+        What ``mercer.selection.regularization_path`` returned.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+    most : int, default=300
+        Number of values, at most, at which the lines are drawn.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from mercer import SVC
+    >>> from mercer.data import lfd_toy
+    >>> from mercer.plots import coefficient_path
+    >>> from mercer.selection import regularization_path
+    >>> axes = coefficient_path(regularization_path(SVC(kernel="linear"), *lfd_toy()))
+    >>> axes.get_xlabel(), len(axes.lines) >= 4
+    ('C', True)
+    """
+    ax = new_axes(ax, figsize=(7.0, 4.2))
+    breaks = np.sort(path.breakpoints[np.isfinite(path.breakpoints)])
+    over_cost = path.parameter == "C"
+    if over_cost:
+        breaks = breaks[breaks > 0]
+        low, high = 0.5 * breaks[0], breaks[-1]
+        if np.isinf(path.breakpoints[-1]):
+            high *= 2.0
+        ax.set_xscale("log")
+        grid = np.geomspace(low, high, most)
+    else:
+        grid = np.linspace(breaks[0], breaks[-1], most)
+    chosen = breaks[np.unique(np.linspace(0, len(breaks) - 1, most).astype(int))]
+    values = np.unique(np.concatenate([grid, chosen]))
+    coef = np.array([path.at(value).coef for value in values])
+    for line in coef.T:
+        if not line.any():
+            continue
+        ax.plot(values, line, color=BLUE if line.sum() > 0 else VERMILION, lw=0.8, alpha=0.8)
+    ax.plot(breaks, np.full(len(breaks), coef.min()), "|", color=FAINT, ms=6)
+    ax.axhline(0.0, color=FAINT, lw=0.8, zorder=0)
+    ax.set_xlabel(path.parameter)
+    ax.set_ylabel("signed coefficient")
+    ax.set_title(f"{len(path.breakpoints)} breakpoints")
+    tidy(ax)
+    return ax

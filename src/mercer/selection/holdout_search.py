@@ -1,0 +1,301 @@
+"""Selection by a validation set: train every candidate, keep the one of least validation risk.
+
+    beta = argmin over beta' of R_valid[f(alpha(beta'), beta')],
+    alpha(beta) = argmin over alpha' of the training objective at beta
+
+(A. Smola, *Learning with Kernels*, 1998, (7.3) and (7.4)): the structural parameters beta are those
+of the grid, alpha are the coefficients that a fit determines.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from importlib import import_module
+from numbers import Real
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier
+from sklearn.utils import indexable
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+
+from mercer.objects.validation import count
+
+from .cost import Cost
+from .holdout import check_share, parts_of, selection_deviation
+from .search import GridSearchCV
+
+_LARGE = 0.1
+"""Deviation that the choice among the candidates alone may add before a search warns of it."""
+
+
+class ValidationSetWarning(UserWarning):
+    """The grid is large for the validation set, so the risk of the chosen candidate is uncertain.
+
+    Examples
+    --------
+    >>> from mercer.selection import ValidationSetWarning
+    >>> issubclass(ValidationSetWarning, UserWarning)
+    True
+    """
+
+
+class HoldoutSearchCV(GridSearchCV):
+    """Search over all combinations of parameter values with one validation set.
+
+    Candidates are trained on one part of the data, the one with the least mean cost on the
+    validation part is chosen, and a third part, if asked for, estimates its risk. The fits share
+    kernel matrices and solutions as in :class:`GridSearchCV`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator, or a pipeline that ends in one.
+    param_grid : dict or list of dict
+        Values to try for each parameter.
+    cost : str, Loss or callable, default=None
+        "zero_one", "squared", "absolute"; a loss of `mercer.losses`, evaluated at y f(x) of a
+        classifier of two classes; or a function of targets and predictions that returns a cost for
+        each row. None is "zero_one" for classifiers and "squared" for others.
+    valid_fraction : float, default=0.25
+        Share of the rows for validation, where ``fit`` is not given validation data.
+    test_fraction : float, default=0
+        Share of the rows that neither train nor choose, for ``risk_test_``.
+    cost_range : float, default=None
+        Length of an interval that holds all costs; None is 1 for "zero_one" and unknown for others,
+        for which there is no interval.
+    delta : float, default=0.05
+        Probability with which the interval may miss the risk.
+    refit : {"all", "train"} or False, default="all"
+        Rows to which the chosen candidate is fitted in the end: those of training and validation,
+        or those of training only, to which the interval applies.
+    n_jobs, verbose, error_score, cache_size, time_limit, resume
+        As in :class:`GridSearchCV`.
+    random_state : int, RandomState or None, default=None
+        Seed of the split, which keeps the proportions of the classes of a classifier.
+
+    Attributes
+    ----------
+    best_params_, best_index_, best_estimator_, cv_results_, missing_candidates_
+        As in :class:`GridSearchCV`; scores are minus the mean costs. Of equal candidates the first
+        is taken.
+    risk_valid_, risk_train_ : float
+        Mean cost of the chosen candidate on validation and training rows, fitted on the latter.
+    risk_test_ : float or None
+        Mean cost on the test rows of the candidate as ``refit`` left it: an estimate that is not
+        optimistic.
+    risk_interval_ : (float, float)
+        Interval that holds the risks of all candidates, those of fits on training rows, around
+        ``risk_valid_`` with probability 1 - delta (Hoeffding's inequality and the union bound);
+        infinite where the range of the costs is unknown.
+    risk_bound_ : float
+        The same with all of delta spent on the upper end.
+    train_rows_, valid_rows_, test_rows_ : arrays of int
+        Positions of the three parts.
+
+    Notes
+    -----
+    A :class:`ValidationSetWarning` says that the grid is large for the validation set: it has at
+    least as many candidates as that has rows, or sqrt(ln(candidates) / (2 rows)) exceeds 0.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from mercer import SVC
+    >>> from mercer.selection import HoldoutSearchCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> grid = {"C": [1, 10, 100], "kernel": ["linear", "rbf"]}
+    >>> search = HoldoutSearchCV(SVC(), grid, test_fraction=0.2, random_state=0).fit(X, y)
+    >>> len(search.train_rows_), len(search.valid_rows_), len(search.test_rows_)
+    (313, 143, 113)
+    >>> search.risk_interval_[0] < search.risk_test_ < search.risk_interval_[1]
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{
+            name: rule
+            for name, rule in GridSearchCV._parameter_constraints.items()
+            if name not in ("scoring", "cv", "return_train_score", "pre_dispatch", "prune")
+        },
+        "refit": [StrOptions({"all", "train"}), "boolean"],
+        "cost": "no_validation",
+        "valid_fraction": "no_validation",
+        "test_fraction": "no_validation",
+        "cost_range": [Interval(Real, 0, None, closed="neither"), None],
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "random_state": ["random_state"],
+    }
+    # What the base class asks for beside the parameters.
+    scoring = None
+    cv = None
+    prune = False
+    pre_dispatch = "2*n_jobs"
+    return_train_score = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        cost: Any = None,
+        valid_fraction: float = 0.25,
+        test_fraction: float = 0.0,
+        cost_range: float | None = None,
+        delta: float = 0.05,
+        refit: Any = "all",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        error_score: Any = np.nan,
+        cache_size: float = 500.0,
+        time_limit: float | None = None,
+        resume: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cost = cost
+        self.valid_fraction = valid_fraction
+        self.test_fraction = test_fraction
+        self.cost_range = cost_range
+        self.delta = delta
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.error_score = error_score
+        self.cache_size = cache_size
+        self.time_limit = time_limit
+        self.resume = resume
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, X_valid: Any = None, y_valid: Any = None, **params: Any
+    ) -> Self:
+        """Train all candidates, choose by the validation part, and fit the chosen one.
+
+        Parameters
+        ----------
+        X : objects
+            Objects.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        X_valid, y_valid : objects and array-like, optional
+            Validation data (a tuning set) instead of a part of X; rows count on from those of X.
+        **params : dict
+            Parameters of the estimator's ``fit``; with one entry for each row they are split.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+        """
+        self._validate_params()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} needs targets y.")
+        X, y, train, valid, test = self._parts(X, y, X_valid, y_valid)
+        cost = Cost.of(self.cost, self.estimator)
+        search = GridSearchCV(
+            self.estimator,
+            self.param_grid,
+            scoring=cost.scorer(),
+            refit=False,
+            cv=[(train, valid)],
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            error_score=self.error_score,
+            return_train_score=True,
+            cache_size=self.cache_size,
+            time_limit=self.time_limit,
+            resume=self.resume,
+        )
+        try:
+            search.fit(X, y, **params)
+        finally:
+            for name, value in vars(search).items():
+                if name.endswith("_") and not name.endswith("__"):
+                    setattr(self, name, value)
+        self.train_rows_, self.valid_rows_, self.test_rows_ = train, valid, test
+        self.risk_valid_ = -float(self.best_score_)
+        self.risk_train_ = -float(self.cv_results_["mean_train_score"][self.best_index_])
+        self._bound_risk(cost, len(self.cv_results_["params"]), len(valid))
+        self.risk_test_: float | None = None
+        if self.refit:
+            self._fit_chosen(X, y, cost, params)
+        return self
+
+    def _parts(self, X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, ...]:
+        """Return data and the positions for training, validation and test."""
+        X, y = indexable(X, y)
+        tested = check_share("test_fraction", self.test_fraction, zero=True)
+        n, labels = len(y), y if is_classifier(self.estimator) else None
+        if (X_valid is None) != (y_valid is None):
+            raise ValueError("give X_valid and y_valid together.")
+        if X_valid is not None:
+            X_valid, y_valid = indexable(X_valid, y_valid)
+            train, test = parts_of(n, (1 - tested, tested), labels, self.random_state)
+            valid = n + np.arange(len(y_valid))
+            return _joined(X, X_valid), _joined(y, y_valid), train, valid, test
+        share = check_share("valid_fraction", self.valid_fraction)
+        if share + tested >= 1:
+            raise ValueError(
+                f"valid_fraction={share:g} and test_fraction={tested:g} leave nothing to train on."
+            )
+        fractions = 1 - share - tested, share, tested
+        return X, y, *parts_of(n, fractions, labels, self.random_state)
+
+    def _bound_risk(self, cost: Cost, n_candidates: int, n_valid: int) -> None:
+        """Set the interval around the validation risk, and warn where choosing spoils it."""
+        width = cost.width if self.cost_range is None else self.cost_range
+        reach = width * selection_deviation(n_candidates, n_valid, self.delta)
+        above = width * selection_deviation(n_candidates, n_valid, self.delta, sided=1)
+        self.risk_interval_ = self.risk_valid_ - reach, self.risk_valid_ + reach
+        self.risk_bound_ = self.risk_valid_ + above
+        by_choice = math.sqrt(math.log(n_candidates) / (2 * n_valid))
+        if n_candidates > 1 and (n_candidates >= n_valid or by_choice > _LARGE):
+            low, high = self.risk_interval_
+            known = f"between {low:.3g} and {high:.3g}" if math.isfinite(reach) else "unknown"
+            warnings.warn(
+                f"{n_candidates} candidates were compared on {n_valid} validation rows: the risk "
+                f"{self.risk_valid_:.3g} of the chosen one is optimistic. With probability "
+                f"{1 - self.delta:g} its true risk is {known} (Hoeffding's inequality for all "
+                "candidates at once). Try fewer candidates, use more validation rows, or keep a "
+                "test part (test_fraction) for an estimate.",
+                ValidationSetWarning,
+                stacklevel=3,
+            )
+
+    def _fit_chosen(self, X: Any, y: Any, cost: Cost, params: dict[str, Any]) -> None:
+        rows = self.train_rows_
+        if self.refit != "train":
+            rows = np.concatenate([self.train_rows_, self.valid_rows_])
+        chosen = {name: clone(v, safe=False) for name, v in self.best_params_.items()}
+        model = clone(self.estimator).set_params(**chosen)
+        begin = perf_counter()
+        given = _check_method_params(X, params, rows)
+        model.fit(*_safe_split(model, X, y, rows), **given)
+        self.refit_time_ = perf_counter() - begin
+        self.best_estimator_ = model
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        if len(self.test_rows_):
+            Xt, yt = _safe_split(model, X, y, self.test_rows_, rows)
+            self.risk_test_ = float(cost.each(model, Xt, yt).mean())
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return two collections of one kind as one."""
+    if hasattr(first, "iloc"):
+        concat: Any = import_module("pandas").concat
+        return concat([first, second])
+    if sp.issparse(first) or sp.issparse(second):
+        return sp.vstack([first, second], format="csr")
+    if isinstance(first, list) and isinstance(second, list):
+        return [*first, *second]
+    if count(first) and np.ndim(first) != np.ndim(second):
+        raise ValueError("training and validation data must be of the same kind.")
+    return np.concatenate([first, second])

@@ -1,0 +1,91 @@
+"""Warnings: where they point, and kernels that do not tell the training objects apart."""
+
+import ast
+import inspect
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mercer
+from mercer import SVC, SVDD, SVR, GaussianProcessRegressor, KernelKMeans, KernelPCA, KernelRidge
+from mercer.features import PolygonalPrincipalCurve
+from mercer.kernels import RBF, HiddenMarkov, Linear, Polynomial, Spectrum
+from mercer.selection import GridSearchCV
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+Y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+SOURCE = Path(mercer.__file__).parent
+
+
+def test_the_library_warns_in_one_place():
+    """`warn_caller` finds the user's line; a fixed stacklevel is wrong as soon as a call moves."""
+    found = [
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if "warnings" in path.read_text()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "warn")
+    ]
+    assert found == ["objects/callers.py"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: SVC(C=100.0, max_iter=3).fit(X, Y),
+        lambda: make_pipeline(StandardScaler(), SVC(C=100.0, max_iter=3)).fit(X, Y),
+        lambda: cross_val_score(SVC(C=100.0, max_iter=3), X, Y, cv=2),
+        lambda: GridSearchCV(SVC(max_iter=3), {"C": [100.0]}, cv=2).fit(X, Y),
+        lambda: SVC(C=100.0, max_iter=3, multiclass="ovr").fit(X, np.arange(60) % 3),
+        lambda: SVR(C=100.0, max_iter=3).fit(X, X[:, 0]),
+        lambda: KernelRidge(1e-9, kernel="rbf", solver="cg", max_iter=1).fit(X, Y),
+        lambda: GaussianProcessRegressor(RBF(1.0)).fit([[0.0], [1.0]], [1.0, 1.0]),
+        lambda: KernelPCA(2, kernel="rbf", eigen_solver="krylov", max_iter=1, tol=1e-12).fit(X),
+        lambda: KernelKMeans(4, max_iter=1, n_init=1, random_state=0).fit(X),
+        lambda: PolygonalPrincipalCurve(max_iter=1).fit(X),
+        lambda: HiddenMarkov(3, max_iter=1, random_state=0).fit([list("abcabcaabbcc")]),
+        lambda: KernelRidge(kernel=Polynomial(9, 1.0, 0.0)).fit(100.0 * X, Y),
+        lambda: SVC(kernel=lambda A, B: -A @ B.T).fit(X, Y),
+    ],
+)
+def test_warnings_point_at_the_line_of_the_user(call):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    assert found
+    assert {w.filename for w in found} == {__file__}
+    first = inspect.getsourcelines(call)[1]
+    assert {w.lineno for w in found} == {first}
+
+
+@pytest.mark.parametrize(
+    ("fit", "value"),
+    [
+        (lambda: SVC(kernel=Spectrum(3)).fit(list("abcabc"), [0, 1] * 3), "0"),
+        (lambda: SVC(kernel="linear").fit(np.zeros((6, 2)), [0, 1] * 3), "0"),
+        (lambda: SVC(kernel="precomputed").fit(np.ones((6, 6)), [0, 1] * 3), "1"),
+        (lambda: SVR(kernel=RBF(1e-30)).fit(X, Y), "1"),
+        (lambda: KernelRidge(kernel=lambda A, B: np.full((len(A), len(B)), 2.0)).fit(X, Y), "2"),
+        (lambda: KernelPCA(kernel=RBF(1e-30)).fit(X), "1"),
+        (lambda: SVDD(kernel=0.5 * RBF(1e-30)).fit(X), "0.5"),
+    ],
+)
+def test_a_kernel_that_is_constant_on_the_training_objects(fit, value):
+    with pytest.warns(UserWarning, match=rf"is {value} for every pair of the \d+ training obj"):
+        fit()
+
+
+def test_a_kernel_that_differs_on_one_object_alone():
+    """The first objects are alike, and so are most pairs."""
+    rows = np.zeros((50, 2))
+    rows[37] = 1.0
+    for kernel in (Linear(), RBF(1.0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            SVC(kernel=kernel).fit(rows, np.arange(50) == 37)

@@ -1,0 +1,50 @@
+"""A program of a user, which `mypy --strict` accepts; an ignored error is one that it must find."""
+
+from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mercer
+from mercer import (
+    SVC,
+    SVR,
+    Certificate,
+    Expansion,
+    GaussianProcessRegressor,
+    KernelPCA,
+    KernelRidge,
+    OneClassSVM,
+)
+from mercer.features import Nystrom
+from mercer.kernels import RBF, Kernel, Linear
+
+Floats = NDArray[np.float64]
+
+X: Floats = np.zeros((4, 2))
+y: Floats = np.array([0.0, 0.0, 1.0, 1.0])
+
+model = SVC(C=1.0, probability=True).fit(X, y)
+assert_type(model, SVC)
+assert_type(model.set_params(C=2.0).fit(X, y), SVC)
+assert_type(model.certificate_, Certificate)
+assert_type(model.kernel_, Kernel)
+assert_type(model.expansion_, Expansion)
+assert_type(model.intercept_, Floats)
+assert_type(model.support_, NDArray[np.int32])
+assert_type(model.predict_proba(X), Floats)
+assert_type(model.score(X, y), float)
+assert_type(model.get_params()["C"], object)  # type: ignore[assert-type]
+wrong: int = model.certificate_  # type: ignore[assignment]
+words: str = SVR().fit(X, y).predict(X)  # type: ignore[assignment]
+SVC(cost=1.0)  # type: ignore[call-arg]
+
+assert_type(SVR().fit(X, y).n_iter_, int)
+assert_type(OneClassSVM().fit_predict(X), NDArray[np.intp])
+assert_type(KernelRidge(alpha=0.1).fit(X, y).dual_coef_, Floats)
+assert_type(GaussianProcessRegressor().fit(X, y).predict(X), Floats)
+assert_type(KernelPCA(n_components=2).fit_transform(X), Floats)
+assert_type(Nystrom(n_components=2).fit(X).eigenvalues_, Floats)
+assert_type(RBF(0.5).bind(X), RBF)
+assert_type(2.0 * RBF(0.5) + Linear(), Kernel)
+mercer.save(model, "model.mercer")

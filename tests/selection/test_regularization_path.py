@@ -1,0 +1,164 @@
+"""Exact paths over C and nu against fits, certificates and closed forms."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+
+from mercer import SVC, SVR, NuSVC, OneClassSVM
+from mercer.data import lfd_toy
+from mercer.kernels import Spectrum, ThinPlate
+from mercer.plots import coefficient_path
+from mercer.selection import regularization_path
+
+
+def clouds(n=36, share=0.5, repeated=0):
+    """Return two overlapping clouds, some rows of which may be there twice."""
+    rng = np.random.default_rng(1)
+    y = (np.arange(n) < share * n).astype(int)
+    X = rng.normal(size=(n, 2)) + y[:, None]
+    return np.vstack([X, X[:repeated]]), np.concatenate([y, y[:repeated]])
+
+
+def is_optimal(path, value):
+    """Return whether a point of a path has a gap of rounding size only."""
+    proof = path.certificate(value)
+    return proof.status == "optimal" and (
+        proof.relative_gap < 1e-9 or proof.gap < 10 * proof.rounding
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "data"),
+    [
+        ({"kernel": "rbf", "gamma": 0.5}, {}),
+        ({"kernel": "rbf", "gamma": 0.5}, {"share": 0.3}),  # classes of different size
+        ({"kernel": "rbf", "gamma": 0.5, "class_weight": {0: 1.0, 1: 2.5}}, {"repeated": 8}),
+        ({"kernel": "rbf", "gamma": 0.5, "fit_intercept": False}, {"share": 0.4}),
+        ({"kernel": "linear"}, {"repeated": 8}),  # a singular kernel matrix
+        ({"kernel": "poly", "degree": 2, "gamma": 0.5}, {"share": 0.6, "repeated": 3}),
+    ],
+)
+def test_the_path_over_c_equals_fits_at_fifty_points(params, data):
+    X, y = clouds(**data)
+    path = regularization_path(SVC(**params), X, y, stop=300.0)
+    assert path.status == "complete"
+    assert (np.diff(path.breakpoints) > 0).all()
+    values = np.geomspace(1e-3, 299.0, 50)
+    assert all(is_optimal(path, value) for value in values)
+    for value in values[::7]:
+        model = SVC(C=value, tol=1e-8, **params).fit(X, y)
+        found = path.decision_function(X, value)
+        assert found == pytest.approx(model.decision_function(X), abs=2e-5)
+        assert path.certificate(value).dual == pytest.approx(model.certificate_.primal, rel=1e-6)
+
+
+def test_solutions_are_linear_between_breakpoints_and_not_across_them():
+    X, y = clouds()
+    path = regularization_path(SVC(gamma=0.5), X, y, stop=100.0)
+    a, b = path.breakpoints[20:22]
+    middle = 0.5 * (path.at(a).coef + path.at(b).coef)
+    assert path.at(0.5 * (a + b)).coef == pytest.approx(middle, abs=1e-10)
+    before, after = path.at(b).coef - path.at(a).coef, path.at(path.breakpoints[22]).coef
+    slopes = before / (b - a), (after - path.at(b).coef) / (path.breakpoints[22] - b)
+    assert np.abs(slopes[0] - slopes[1]).max() > 1e-6
+
+
+def test_the_toy_path_ends_at_the_hard_margin():
+    X, y = lfd_toy()
+    path = regularization_path(SVC(kernel="linear"), X, y)
+    assert path.breakpoints == pytest.approx([0, 2 / 9, 1 / 3, 2 / 3, 1, np.inf])
+    assert path.at(1e6).coef * y == pytest.approx([0.5, 0.5, 1.0, 0.0])
+    assert path.at(1e6).intercept == pytest.approx(-1.0)
+    # Below the first breakpoint every row is at its bound, and an interval of intercepts is right.
+    with pytest.warns(UserWarning, match="the intercept is not unique"):
+        model = SVC(kernel="linear", C=0.1, tol=1e-10).fit(X, y)
+    assert len(model.free_support_) == 0
+    assert path.at(0.1).intercept == pytest.approx(model.intercept_[0], abs=1e-8)
+    assert path.coef.shape == (5, 4)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_the_path_over_nu_equals_fits(kernel, share):
+    X, y = clouds(share=share, repeated=4)
+    machine = NuSVC(kernel=kernel, gamma=2.0)
+    path = regularization_path(machine, X, y)
+    counts = np.bincount(y)
+    assert path.breakpoints[0] == pytest.approx(2 * counts.min() / len(y))
+    assert (np.diff(path.breakpoints) < 0).all()
+    values = np.linspace(0.05, path.breakpoints[0], 50)
+    assert all(is_optimal(path, value) for value in values)
+    fits = 0
+    for value in values[10:-1:8]:
+        if path.at(value).rho < 1e-6:  # a margin of 0: the function is not determined
+            continue
+        model = NuSVC(nu=value, kernel=kernel, gamma=2.0, tol=1e-9).fit(X, y)
+        found = path.decision_function(X, value)
+        assert found == pytest.approx(model.decision_function(X), abs=1e-4)
+        assert path.at(value).rho == pytest.approx(model.rho_, rel=1e-4)
+        fits += 1
+    assert fits >= 2
+
+
+def test_the_path_of_one_class_passes_values_without_free_vectors():
+    X, _ = clouds(n=20)
+    path = regularization_path(OneClassSVM(gamma=0.5), X)
+    assert path.breakpoints[[0, -1]] == pytest.approx([1.0, 0.0], abs=1e-12)
+    assert all(is_optimal(path, value) for value in np.linspace(0.02, 1.0, 50))
+    for value in (0.1, 0.35, 0.5, 0.77, 1.0):  # 0.1, 0.35, 0.5: nu n is a whole number
+        model = OneClassSVM(nu=value, gamma=0.5, tol=1e-9).fit(X)
+        assert path.at(value).rho == pytest.approx(model.rho_, abs=1e-5)
+        assert path.decision_function(X, value) == pytest.approx(
+            model.decision_function(X), abs=1e-5
+        )
+
+
+def test_weights_are_repetitions():
+    X, y = clouds(n=20)
+    weight = 1.0 + (np.arange(20) % 3 == 0)
+    twice = np.repeat(np.arange(20), weight.astype(int))
+    for machine in (SVC(gamma=0.5), NuSVC(gamma=0.5), OneClassSVM(gamma=0.5)):
+        one = regularization_path(machine, X, y, sample_weight=weight)
+        other = regularization_path(machine, X[twice], y[twice])
+        for value in (0.2, 0.4, 0.55):
+            found = one.decision_function(X, value)
+            assert found == pytest.approx(other.decision_function(X, value), abs=1e-8)
+
+
+def test_any_objects_and_machines_of_the_path():
+    words = ["abab", "abba", "aabb", "bcbc", "cbbc", "ccbb"]
+    labels = [0, 0, 0, 1, 1, 1]
+    path = regularization_path(SVC(kernel=Spectrum(2)), words, labels)
+    assert is_optimal(path, 0.3)
+    machine = path.machine(0.3)
+    assert machine.certificate_.status == "optimal"
+    assert path.decision_function(words, 0.3) == pytest.approx(
+        machine.decision_function(words), abs=1e-2
+    )
+
+
+def test_paths_are_drawn():
+    X, y = clouds(n=20)
+    axes = coefficient_path(regularization_path(SVC(gamma=0.5), X, y, stop=10.0))
+    assert axes.get_xscale() == "log"
+    axes = coefficient_path(regularization_path(OneClassSVM(gamma=0.5), X))
+    assert axes.get_xlabel() == "nu"
+
+
+def test_what_has_no_path_is_refused():
+    X, y = clouds(n=20)
+    with pytest.raises(TypeError, match="SVC, NuSVC and OneClassSVM"):
+        regularization_path(SVR(), X, y)
+    with pytest.raises(ValueError, match="two classes; got 3"):
+        regularization_path(SVC(), X, np.arange(20) % 3)
+    with pytest.raises(ValueError, match="linear price"):
+        regularization_path(SVC(penalty_norm=2), X, y)
+    with pytest.raises(ValueError, match="convex problem"):
+        regularization_path(SVC(kernel=ThinPlate()), X, y)
+    path = regularization_path(SVC(), X, y, stop=1.0)
+    with pytest.raises(ValueError, match=r"C=2\.0 is not on the path"):
+        path.at(2.0)
+    assert regularization_path(SVC(), X, y, max_breaks=3).status == "limit"
