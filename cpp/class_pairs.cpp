@@ -26,8 +26,8 @@ constexpr double polished = 1e-12;
 constexpr int systems = 12;
 /// Multiply-adds of polishing for every one of the pair steps before it.
 constexpr Index polish_share = 4;
-/// Multiply-adds of polishing that nobody notices.
-constexpr Index polish_least = Index(1) << 16;
+/// Multiply-adds of polishing in any case: about a millisecond.
+constexpr Index polish_least = Index(1) << 20;
 /// A coefficient this close to its bound, relative to the size it can have, is at it.
 constexpr double next_to_bound = 1e-13;
 /// Error of a kernel value in units of the rounding of float64; see mercer.solvers.rounding.
