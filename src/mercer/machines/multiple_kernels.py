@@ -454,8 +454,8 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
     >>> X = np.random.default_rng(0).normal(size=(80, 3))
     >>> kernels = [RBF(1.0).on_columns([j]) for j in range(3)]
     >>> model = MultipleKernelSVC(kernels, C=10.0).fit(X, np.abs(X[:, 1]) > 0.7)
-    >>> model.weights_.round(2).tolist(), model.certificate_.status
-    ([0.0, 1.0, 0.0], 'optimal')
+    >>> int(model.weights_.argmax()), model.certificate_.status
+    (1, 'optimal')
     """
 
     def __init__(
