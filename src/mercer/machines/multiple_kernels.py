@@ -44,6 +44,7 @@ from mercer.gram import Gram
 from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
 from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
 
 from .parameters import check_flags, check_positive
@@ -92,7 +93,7 @@ def dual_norm(q: Array, p: float) -> float:
     return largest * float(np.sum((q / largest) ** dual)) ** (1.0 / dual)
 
 
-class _MultipleKernels(BaseEstimator):
+class _MultipleKernels(EstimatorParameters, BaseEstimator):
     """What classification and regression share: the search for the weights."""
 
     kernels: Sequence[Kernel] | None
