@@ -107,7 +107,8 @@ class RBF(ColumnWidths, GammaKernel):
         return -np.exp(-squares)
 
     def _weighted_slope(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray | None:
-        if sp.issparse(X) or sp.issparse(Z):
+        # Of few rows the squared differences themselves cost little and are more accurate.
+        if sp.issparse(X) or sp.issparse(Z) or len(X) < 256:
             return None
         H = self._values(X, Z)
         H *= W

@@ -26,9 +26,6 @@ Array = NDArray[np.float64]
 
 MULTI_CLASS = ("one_vs_rest", "one_vs_one", "softmax")
 
-_PRECISION = 1e-12
-"""Relative change of the evidence at which the search stops: gradients of 1e-4 move it by less."""
-
 
 class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     """Gaussian process classification by Laplace's approximation.
@@ -246,7 +243,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             left = None if limit is None else max(1e-9, limit - (start - began))
             found: Found | None = None
             if not interrupted:
-                found = self._search(covariance, problem.value, rng, left, precision=_PRECISION)
+                found = self._search(covariance, problem.value, rng, left)
             if found is not None:
                 covariance = covariance.with_theta(found.theta)
                 interrupted = found.by_keyboard
