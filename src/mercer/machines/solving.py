@@ -23,8 +23,8 @@ Rows = NDArray[np.intp]
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
 
-_CLOSED = 0.9
-"""Part of the largest gap at which solvers stop, whose values are not those of the proof."""
+_CLOSED = 0.5
+"""Part of the largest gap at which solvers stop: the rest is for rounding, which the proof adds."""
 
 _SMALL = 1000
 """Up to so many rows the whole kernel matrix costs less than packing some of the rows again."""
