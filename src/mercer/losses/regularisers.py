@@ -127,7 +127,7 @@ class Quadratic(Regulariser):
     >>> import numpy as np
     >>> from mercer.losses import Quadratic
     >>> omega = Quadratic(np.diag([2.0, 8.0]))
-    >>> omega.value([1.0, 1.0]), omega.conjugate([2.0, 8.0]), omega.violation([1, 1], [2, 8])
+    >>> omega.value([1, 1]), round(omega.conjugate([2, 8]), 9), omega.violation([1, 1], [2, 8])
     (5.0, 5.0, 0.0)
     """
 

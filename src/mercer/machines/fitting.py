@@ -17,7 +17,7 @@ from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import centring
 from mercer.solvers.interrupt import interrupted
 
-from . import class_pairs, conclusion
+from . import class_pairs, fit_diagnosis
 from .base import take_over
 from .constant_kernels import warn_of_constant
 from .definiteness import check_definiteness
@@ -48,9 +48,9 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
     except MemoryError as error:
         if type(error) is not MemoryError:
             raise
-        raise conclusion.out_of_memory(machine, X) from error
+        raise fit_diagnosis.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting)
+    fit_diagnosis.conclude(machine, fitting)
     if start is None:  # a fit that continues another one says nothing new
         remark(machine, fitting)
         if machine._sums_to_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
@@ -110,7 +110,7 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting)
+    fit_diagnosis.conclude(machine, fitting)
     return machine
 
 
@@ -182,7 +182,7 @@ def _fit(
         moved,
         machine._sums_to_zero,
     )
-    conclusion.refuse_infeasible(machine, fitting)
+    fit_diagnosis.refuse_infeasible(machine, fitting)
     if interrupted(lambda: machine._keep(fitting, kernel, data.y, data.weight)):
         # The model is there, and only its proof was interrupted.
         fitting.interrupt()
