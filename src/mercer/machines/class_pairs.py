@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -23,7 +24,12 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
-from mercer.objects.compression import packed_if_smaller, unpacked
+from mercer.objects.compression import (
+    differing_bits,
+    packed_if_smaller,
+    restored_bits,
+    unpacked,
+)
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
@@ -508,6 +514,10 @@ def _put(table: NDArray[Any], ends: Rows, i: int, j: int, values: NDArray[Any]) 
     table[j - 1, first], table[i, second] = values[:cut], values[cut:]
 
 
+_NEAR_PRIMAL = ("dual", "terms")
+"""Columns of certificates that mostly agree with the primal value in their first digits."""
+
+
 class PairCertificates(Sequence[Certificate]):
     """The certificates of all pairs, each made when it is asked for.
 
@@ -520,8 +530,24 @@ class PairCertificates(Sequence[Certificate]):
     def __init__(self, pairs: PairSolutions) -> None:
         names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "status")
         self._columns = {name: getattr(pairs, name) for name in names}
+        # A bound, so upwards; half of the digits compress.
+        single = self._columns["rounding"].astype(np.float32)
+        self._columns["rounding"] = np.nextafter(single, np.float32(np.inf)).astype(np.float64)
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
+
+    def brief(self) -> PairCertificates:
+        """Return what pickles and files hold: values near the primal one by their differences."""
+        found = copy(self)
+        primal = self._columns["primal"]
+        near = {name: differing_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
+        found._columns = self._columns | near
+        return found
+
+    def _restored(self) -> None:
+        primal = self._columns["primal"]
+        near = {name: restored_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
+        self._columns |= near
 
     def __getstate__(self) -> dict[str, Any]:
         columns = {name: packed_if_smaller(column) for name, column in self._columns.items()}
@@ -530,6 +556,7 @@ class PairCertificates(Sequence[Certificate]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._columns = {name: unpacked(column) for name, column in self._columns.items()}
+        self._restored()
 
     def __len__(self) -> int:
         return len(self._columns["primal"])
