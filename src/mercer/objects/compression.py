@@ -88,7 +88,8 @@ def restored_bits(value: np.ndarray, reference: np.ndarray) -> np.ndarray:
 _USUAL = b"""
 X_fit_ alpha eigenvalues_ eigenvectors_ expansion_ Expansion vectors coef intercept poly_coef
 float32 random_state scalar objects sparse csr_matrix csr_array set frozenset slice mapping
-Vocabulary nu epsilon epsilon_insensitive loss NuSVC NuSVR OneClassSVM SVC SVR ["estimator" pipeline steps
+Vocabulary nu epsilon
+epsilon_insensitive loss NuSVC NuSVR OneClassSVM SVC SVR ["estimator" pipeline steps
 mercer.machines.record mercer.machines.class_pairs mercer.solvers.certificate numpy.dtype
 numpy._core.multiarray _reconstruct ndarray mercer.kernels.vectors.rbf mercer.objects.compression
 PackedArray content shape Linear Polynomial {"kernel":["RBF",{"gamma": {"tuple":[
