@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _SMALL = 512  # rows below which a float64 factor costs less than a refinement
+_FEW = 3  # right-hand sides that are solved one by one: potrs reads the factor slowly for a few
 _STEPS = 8  # refinements after which a float64 factor is cheaper
 _SLOW = 0.25  # factor by which the gap has to fall in a step; else a float64 factor is cheaper
 
@@ -89,11 +90,15 @@ class Factorised:
     def _apply_inverse(self, V: Array) -> Array:
         """Return C'^-1 V by the factor, in its precision."""
         F = self._factor
-        potrs = scipy.linalg.get_lapack_funcs("potrs", (F,))
-        if F.dtype == np.float64:
-            return potrs(F, V, lower=1)[0]
-        scale = np.abs(V).max(axis=0, initial=np.finfo(float).tiny)  # into the range of float32
-        return scale * potrs(F, (V / scale).astype(F.dtype), lower=1)[0]
+        scale: Any = 1.0
+        if F.dtype != np.float64:
+            scale = np.abs(V).max(axis=0, initial=np.finfo(float).tiny)  # the range of float32
+            V = (V / scale).astype(F.dtype)
+        if V.shape[1] > _FEW:
+            return scale * scipy.linalg.get_lapack_funcs("potrs", (F,))(F, V, lower=1)[0]
+        trsv = scipy.linalg.get_blas_funcs("trsv", (F,))
+        columns = [trsv(F, trsv(F, v, lower=1), lower=1, trans=1) for v in V.T]
+        return scale * np.array(columns, dtype=np.float64).reshape(V.shape[::-1]).T
 
     def multiply(self, V: Array) -> Array:
         """Return (K + N) V in float64, on tiles."""
