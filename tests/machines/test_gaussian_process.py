@@ -90,6 +90,21 @@ def test_optimised_evidence_is_at_least_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(with_noise**2 - without**2, 0.1, atol=1e-12)
 
 
+def test_the_search_takes_the_path_of_length_scales() -> None:
+    paths: list[list[Any]] = [[], []]
+    kernels = 1.0 * RBF(0.5), sk.ConstantKernel(1.0) * sk.RBF(1.0)
+    for path, kernel in zip(paths, kernels, strict=True):
+
+        def density(theta: Any, path: list[Any] = path) -> Any:
+            path.append(theta)
+            return 0.0, np.zeros(2)
+
+        GaussianProcessRegressor(kernel, alpha=0.1, log_prior=density).fit(X, y)
+    for (gamma, scale), (constant, length) in zip(paths[0][:6], paths[1][:6], strict=True):
+        assert gamma == pytest.approx(-2.0 * length - np.log(2.0), abs=1e-6)
+        assert scale == pytest.approx(constant, abs=1e-6)
+
+
 def slopes(model: Any, theta: Any, value: Any) -> Any:
     step = 1e-5
     return [
@@ -213,6 +228,8 @@ def test_partial_fit_appends_samples(basis: Any) -> None:
     assert model.log_marginal_likelihood_value_ == pytest.approx(
         whole.log_marginal_likelihood_value_
     )
+    assert model.certificate_.primal == pytest.approx(whole.certificate_.primal)
+    assert model.certificate_.relative_gap < 1e-9
     fresh = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).partial_fit(X, y)
     assert fresh.predict(NEW).shape == (7,)
 

@@ -164,5 +164,13 @@ class ProcessEstimator(KernelEstimator):
         limit = self.time_limit if time_limit is None else time_limit
         with watched(self, 1) as report:
             return maximise(
-                objective, starts, bounds, self.optimizer, limit, report, plain, precision
+                objective,
+                starts,
+                bounds,
+                self.optimizer,
+                limit,
+                report,
+                plain,
+                precision,
+                covariance.units,
             )
