@@ -446,6 +446,11 @@ class GaussianProcessRegressor(ProcessRegressor):
         with self._all_or_nothing():
             X = self._queries(X)
             y = check_several_targets(self, y, count(X))
+            if y.shape[1:] != self.y_train_.shape[1:]:
+                raise ValueError(
+                    f"the model was fitted on targets of shape (n_samples, "
+                    f"{', '.join(map(str, self.y_train_.shape[1:]))}); got shape {y.shape}."
+                )
             y = (y - self._y_train_mean) / self._y_train_std
             alpha = self.alpha if alpha is None else alpha
             if np.ndim(alpha) == 1 and len(alpha) != count(X):
