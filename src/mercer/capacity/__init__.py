@@ -96,7 +96,7 @@ from .regression import (
     regression_slacks,
     sse_bound,
 )
-from .report import GeneralizationReport, Statement, generalization_report
+from .report import GeneralizationReport, generalization_report
 from .risk import (
     Estimate,
     cross_validation_estimate,
@@ -124,6 +124,7 @@ from .srm import (
     srm_penalty,
     structure,
 )
+from .statements import Statement
 from .target_margin import best_target_margin
 from .uniform import (
     TEMPLATES,

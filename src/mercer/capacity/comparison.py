@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .bound import Bound
+from .statements import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,13 +87,7 @@ class Comparison:
         return ax
 
     def __str__(self) -> str:
-        table = [HEADINGS, *self.rows()]
-        widths = [max(len(row[j]) for row in table) for j in range(len(HEADINGS))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in table
-        ]
-        return "\n".join(lines)
+        return "\n".join(aligned([HEADINGS, *self.rows()]))
 
 
 def compare(*bounds: Bound) -> Comparison:
