@@ -122,6 +122,11 @@ class Bound:
         return tuple(c.what for c in self.conditions if c.state == "unknown")
 
     @property
+    def data_dependent(self) -> bool:
+        """Whether it reads a margin, slacks, support vectors or the like beside training errors."""
+        return any(self.inputs.get(name) is not None for name in vocabulary.MEASURED)
+
+    @property
     def vacuous(self) -> bool:
         """Whether the value says nothing: an error of at most 1, or of at least 0."""
         if math.isnan(self.value):
@@ -252,6 +257,7 @@ class Bound:
             "vacuous": self.vacuous,
             "certified": self.certified,
             "relative": self.relative,
+            "data_dependent": self.data_dependent,
             "terms": {name: float(value) for name, value in self.terms.items()},
             "dominant": self.dominant,
             "conditions": [dataclasses.asdict(c) for c in self.conditions],
@@ -405,5 +411,5 @@ def _short(value: Any) -> str:
         array = np.asarray(value)
         return f"<array of {array.size}>" if array.size > 6 else str(array.tolist())
     if callable(value):
-        return getattr(value, "__name__", "<function>")
+        return getattr(value, "__name__", type(value).__name__)
     return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -38,12 +38,12 @@ class Comparison:
 
     @property
     def best(self) -> Bound | None:
-        """The smallest certified bound that is not vacuous.
+        """The smallest certified upper bound that is not vacuous.
 
         It may only be quoted with its own `delta` if it was chosen before the data were seen;
         `best_bound` shares the confidence among the candidates.
         """
-        useful = (b for b in self.bounds if b.certified and not b.vacuous)
+        useful = (b for b in self.bounds if b.side == "upper" and b.certified and not b.vacuous)
         return next(useful, None)
 
     def rows(self) -> list[tuple[str, ...]]:

@@ -237,15 +237,13 @@ def left_out(
         until = math.inf if time_limit is None else begin + time_limit
         errors = _by_refits(m, y, sample_weight, fit_params, until)
     statements, refused = _stated(m, errors)
-    r = m.rows
     made = LeaveOneOut(
-        r,
-        errors.losses[r],
-        None if errors.residuals is None else errors.residuals[r],
-        *(
-            np.array(found, np.intp)
-            for found in (errors.refitted, errors.pending, errors.essential)
-        ),
+        m.rows,
+        errors.losses[m.rows],
+        None if errors.residuals is None else errors.residuals[m.rows],
+        np.array(errors.refitted, dtype=np.intp),
+        np.array(errors.pending, dtype=np.intp),
+        np.array(errors.essential, dtype=np.intp),
         perf_counter() - begin,
         "leave-one-out error" if errors.residuals is None else "leave-one-out squared error",
         statements,

@@ -55,7 +55,7 @@ from .statements import (
     ordered,
 )
 from .target_margin import best_target_margin
-from .uniform import uniform_bound
+from .uniform import overall_bound
 from .vc import vc_bound
 
 if TYPE_CHECKING:
@@ -439,7 +439,7 @@ def _entropy(m: Measured, delta: float) -> Bound:
         made = made.decide("at least this margin", True, f"{agreement.min():.4g}")
     else:  # the ramp loss lies above the error and below the hinge loss
         risk = float(np.clip(1 - agreement, 0, 1).mean())
-        made = uniform_bound(m.n_samples, cover, delta, emp_risk=risk)
+        made = overall_bound(m.n_samples, cover, delta, emp_risk=risk)
     made = with_conditions(made, *steps.log_covering(1.0).conditions)
     return made.decide("size, offset and radius", False, "they are those of this model")
 
