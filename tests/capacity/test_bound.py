@@ -38,6 +38,16 @@ def test_a_bound_states_its_conditions_and_what_it_assumes() -> None:
     assert fine.at(vc_dim=10).value == vc_bound(n_samples=1000, vc_dim=10, delta=0.05).value
 
 
+@pytest.mark.spec("CS-4.01", "SM-7.27")
+def test_sample_complexity_of_bounds_that_rise_before_they_fall() -> None:
+    made = capacity.soft_margin_bound(1000, radius=1.0, margin=0.5, slack=0.5)
+    for value in (1.0, 4.5, 5.5):  # at one sample log2(l) = 0, and the value is 4.3
+        m = made.sample_complexity(value)
+        curve = made.learning_curve(np.arange(1, 2 * m))
+        assert (curve[m - 1 :] <= value).all()
+        assert curve[m - 2] > value
+
+
 @pytest.mark.spec("CS-4.45")
 def test_what_was_measured_on_the_sample_makes_a_bound_data_dependent() -> None:
     assert not vc_bound(1000, 3).data_dependent

@@ -215,8 +215,8 @@ class Bound:
         Notes
         -----
         Doubling, then bisection, on "the value is small enough and no condition is violated".
-        This gives the smallest such number for bounds that decrease once their conditions hold,
-        as all bounds of this package do.
+        Bounds with a logarithm of the number of samples rise before they fall, so a power of two
+        counts as the end of the search only if the next three pass as well.
         """
         self._needs_samples()
         if self.side == "lower":
@@ -235,12 +235,18 @@ class Bound:
             small = there.value < target if value is None else there.value <= target
             return small and not there.violated
 
-        high = 1
-        while not reached(high):
-            high *= 2
-            if high > limit:
-                raise ValueError(f"{self.name} does not reach {target:g} with {limit:g} samples.")
-        low = high // 2
+        power = passed = 1
+        while True:
+            if not reached(power):
+                passed = 2 * power
+                if passed > limit:
+                    raise ValueError(
+                        f"{self.name} does not reach {target:g} with {limit:g} samples."
+                    )
+            elif power >= 8 * passed:
+                break
+            power *= 2
+        low, high = passed // 2, passed
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if reached(middle) else (middle, high)

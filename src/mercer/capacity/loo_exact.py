@@ -30,7 +30,8 @@ from mercer.gram import Gram
 from mercer.objects.validation import count, take
 
 from .bound import Bound, bound, state
-from .loo_formulas import estimates_of, with_conditions
+from .condition import Condition
+from .loo_formulas import STABLE, estimates_of, with_conditions
 from .measured import Measured, intercept_is_determined, measure, one_column
 from .statements import (
     ESTIMATE,
@@ -232,7 +233,7 @@ def left_out(
     _require_optimal(model, X, y, sample_weight, fit_params)
     m = measure(model, X, y, sample_weight)
     if m.least_squares:
-        errors = _in_closed_form(model, X, y, sample_weight, m.rows)
+        errors = _in_closed_form(model, X, y, sample_weight, m)
     else:
         until = math.inf if time_limit is None else begin + time_limit
         errors = _by_refits(m, y, sample_weight, fit_params, until)
@@ -261,6 +262,7 @@ class _Errors:
     refitted: list[int] = field(default_factory=list)
     pending: list[int] = field(default_factory=list)
     essential: list[int] = field(default_factory=list)
+    unstable: list[int] = field(default_factory=list)  # without them no free support vector is left
 
 
 def _by_refits(
@@ -271,13 +273,11 @@ def _by_refits(
     found = _Errors(*_losses(model, X, y, np.arange(count(X))))
     values, held = _values(model, X), _held(model)
     scale = UNCHANGED * max(1.0, float(np.abs(values).max()))
-    lone = _only_members(model, y, m.rows)
-    # Keywords of `fit` beside targets and weights hold one number or row for each sample.
-    extra = next(
-        (np.asarray(v, dtype=np.float64) for v in fit_params.values() if v is not None), None
-    )
-    data, _ = held._enter(Gram(model.kernel_, X), y, sample_weight, extra)
-    for i in _to_refit(model, m.rows):
+    lone = set(m.rows[m.lone].tolist())
+    tubes = fit_params.get("sample_epsilon")
+    tubes = None if tubes is None else np.asarray(tubes, dtype=np.float64)
+    data, _ = held._enter(Gram(model.kernel_, X), y, sample_weight, tubes)
+    for i in sorted({*_to_refit(model, m.rows), *lone}):
         if perf_counter() > until:
             found.pending.append(i)
             found.losses[i] = np.nan
@@ -295,6 +295,8 @@ def _by_refits(
             found.residuals[i] = residual[0]
         if np.abs(_values(machine, X) - values).max() > scale:
             found.essential.append(i)
+        if not intercept_is_determined(machine):
+            found.unstable.append(i)
     if found.residuals is not None:
         found.residuals[found.pending] = np.nan
     return found
@@ -328,6 +330,10 @@ def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[s
     else:
         made.append(Statement("essential support vectors", LEAVE_ONE_OUT, _essential(m, errors)))
     found, others = estimates_of(m)
+    if "xi_alpha" in found and m.with_intercept and not errors.pending:
+        evidence = f"all but {len(errors.unstable)} of {len(errors.refitted)}"
+        stable = Condition.that(STABLE.what, not errors.unstable, evidence)
+        found["xi_alpha"] = with_conditions(found["xi_alpha"], stable)
     for key, value in found.items():
         guess = key in ("span", "gacv") or (key == "jaakkola_haussler" and m.with_intercept)
         made.append(Statement(TITLES[key], ESTIMATE if guess else LEAVE_ONE_OUT, value))
@@ -342,15 +348,13 @@ def _essential(m: Measured, errors: _Errors) -> Bound:
     return with_conditions(made, m.determined) if errors.pending else made
 
 
-def _in_closed_form(
-    model: Any, X: Any, y: Any, sample_weight: Any, rows: NDArray[np.intp]
-) -> _Errors:
+def _in_closed_form(model: Any, X: Any, y: Any, sample_weight: Any, m: Measured) -> _Errors:
     """Return the errors of a least-squares machine, all of whose rows are essential."""
     values = model.leave_one_out_values(X, y, sample_weight)
     if hasattr(model, "classes_"):
         codes = values > 0.0 if values.ndim == 1 else values.argmax(axis=1)
         losses = (model.classes_[codes.astype(np.intp)] != np.asarray(y)).astype(np.float64)
-        losses[list(_only_members(model, y, rows))] = 1.0
+        losses[m.rows[m.lone]] = 1.0
         residuals = None
     else:
         if values.ndim > 1:
@@ -360,7 +364,7 @@ def _in_closed_form(
             )
         residuals = np.asarray(y, dtype=np.float64) - values
         losses = residuals**2
-    return _Errors(losses, residuals, essential=rows.tolist())
+    return _Errors(losses, residuals, essential=m.rows.tolist())
 
 
 def _require_optimal(model: Any, X: Any, y: Any, sample_weight: Any, fit_params: Any) -> None:
@@ -401,14 +405,6 @@ def _to_refit(model: Any, rows: NDArray[np.intp]) -> list[int]:
     """Return the rows whose removal may change the function."""
     every = "nu" in model.get_params(deep=False) or not intercept_is_determined(model)
     return [int(i) for i in (rows if every else np.sort(model.support_))]
-
-
-def _only_members(model: Any, y: Any, rows: NDArray[np.intp]) -> set[int]:
-    if not hasattr(model, "classes_"):
-        return set()
-    labels = np.asarray(y)[rows]
-    _, code, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return set(rows[counts[code] == 1].tolist())
 
 
 def _values(model: Any, X: Any) -> NDArray[np.float64]:

@@ -166,6 +166,14 @@ class Measured:
         return beta[self.rows]
 
     @cached_property
+    def lone(self) -> NDArray[np.bool_]:
+        """Which of `rows` are the only members of their class: left out, they count as errors."""
+        if self.kind not in ("binary", "multiclass"):
+            return np.zeros(self.n_samples, dtype=bool)
+        _, code, counts = np.unique(self.y, return_inverse=True, return_counts=True)
+        return np.asarray(counts[code] == 1)
+
+    @cached_property
     def support(self) -> Rows:
         """Positions of the support vectors within `rows`."""
         return np.flatnonzero(self.alpha > 0)
