@@ -1,4 +1,4 @@
-"""What a bound is: a number, the probability with which it may fail, and its conditions.
+"""Bounds: a number, the probability with which it may fail, and its conditions.
 
 A function that computes a bound is written as a formula: it takes keywords of the common
 vocabulary, and returns ``state(terms, *conditions)``. The decorator `bound` checks the arguments

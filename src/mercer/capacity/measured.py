@@ -1,4 +1,4 @@
-"""What bounds and estimates need to know of a fitted machine, measured on its training rows."""
+"""Measurements of a fitted machine on its training rows, for bounds and estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all machines share: from data to a problem, from its solution to a fitted estimator."""
+"""KernelMachine, the base class: from data to a problem, from its solution to fitted attributes."""
 
 from __future__ import annotations
 
@@ -207,7 +207,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             codes = _short(fitting.scheme.codes)
             parts = [class_pairs.PairTable(table, pairs.ends) for table in tables]
         else:
-            codes, parts = None, [[*pairs.in_order_of_rows(table)] for table in tables]
+            place = np.argsort(pairs.order)
+            codes, parts = None, [[tables[0][0, place]], [tables[1][0, place]]]
         self._record = TrainingRecord(fitting.n_total, fitting.kept, codes, *parts)
 
     def _keep_model(

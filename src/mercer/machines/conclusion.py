@@ -1,4 +1,4 @@
-"""How a fit ends: refused with evidence, interrupted, or with a warning that names the cause."""
+"""Errors and warnings at the end of a fit: infeasible, interrupted, not converged and why."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 from mercer.solvers import certification as proof
+from mercer.solvers.certificate import GAP_LIMIT
 
 from .errors import ConvexCombination, NotSeparableError
-from .rounding import GAP_LIMIT, REACHED, SEEN, rounding_of_values
+from .rounding import REACHED, SEEN, rounding_of_values
 
 if TYPE_CHECKING:
     from .base import KernelMachine

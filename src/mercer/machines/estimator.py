@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.mapped_objects import Views, sharing, views_of
+from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import EstimatorParameters
 from mercer.objects.validation import count, take, taken_by
@@ -172,9 +172,9 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
             X = take(X, kept)
             X = X[:, kept] if kernel.pairwise else X
             y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
-        with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
-            names = getattr(self, "feature_names_in_", None)
-            kernel = kernel._bound_to_valid(X, weight, names)
+        views = Views(X)  # a map of the user's runs once, here and for the matrix
+        names = getattr(self, "feature_names_in_", None)
+        kernel = kernel._bound_to_valid(views, weight, names)
         pairwise = kernel.pairwise
         data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)
         if not self._sums_to_zero:

@@ -1,4 +1,4 @@
-"""What a fitted machine remembers of its training rows: one number and one mark for each.
+"""Slack and status of the training rows: one number and one mark for each.
 
 Everything that is said about training points afterwards (slacks, who lies where, which support
 vectors are at their bounds) is derived from this when it is asked for.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
@@ -157,14 +157,12 @@ class TfIdf(Kernel):
         """Whether idf is known."""
         return not isinstance(self.idf, str)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.is_bound:
             return self._with()
-        X = self.validate(X)
         terms = self.vocabulary
-
-        bags = views_of(X).images(self._map)
+        bags = views.over(self.validate(views.X)).images(self._map)
         if isinstance(bags, Bags):
             if terms is None:
                 terms = bags.met()

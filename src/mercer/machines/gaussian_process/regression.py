@@ -18,7 +18,7 @@ from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..parameters import check_choice, check_flags
+from ..parameters import check_choices, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended, joined
@@ -200,8 +200,8 @@ class GaussianProcessRegressor(ProcessRegressor):
 
     def _check_parameters(self) -> None:
         self._check_search()
-        check_choice("objective", self.objective, ("evidence", "loo"))
-        check_choice("solver", self.solver, ("auto", "cholesky", "cg"))
+        check_choices(self, objective=("evidence", "loo"))
+        check_choices(self, solver=("auto", "cholesky", "cg"))
         if self.solver == "cg" and self.objective == "loo":
             raise ParameterError(
                 'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '
