@@ -567,8 +567,9 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     primal = terms * (1.0 + slack)
 
     def spread(b: Array) -> Array:
-        full: Array = b if problem.rows is None else np.bincount(problem.rows, b, gram.n)
-        return full
+        if problem.rows is None:
+            return b
+        return np.asarray(np.bincount(problem.rows, b, gram.n), dtype=np.float64)
 
     t = omega.reach(gram.matmul(spread(beta)), errors.of(spread(beta), None, _ONE))
     point = beta if t == 1.0 else _with_exact_sums(problem, t * (1.0 - 1e-12) * beta)
