@@ -296,18 +296,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> list[Outcome] | None:
         """Return the fitted model task by task, over the rows that take part.
 
-        Parameters
-        ----------
-        scheme : Scheme
-            The tasks.
-        n_total : int
-            Rows of the user's data.
-        kept : array of int or None
-            The rows that take part.
-        price : array, optional
-            C s_i of the support vectors, to which the coefficients are scaled.
-        repetition : Repetition, optional
-            Which of these rows are taken together.
+        `scheme`: the tasks. `n_total`: rows of the user's data. `kept`: the rows that take part.
+        `price`: C s_i of the support vectors, to which the coefficients are scaled. `repetition`:
+        which of these rows are taken together.
         """
         coef = self._dense_coef()
         if price is not None:

@@ -148,15 +148,10 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     ) -> tuple[TrainingData, Kernel]:
         """Return the checked samples and the kernel bound to them.
 
-        Parameters
-        ----------
-        X : objects or Gram
-            Training objects, the square matrix of a precomputed kernel, or the Gram matrix of bound
-            kernel and objects, which is the entrance for those who fit on one matrix many times.
-        y, sample_weight : array-like, optional
-            Targets and weights.
-        extra : array, optional
-            Checked numbers that belong to the samples.
+        `X`: training objects, the square matrix of a precomputed kernel, or the Gram matrix of
+        bound kernel and objects, which is the entrance for those who fit on one matrix many times.
+        `y`, `sample_weight`: targets and weights. `extra`: checked numbers that belong to the
+        samples.
         """
         if isinstance(X, Gram):
             data = self._enter_with_gram(X, y, sample_weight, extra)

@@ -71,19 +71,11 @@ def fit_on(
     ``machine._enter(X, y, sample_weight)`` and ``machine._gram(data, kernel)``, or are the same
     rows of both: ``data.take(rows)`` and ``gram.take(rows)``.
 
-    Parameters
-    ----------
-    machine : KernelMachine
-        What to fit. The kernel of `gram` is used and kept as ``kernel_``.
-    data : TrainingData
-        The samples.
-    gram : Gram
-        Their kernel matrix; another precision is chosen where the machine asks for it.
-    start : KernelMachine, optional
-        A machine of the same kind, fitted to these samples or to more or fewer of the same data,
-        perhaps with other constants, from whose solution the solver starts.
-    settings : Settings, optional
-        Tolerances and limits of the solver, by default those of the machine.
+    `machine`: what to fit. The kernel of `gram` is used and kept as ``kernel_``. `data`: the
+    samples. `gram`: their kernel matrix; another precision is chosen where the machine asks for it.
+    `start`: A machine of the same kind, fitted to these samples or to more or fewer of the same
+    data, perhaps with other constants, from whose solution the solver starts. `settings`:
+    tolerances and limits of the solver, by default those of the machine.
 
     Examples
     --------

@@ -79,10 +79,7 @@ def _blocks(bounds: ErrorBounds, n: int) -> Iterator[tuple[int, Bounded]]:
 def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
     """Return bounds on the errors of products with a kernel matrix, and what they rest on.
 
-    Parameters
-    ----------
-    gram : Gram
-        A kernel matrix in float64.
+    `gram`: A kernel matrix in float64.
 
     Returns
     -------
@@ -109,12 +106,8 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
 def rounding_basis(doubts: tuple[str, ...], own: str) -> str:
     """Return what a certificate says of its rounding.
 
-    Parameters
-    ----------
-    doubts : tuple of str
-        What is not proved of the kernel values.
-    own : str
-        What is not proved of the certificate besides, or nothing.
+    `doubts`: what is not proved of the kernel values. `own`: what is not proved of the certificate
+    besides, or nothing.
     """
     found = [*doubts, own] if own else list(doubts)
     return f"estimate: {'; '.join(found)}" if found else "guaranteed"

@@ -18,12 +18,8 @@ Array = NDArray[np.float64]
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
     """Return the weights as float64, or None when all are 1.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), float or None
-        The weights; a single number stands for every sample.
-    n_samples : int
-        Number of samples.
+    `sample_weight`: the weights; a single number stands for every sample. `n_samples`: number of
+    samples.
     """
     if sample_weight is None:
         return None
@@ -71,17 +67,9 @@ def class_weights(
 ) -> Array:
     """Return the weight of each class.
 
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        Weights by label (1 for a label that is not listed); "balanced" makes the weighted sum of
-        every class the same: W / (n_classes W_c).
-    classes : array
-        The labels.
-    codes : array of int
-        Position of each sample's label in `classes`.
-    weight : array or None
-        Sample weights, all positive.
+    `class_weight`: weights by label (1 for a label that is not listed); "balanced" makes the
+    weighted sum of every class the same: W / (n_classes W_c). `classes`: the labels. `codes`:
+    position of each sample's label in `classes`. `weight`: sample weights, all positive.
     """
     if class_weight is None:
         return np.ones(len(classes))

@@ -439,16 +439,10 @@ def conditions(
     With v_i = f0_i + phi_i'(beta_i), a group is optimal when no coefficient that may decrease
     has a larger v than one that may increase.
 
-    Parameters
-    ----------
-    problem : Problem
-        Bounds, slopes, curvatures and kinks.
-    beta, f0 : array
-        Coefficients and values of the expansion, one for each variable of the problem.
-    starts : array of int
-        Where each group begins; a group is a run of consecutive variables.
-    equality : bool, default=True
-        Whether the sum of a group is fixed; otherwise every v is compared with 0.
+    `problem`: bounds, slopes, curvatures and kinks. `beta`, `f0`: coefficients and values of the
+    expansion, one for each variable of the problem. `starts`: where each group begins; a group is a
+    run of consecutive variables. `equality`: whether the sum of a group is fixed; otherwise every v
+    is compared with 0.
     """
     lower, upper = problem.lower, problem.upper
     # An infinite bound times 0 would be NaN; no coefficient is near it anyway.

@@ -87,10 +87,7 @@ class Covariance(Protocol):
 class Values:
     """Values of a bound kernel of mercer, with its white noise as a diagonal of its own.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
+    `kernel`: A bound kernel.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -151,16 +148,9 @@ class Values:
 class MercerCovariance(Values):
     """A bound kernel of mercer, with the noise variance of the observations as a last parameter.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    free : list of Hyperparameter
-        The parameters that are optimised.
-    noise : float, optional
-        Variance of the noise; None: there is none beside that of the kernel.
-    noise_bounds : (float, float) or None
-        Bounds on the noise; None: it is not optimised.
+    `kernel`: A bound kernel. `free`: the parameters that are optimised. `noise`: variance of the
+    noise; None: there is none beside that of the kernel. `noise_bounds`: bounds on the noise; None:
+    it is not optimised.
     """
 
     def __init__(
