@@ -50,7 +50,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         return self
 
     def _check_parameters(self) -> None:
-        """Refuse parameters outside their range."""
+        """Reject parameters outside their range."""
 
     def _choose(self, kernel: Kernel, X: Any) -> Any:
         """Set what the features of checked objects are made with, and their number."""

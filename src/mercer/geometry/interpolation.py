@@ -151,7 +151,7 @@ def _coordinates(kernel: Kernel, X: Any) -> tuple[Array, list[int]]:
 
 
 def _require_unisolvent(kernel: Kernel, coordinates: Array, centred: Array, extent: Array) -> None:
-    """Refuse objects at which a linear function other than 0 vanishes."""
+    """Reject objects at which a linear function other than 0 vanishes."""
     n, d = coordinates.shape
     rounding = 4.0 * _EPS * np.abs(coordinates).max(axis=0, initial=0.0)
     rank = 0

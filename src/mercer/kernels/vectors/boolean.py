@@ -32,7 +32,7 @@ class Boolean(Kernel):
     that agree. The first counts conjunctions of variables (monotone), the second those of
     variables and negations; a linear function of these features is a disjunctive normal form
     (R. Khardon, D. Roth and R. Servedio, 2001). Positive semidefinite, as dot products of the
-    features that stand for the conjunctions. The second is positive definite: without the -1 its
+    features that represent the conjunctions. The second is positive definite: without the -1 its
     matrix over all vectors of n variables is a Kronecker product of n matrices [[2, 1], [1, 2]],
     whose eigenvalues are at least 1, and the constant vector has the eigenvalue 3^n > 2^n.
 
@@ -113,7 +113,7 @@ class Boolean(Kernel):
         """Return the truth of every conjunction, 0 or 1; see :meth:`Kernel.map_features`.
 
         Of n variables there are 2^n - 1, and 3^n - 1 with negations: up to 65,535 are listed (16
-        variables, or 10), more are refused. The last variable varies fastest.
+        variables, or 10), more raise ValueError. The last variable varies fastest.
         """
         X = self.validate(X)
         n, d = X.shape

@@ -67,7 +67,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         refuse_unpenalised(kernel, self.basis)
 
     def _check_noise(self) -> None:
-        """Refuse variances of the noise that have no meaning."""
+        """Reject variances of the noise that have no meaning."""
         if is_number(self.noise):
             check_positive("noise", self.noise)
             if self._foreign:
@@ -266,7 +266,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
 
 
 def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:
-    """Refuse a conditionally definite kernel whose polynomials are not in the basis."""
+    """Reject a conditionally definite kernel whose polynomials are not in the basis."""
     order = kernel.definiteness.order
     enough = order in (0, None) or callable(basis) or basis == "linear"
     if not enough and not (order == 1 and basis == "constant"):
