@@ -3,8 +3,8 @@
 Usage: python -m tools.site.browser docs/_build/html
 
 Pages are opened from ``file://`` with the network switched off, in a wide window and a narrow one.
-The test reports errors in the console, scripts and pictures that do not load, internal links that lead
-nowhere and pages that cannot be reached from the first one, and searches for a few words.
+The test searches for a few words and reports errors in the console, scripts and pictures that do
+not load, internal links that lead nowhere and pages that cannot be reached from the first one.
 The browser is driven over the Chrome DevTools protocol, so nothing but Debian's ``chromium`` and
 the package ``websockets`` is needed.
 """

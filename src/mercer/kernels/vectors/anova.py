@@ -115,7 +115,7 @@ class ANOVA(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Reject rows with fewer columns than the order, or outside the base's domain; see the base."""
+        """Reject fewer columns than the order, and rows outside the base's domain; see the base."""
         if X.shape[1] < self.order:
             raise ValueError(
                 f"ANOVA of order {show(self.order)} adds up products over {show(self.order)} "
