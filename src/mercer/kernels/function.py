@@ -48,7 +48,7 @@ class FromFunction(Kernel):
     Use it to try a similarity of your own in one line, on objects of any kind. Return a whole
     matrix per call with NumPy: the function runs in Python, once per tile, and the solver waits for
     it. Declare the definiteness if you know it, else test it with :func:`mercer.inspection.check`.
-    Where there are explicit features, use FromFeatureMap, which computes them once and compares
+    Avoid it where there are explicit features: FromFeatureMap computes them once and compares
     natively.
 
     Examples

@@ -45,7 +45,7 @@ class Diffusion(Kernel):
     interactions, words by links. Try a beta between 0.1 and 3, divided by the mean degree of a
     node; a larger one makes all nodes of a component similar. ``normalize`` it where degrees differ
     much. The matrix of all nodes is computed once, in the cube of their number, so up to some
-    thousands. It compares neither different graphs nor nodes added later.
+    thousands. Avoid it for different graphs and for nodes that are added later.
 
     Examples
     --------

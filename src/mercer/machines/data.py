@@ -1,4 +1,4 @@
-"""What a user passes, checked once at the door and turned into what the machines work on."""
+"""Validation of the user's data, once, and its conversion to what the machines work on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documentation of the machines has in common, written once.
+"""Parts of the docstrings that the machines share.
 
 A docstring of a decorated class, or of one of its methods, may contain a line of names in braces in
 the place of entries of a section:

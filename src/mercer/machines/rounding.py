@@ -1,4 +1,4 @@
-"""What the rounding of kernel values makes of the values of a model.
+"""Effect of the rounding of kernel values on the values of a model.
 
 f(x) = sum_j v_j k(x_j, x), of kernel values that are wrong by a factor 1 + e or 1 - e, is wrong by
 about

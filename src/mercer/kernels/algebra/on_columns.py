@@ -42,8 +42,8 @@ class OnColumns(Kernel):
     -----
     Use it to give every group of columns the kernel that fits: a string kernel for the text of a
     table, PeriodicGaussian for the hour, RBF with its own width for the rest; then add or multiply.
-    It costs what the kernel costs on those columns. Not one column at a time for dozens of columns;
-    ANOVA does that in one pass.
+    It costs what the kernel costs on those columns. Avoid it on each of dozens of columns: ANOVA
+    does that in one pass.
 
     Examples
     --------

@@ -100,7 +100,8 @@ class PowerSeries(Kernel):
     Use it to weight the degrees of interaction in a way that no named kernel offers: odd degrees
     only ("sinh"), slowly falling weights ("geometric", "log"). Normalise the rows first, since
     values grow with the highest degree and a finite radius excludes long rows. A value costs the
-    inner kernel and one step per coefficient. Polynomial and RBF cover the usual cases.
+    inner kernel and one step per coefficient. Avoid it in the usual cases, which Polynomial and RBF
+    cover.
 
     Examples
     --------

@@ -46,8 +46,8 @@ class Projected(Kernel):
     Use it to give a conditionally positive definite kernel (Multiquadric, NegativeDistance,
     LogDistance, ThinPlate) to a method that needs positive semidefinite ones: one-class machines,
     machines without a bias, kernel PCA. It costs a value of k per point and object, once, and a dot
-    product per pair. Not needed for machines with a bias and a kernel of order 1; they take it as
-    it is.
+    product per pair. Avoid it for machines with a bias and a kernel of order 1, which accept the
+    kernel directly.
 
     Examples
     --------

@@ -123,9 +123,9 @@ class SetPower(SetKernel):
     -----
     Use it for small sets where combinations of elements matter and not single ones: every common
     subset is a feature. Take a base barely above 1, such as 1.1, or ``normalize``: with base 2 each
-    further common element doubles the value, and sets of twenty elements see themselves only. Not
-    for large sets without ``normalize``: near a thousand common elements the values exceed the
-    range of float64, which raises OverflowError.
+    further common element doubles the value, and the values of sets of twenty elements are
+    dominated by the diagonal. Avoid it for large sets without ``normalize``: near a thousand common
+    elements the values exceed the range of float64, which raises OverflowError.
 
     Examples
     --------

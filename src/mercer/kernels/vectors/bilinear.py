@@ -36,7 +36,7 @@ class Bilinear(VectorKernel):
     Use it where it is known how much each column counts and which columns mean the same: a metric
     learned elsewhere, a prior covariance of the weights, similarities of terms. The rows are
     multiplied by a root of B once, after which a value costs a dot product of as many numbers as B
-    has rank. B is not learned: the kernel does not find the weights of columns.
+    has rank. Avoid it to find the weights of columns: B is not learned.
 
     Examples
     --------

@@ -45,9 +45,9 @@ class Boolean(Kernel):
     -----
     Use it to learn rules over yes-or-no variables: every conjunction is a feature, so a machine can
     represent any disjunctive normal form. ``normalize`` it, or keep to some tens of true variables,
-    since values double with each common one; above a thousand they exceed the range of numbers. Not
-    to expect short rules: margins over all conjunctions learn even simple formulas slowly (Khardon,
-    Roth and Servedio).
+    since values double with each common one; above a thousand they exceed the range of numbers.
+    Avoid it to find short rules: margins over all conjunctions learn even simple formulas slowly
+    (Khardon, Roth and Servedio).
 
     Examples
     --------

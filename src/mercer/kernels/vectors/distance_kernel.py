@@ -52,8 +52,9 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
     Use it to make a kernel of a distance that fits the data, your own included: an edit distance, a
     distance on a tree, Canberra. Take `scale` near the median distance. For "l1", "l2" and
     "sqeuclidean" the kernels Laplacian, Exponential and RBF are the same functions with rules for
-    the width. A distance of your own runs in Python, once per tile. Many distances do not give a
-    positive semidefinite kernel; :func:`mercer.inspection.check` tests this on the data.
+    the width. A distance of your own runs in Python, once per tile. Avoid it without a test: many
+    distances do not give a positive semidefinite kernel, which :func:`mercer.inspection.check`
+    tests on the data.
 
     Examples
     --------

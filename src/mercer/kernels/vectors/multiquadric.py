@@ -36,8 +36,8 @@ class Multiquadric(RadialKernel):
     -----
     Use it to interpolate scattered measurements of a surface, with a machine that has a bias. Take
     c near the mean distance of neighbours; a larger one gives smoother functions and a matrix
-    nearer to singular. Values grow with the distance, so scale the columns and let C follow. Not
-    with machines without a bias, nor to extrapolate: far from the data functions level off.
+    nearer to singular. Values grow with the distance, so scale the columns and adapt C. Avoid it
+    with machines without a bias, and to extrapolate: far from the data functions level off.
 
     Examples
     --------

@@ -44,8 +44,8 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     -----
     Use it where a target varies on several length scales at once, a slow trend with faster detail:
     one kernel combines Gaussians of all widths. Try `alpha` from 0.1 to 10; above, it is RBF. It
-    falls off slowly, so far objects stay similar and no entry of the matrix can be dropped. Not
-    where the scales have a meaning: a sum of two RBF is easier to interpret.
+    falls off slowly, so far objects stay similar and no entry of the matrix can be dropped. Avoid
+    it where the scales have a meaning: a sum of two RBF is easier to interpret.
 
     Examples
     --------

@@ -25,7 +25,8 @@ class Spline(CoordinateKernel, HistogramKernel):
     Use it for regression on one to three non-negative columns, without a width to choose: functions
     are cubic between the data and straight beyond the largest. Scale the columns to [0, 1], since
     values grow as the third power of the entries. Negative entries raise ValueError (shift them).
-    For many columns, where the product is stiff, take ``ANOVA(1, Spline())``, a sum of curves.
+    Avoid it for many columns, where the product is stiff: take ``ANOVA(1, Spline())``, a sum of
+    curves.
 
     Examples
     --------

@@ -141,7 +141,8 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         X : array-like of shape (n_samples, n_features), or objects
             Objects.
         return_std, return_cov : bool, default=False
-            What to return beside the mean; at most one of them.
+            Whether to return the standard deviation or the covariance in addition to the mean; at
+            most one of them.
         include_noise : bool, default=True
             Whether the variance is that of a new observation, which contains ``noise`` and a
             WhiteKernel (as in scikit-learn, but not alpha), or that of the latent function.
@@ -272,8 +273,8 @@ def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:
     if not enough and not (order == 1 and basis == "constant"):
         needed = "constant" if order == 1 else "linear"
         raise ValueError(
-            f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an unpenalised "
-            f'mean. Use basis="{needed}".'
+            f"{kernel!r} is {kernel.definiteness}: it is a covariance only together with an "
+            f'unpenalised mean. Use basis="{needed}".'
         )
 
 

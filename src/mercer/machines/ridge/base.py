@@ -1,4 +1,4 @@
-"""What the ridge machines share: a fit on one page, the expansion and the certificate."""
+"""Base of the ridge machines: a fit on one page, the expansion and the certificate."""
 
 from __future__ import annotations
 
