@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import SVC, SVR, NuSVC, OneClassSVM
 from mercer import selection as ours
 from mercer.kernels import RBF, Polynomial, Spectrum
-from mercer.selection import GridSearchCV, SharedScore, sharing
+from mercer.selection import GridSearchCV, SharedScore, known_values, sharing
 
 
 def _iris():
@@ -216,6 +216,25 @@ def test_one_class_machines_are_scored_by_a_function_of_the_user():
     a = theirs.GridSearchCV(OneClassSVM(), grid, scoring=fraction, cv=3).fit(X)
     b = GridSearchCV(OneClassSVM(), grid, scoring=fraction, cv=3).fit(X)
     assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data", "scoring"),
+    [
+        (SVC(gamma=0.1), _iris(), None),
+        (SVC(gamma=0.1, break_ties=True), _iris(), ["accuracy", "f1_macro"]),
+        (SVC(gamma=0.1, multiclass="ovr"), _iris(), "accuracy"),
+        (SVC(gamma=0.1), _cancer(), ["accuracy", "roc_auc"]),
+        (SVR(gamma=0.1), _diabetes(), None),
+    ],
+)
+def test_scores_of_shared_fits_take_no_further_fit(estimator, data, scoring, monkeypatch):
+    def fit(model):
+        raise AssertionError("a plain fit")
+
+    monkeypatch.setattr(known_values._KnownValues, "_complete", fit)
+    options = {"refit": False, "error_score": "raise"}
+    GridSearchCV(estimator, {"C": [0.1, 10.0]}, cv=3, scoring=scoring, **options).fit(*data)
 
 
 def test_a_metric_may_ask_for_support_vectors():

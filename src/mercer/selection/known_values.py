@@ -76,6 +76,9 @@ class _KnownValues:
 
 
 class _KnownClassifier(_KnownValues):
+    def _pair_predictor(self) -> Any:
+        return None if self._is_incomplete() else super()._pair_predictor()  # type: ignore[misc]
+
     def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         values = self._values_on(X)
         return super()._per_row(X, reduced) if values is None else reduced(values)  # type: ignore[misc]
