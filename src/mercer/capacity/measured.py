@@ -1,4 +1,4 @@
-"""What bounds and estimates need to know of a fitted machine, measured on its training rows."""
+"""Quantities of a fitted machine that bounds and estimates need, measured on its training rows."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     """
     kernel = model.kernel_
     X = X if kernel.pairwise else kernel.validate(X)

@@ -8,7 +8,7 @@ Four kinds of statements, which the report keeps apart:
 - estimates: numbers close to an error, without a side on which they lie;
 - bounds up to a constant that the theorem does not give.
 
-What does not apply to a machine is listed with the reason.
+Bounds that do not apply to a machine are listed with the reason.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ class Statement:
     Attributes
     ----------
     name : str
-        What is computed, e.g. "compression".
+        Name of the bound or estimate, e.g. "compression".
     kind : str
-        What may be concluded from it: "exact", "leave-one-out bound", "estimate", "guarantee",
+        Kind of statement: "exact", "leave-one-out bound", "estimate", "guarantee",
         "up to a constant" or "dimension".
     bound : Bound
         The number with its conditions.
@@ -148,12 +148,12 @@ class Statement:
 
 @dataclass(frozen=True)
 class GeneralizationReport:
-    """What is known about the generalisation of a machine; made by `generalization_report`.
+    """Bounds and estimates of the error of a machine; returned by `generalization_report`.
 
     Attributes
     ----------
     kind : {"binary", "multiclass", "regression", "one-class"}
-        What the machine learns.
+        The task of the machine.
     n_samples : int
         Number of training rows.
     delta : float
@@ -321,7 +321,7 @@ def generalization_report(
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     delta : float, default=0.05
         Probability with which each guarantee may fail.
     holdout : tuple (X, y), optional

@@ -39,7 +39,7 @@ class UniformTemplate:
     proved : bool
         False for a printed form whose proof is missing.
     reference : str
-        Where it stands.
+        Reference.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What combinatorial dimensions give for the same class: covers from the radius-margin bound."""
+"""Covering numbers of the same class from combinatorial dimensions: the radius-margin bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What classes of functions in feature space share: entropy and covering numbers on m points.
+"""Base of classes of functions in feature space: entropy and covering numbers on m points.
 
 Three factorisations of the evaluation at m points bound the entropy numbers of a class; see
 `mercer.capacity.entropy.classes` for them. All are computed and the smallest is returned.
@@ -28,7 +28,7 @@ _OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e15, 200))))  # ln of nu
 
 
 class KernelClass:
-    """What the classes share: entropy numbers and covering numbers on m points.
+    """Base of the classes: entropy numbers and covering numbers on m points.
 
     A subclass supplies `_operator(ln_n)`, the entropy numbers through the scaling operator,
     and `_norm`, a bound on all values of the class.
