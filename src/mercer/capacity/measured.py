@@ -1,4 +1,4 @@
-"""Quantities of a fitted machine that bounds and estimates need, measured on its training rows."""
+"""Measurements of a fitted machine on its training rows, for bounds and estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation of the user's data, once, and its conversion to what the machines work on."""
+"""Input validation: objects, targets and labels, checked once at the door."""
 
 from __future__ import annotations
 

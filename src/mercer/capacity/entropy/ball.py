@@ -1,4 +1,4 @@
-"""Covering numbers of the same class from combinatorial dimensions: the radius-margin bound."""
+"""Covering numbers from combinatorial dimensions: the radius-margin bound for the same class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of classes of functions in feature space: entropy and covering numbers on m points.
+"""Base of function classes in feature space: entropy and covering numbers on m points.
 
 Three factorisations of the evaluation at m points bound the entropy numbers of a class; see
 `mercer.capacity.entropy.classes` for them. All are computed and the smallest is returned.
