@@ -53,6 +53,12 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     problem each task is (`_formulation`).
     """
 
+    def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
+        """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
+        from .fitting import fit_on
+
+        return fit_on(self, data, gram, start)
+
     # -- what a subclass states -------------------------------------------------------------
 
     _has_linear_part = False

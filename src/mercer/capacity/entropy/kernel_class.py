@@ -147,7 +147,7 @@ class KernelClass:
         return self._bound(value, self.quantity, inputs, self.entropy, which)
 
     def log_covering(self, eps: float, n_samples: int | None = None, which: str = "best") -> Bound:
-        """Return the bound on the logarithm of a covering number, ready for `uniform_bound`.
+        """Return the bound on the logarithm of a covering number, ready for `overall_bound`.
 
         Parameters
         ----------
