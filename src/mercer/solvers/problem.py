@@ -343,7 +343,7 @@ class Settings:
 
 @dataclass
 class Solution:
-    """What a solver found.
+    """Result of a solver.
 
     Attributes
     ----------
