@@ -44,6 +44,12 @@ def test_leave_one_out_error_of_the_toy_set():
     assert found.losses.tolist() == [1, 1, 0, 0]
     assert found.error == 0.5
     assert found.interval == (0.5, 0.5)
+    without = [([0, -1], 1), ([1, 0], -1), ([2 / 3, -2 / 3], -1), ([1, -1], -1)]
+    for i, (w, b) in enumerate(without):
+        rest = np.delete(np.arange(4), i)
+        model = SVC(kernel="linear", C=np.inf).fit(TOY[rest], np.asarray(LABELS)[rest])
+        assert model.coef_[0] == pytest.approx(w, abs=1e-9)
+        assert model.intercept_[0] == pytest.approx(b, abs=1e-9)
 
 
 @pytest.mark.spec("LFD-27")

@@ -53,9 +53,9 @@ class Bound:
     terms : dict of str to float
         Contributions to the value, by name; they sum to it unless the formula takes a root.
     conditions : tuple of Condition
-        What the theorem requires, with the state of each requirement.
+        Conditions of the theorem, with the state of each.
     quantity : str
-        What is bounded, e.g. "error" or "ln covering number".
+        The bounded quantity, e.g. "error" or "ln covering number".
     side : {"upper", "lower"}
         From which side.
     name : str
@@ -63,7 +63,7 @@ class Bound:
     inputs : dict
         Arguments of that function.
     reference : str
-        Where the theorem stands.
+        Reference of the theorem.
     relative : bool
         True when the theorem leaves a constant unspecified: the value then ranks models but is no
         guarantee.
@@ -118,7 +118,7 @@ class Bound:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What cannot be known from the samples and has to be true all the same."""
+        """Conditions that the samples cannot decide and the theorem assumes."""
         return tuple(c.what for c in self.conditions if c.state == "unknown")
 
     @property
@@ -143,7 +143,7 @@ class Bound:
     def at(self, **changes: Any) -> Bound:
         """Return the bound of the same formula with other inputs.
 
-        What was decided or added by a caller holds for it as well.
+        Conditions that a caller decided or added are kept.
         """
         return self._formula(**changes).knowing(*self._known)
 
@@ -348,7 +348,7 @@ def bound(
     quantity : str
         What is bounded.
     reference : str
-        Where the theorem stands; a formula with variants states its own.
+        Reference of the theorem; a formula with variants states its own.
     **defaults
         Other fields of `Bound`, such as ``side="lower"``, ``trivial=None`` or ``relative=True``.
 

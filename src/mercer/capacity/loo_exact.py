@@ -181,7 +181,7 @@ def leave_one_out(
         A fitted machine of mercer, for two or more classes, for regression or for one class, ridge
         machines among them. It is not changed.
     X, y, sample_weight
-        What it was fitted on. A row is left out with its whole weight.
+        Training data of the model. A row is left out with its whole weight.
     time_limit : float, optional
         Seconds after which no further row is refitted; the rest is reported as `pending`. The
         bounds need no refit and are computed in any case.
@@ -203,7 +203,7 @@ def leave_one_out(
     Rows that are not support vectors are refitted too where their removal can change the function:
     in machines with a fraction `nu` of the total weight, which every row is part of, and where the
     intercept is not determined by a free support vector. `nu` is held fixed. The only member of a
-    class counts as an error: no machine trained without it knows its label.
+    class counts as an error, because a machine trained without it cannot predict its label.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def loo_estimates(
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     kind : str, optional
         One of "support_vectors", "xi_alpha", "jaakkola_haussler", "span", "gacv",
         "radius_margin"; raises ValueError if it does not apply to this machine.

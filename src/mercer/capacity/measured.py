@@ -238,7 +238,7 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     """
     kernel = model.kernel_
     X = X if kernel.pairwise else kernel.validate(X)

@@ -8,7 +8,7 @@ Four kinds of statements, which the report keeps apart:
 - estimates: numbers close to an error, without a side on which they lie;
 - bounds up to a constant that the theorem does not give.
 
-What does not apply to a machine is listed with the reason.
+Bounds that do not apply to a machine are listed with the reason.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class GeneralizationReport(Statements):
     Attributes
     ----------
     kind : {"binary", "multiclass", "regression", "one-class"}
-        What the machine learns.
+        The task of the machine.
     n_samples : int
         Number of training rows.
     delta : float
@@ -216,7 +216,7 @@ def generalization_report(
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     delta : float, default=0.05
         Probability with which each guarantee may fail.
     holdout : tuple (X, y), optional

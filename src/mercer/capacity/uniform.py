@@ -41,7 +41,7 @@ class UniformBound:
     proved : bool
         False for a printed form whose proof is missing.
     reference : str
-        Where it stands.
+        Reference.
 
     Examples
     --------

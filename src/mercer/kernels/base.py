@@ -63,7 +63,7 @@ class Kernel(Parametrised):
 
     @property
     def definiteness(self) -> Definiteness:
-        """What is known about the sign of the kernel's quadratic form."""
+        """Definiteness of the kernel: the known sign of its quadratic form."""
         return UNKNOWN
 
     @property
@@ -114,7 +114,7 @@ class Kernel(Parametrised):
         return bool(parts) and all(part.translation_invariant for part in parts)
 
     def check_domain(self, X: Any) -> None:
-        """Refuse objects on which the kernel, or what it claims, does not hold.
+        """Reject objects on which the kernel, or what it claims, does not hold.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class Kernel(Parametrised):
             The matrix of derivatives, of shape (n_X, n_Z), for the name of every parameter that
             is a real number, nested ones as ``part__name``. A sequence of numbers has one matrix
             for each, stacked along the first axis. Integers, rules, functions and matrices have
-            none. A rule such as ``gamma="scale"`` is differentiated as the number it stands for.
+            none. A rule such as ``gamma="scale"`` is differentiated at its value.
 
         Examples
         --------
@@ -277,7 +277,7 @@ class Kernel(Parametrised):
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.
 
-        Features of strings, sets and multisets are what is met among the objects `X`, so two sets
+        Features of strings, sets and multisets are those that occur in the objects `X`, so two sets
         of objects need common columns: see `map_features`, and
         :class:`mercer.features.ExplicitFeatures`, which keeps those of the training objects.
 
@@ -469,9 +469,9 @@ class Kernel(Parametrised):
         bounds : None, "fixed" or dict
             "fixed" keeps all parameters as they are. A dict has (low, high) or "fixed" by the names
             of parameters, as in `get_params`, or of parts, such as ``{"gamma": (0.1, 10.0)}`` or
-            ``{"left": "fixed", "right__scale": (1e-3, 1e3)}``. What it does not name, and None,
-            have the default: 1e-5 to 1e5, and for gamma 5e-11 to 5e9, which are the same bounds for
-            a length scale with gamma = 1 / (2 length_scale^2).
+            ``{"left": "fixed", "right__scale": (1e-3, 1e3)}``. Parameters that are not named, and
+            None, have the default: 1e-5 to 1e5, and for gamma 5e-11 to 5e9, which are the same
+            bounds for a length scale with gamma = 1 / (2 length_scale^2).
 
         Returns
         -------

@@ -62,7 +62,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     # -- what a subclass states -------------------------------------------------------------
 
     _has_linear_part = False
-    """Whether f may have a linear function beside it, as a kernel of order 2 demands."""
+    """Whether f may have an unpenalised linear term, which a kernel of order 2 needs."""
 
     _divided_by_margin = False
     """Whether the model is the solution divided by ``rho_``."""
@@ -472,7 +472,7 @@ def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) 
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:
-    """Return what belongs to each row beside its target, for the rows that take part."""
+    """Return the per-row data other than the targets, for the rows that take part."""
     return extra if extra is None or kept is None else extra[kept]
 
 

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 MANY = 20
-"""From so many classes on, the pairs are solved as arrays, whatever the number of samples."""
+"""From this number of classes on, the pairs are solved as arrays for any number of samples."""
 
 _FEW_ROWS = 400
 """Rows of a small data set: with more of them shrinking saves more than a single call does."""

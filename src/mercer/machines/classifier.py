@@ -191,7 +191,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return self._values_of(check_objects(self, X, self.kernel_))
 
     def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
-        """Return what `reduced` makes of the values of all problems, a block of rows at a time.
+        """Return `reduced` of the values of all problems, a block of rows at a time.
 
         The values of many pairs of classes are far larger than what a prediction keeps of them.
         """

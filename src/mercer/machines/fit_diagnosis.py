@@ -147,7 +147,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
-    """Return an error that says what was too large and what to do about it."""
+    """Return a MemoryError that names the size of the data and the remedies."""
     shape = getattr(getattr(X, "X", X), "shape", None)  # of the objects of a Gram
     size = f"data of shape {shape}" if shape else f"{len(X)} objects"
     return MemoryError(
@@ -191,7 +191,7 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
 
 
 def _reached(machine: KernelMachine) -> str:
-    """Return what a fit has reached, beside what was asked for."""
+    """Return the precision that a fit reached and the one that was required."""
     proof = machine.certificate_
     violation = f"the KKT violation is {proof.kkt_violation:.3g}"
     if machine.gap_tol is None:

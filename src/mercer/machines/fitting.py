@@ -1,7 +1,7 @@
 """A fit on one page: door, bind, Gram, pose, solve, read, prove, keep.
 
-`fit` is what ``SVC.fit`` and its relatives call; read it from top to bottom to follow data to a
-proved model. `fit_on` is the same fit entered behind the door, for those who have checked samples
+``SVC.fit`` and the other machines call `fit`; read it from top to bottom to follow data to a
+proved model. `fit_on` is the same fit without validation, for callers that have checked samples
 and their kernel matrix already: folds of a search, values of C, models without one sample.
 """
 
@@ -30,7 +30,7 @@ from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
 
 _NO_NORM = 1e-9
-"""A squared norm beside the largest k(x, x) that is next to nothing: is the kernel constant?"""
+"""A squared norm this small relative to the largest k(x, x) suggests a constant kernel."""
 
 
 def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:

@@ -4,9 +4,9 @@ Conventions, which are scikit-learn's:
 
 - One task per pair (i, j), i < j, in the order (0, 1), (0, 2), ..., (1, 2), ...; its decision
   value is positive for class i. With two classes there is a single task and the sign is turned:
-  a positive value stands for ``classes_[1]``.
+  a positive value means ``classes_[1]``.
 - Support vectors are sorted by class. ``dual_coef_`` has one row less than there are classes: the
-  coefficient of a support vector of class i in the pair (i, j) stands in row j - 1, that of one
+  coefficient of a support vector of class i in the pair (i, j) is in row j - 1, that of one
   of class j in row i.
 - One against the rest has one task and one row of ``dual_coef_`` per class.
 
@@ -308,7 +308,7 @@ def pair_indices(n_classes: int) -> tuple[Rows, Rows]:
 
 @lru_cache(maxsize=16)
 def pair_places(n_classes: int) -> tuple[Rows, Rows]:
-    """Return where the two parts of every pair stand among n_classes - 1 values of each class."""
+    """Return the positions of both parts of every pair among n_classes - 1 values of each class."""
     i, j = pair_indices(n_classes)
     return i * (n_classes - 1) + j - 1, j * (n_classes - 1) + i
 

@@ -55,7 +55,7 @@ from .svr import SVR
 Array = NDArray[np.float64]
 
 _FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-"""Widths of the Gaussians that stand for ``kernels=None``, as factors of the rule "scale"."""
+"""Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale"."""
 
 _INNER = 0.1
 """Gap of a machine, relative to that of the whole problem."""
@@ -104,7 +104,7 @@ def dual_norm(q: Array, p: float) -> float:
 
 
 class _MultipleKernels(EstimatorParameters, BaseEstimator):
-    """What classification and regression share: the search for the weights."""
+    """Base of classification and regression: the search for the weights."""
 
     kernels: Sequence[Kernel] | None
     norm: float

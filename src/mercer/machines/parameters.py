@@ -39,7 +39,7 @@ def check_fraction(name: str, value: Any) -> float:
 
 
 def check_choices(machine: Any, **choices: tuple) -> None:
-    """Refuse parameters that are not among their choices."""
+    """Reject parameters that are not among their choices."""
     for name, options in choices.items():
         value = getattr(machine, name)
         if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in options:
@@ -48,7 +48,7 @@ def check_choices(machine: Any, **choices: tuple) -> None:
 
 
 def check_flags(machine: Any, *names: str) -> None:
-    """Refuse anything but True and False."""
+    """Reject anything but True and False."""
     for name in names:
         value = getattr(machine, name)
         if not isinstance(value, bool | np.bool_):
@@ -56,7 +56,7 @@ def check_flags(machine: Any, *names: str) -> None:
 
 
 def check_max_iter(value: Any) -> None:
-    """Refuse anything but an integer >= -1."""
+    """Reject anything but an integer >= -1."""
     if isinstance(value, bool) or not isinstance(value, int | Integral) or value < -1:
         raise ParameterError(
             f"max_iter must be an integer >= 0, or -1 for no limit; got {value!r}."
@@ -64,7 +64,7 @@ def check_max_iter(value: Any) -> None:
 
 
 def check_n_jobs(value: Any) -> None:
-    """Refuse anything but None and an integer other than 0."""
+    """Reject anything but None and an integer other than 0."""
     if value is not None and (
         isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0
     ):
@@ -108,7 +108,7 @@ def cost_constant(C: Any, lam: Any, total_weight: float) -> float:
 
 
 def refuse_lam(machine: Any) -> None:
-    """Refuse `lam` for a machine whose trade-off is set by nu alone."""
+    """Reject `lam` for a machine whose trade-off is set by nu alone."""
     if machine.lam is not None:
         raise ParameterError(
             f"{type(machine).__name__} has no constant in front of its losses that lam could "

@@ -27,11 +27,11 @@ _CLOSED = 0.5
 """Part of the largest gap at which solvers stop: the rest is for rounding, which the proof adds."""
 
 _SMALL = 1000
-"""Up to so many rows the whole kernel matrix costs less than packing some of the rows again."""
+"""Up to this number of rows the whole kernel matrix costs less than packing some rows again."""
 
 
 def settings_for(machine: Any, callback: Any = None) -> Settings:
-    """Return the solver settings that a machine's parameters stand for.
+    """Return the solver settings that a machine's parameters describe.
 
     A tolerance on the gap replaces the one on the violation, which is kept only as an end to
     what rounding allows.

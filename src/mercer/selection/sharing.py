@@ -10,7 +10,7 @@ kernels run side by side on all cores, under a byte budget for the matrices.
 A transformer before the machine is fitted fold by fold; the matrices are then those of one fold. A
 kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
 
-What this engine does not take (see :func:`refusal`) is left to plain fits.
+Fits that this engine does not support (see :func:`refusal`) are made one by one.
 """
 
 from __future__ import annotations

@@ -470,11 +470,11 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         The problem; its basis, if any, are groups, and its totals are 0.
     gram : Gram
         The kernel matrix of its objects, in float64. Where positive semidefiniteness is no theorem
-        (values from Python, matrices, kernels of unknown definiteness) the certificate says that
-        it assumes it.
+        (values from Python, matrices, kernels of unknown definiteness) the certificate states
+        this assumption.
     solution : Solution
-        Coefficients and multipliers, whoever found them. A status "optimal" beside a relative gap
-        above 5e-4 is not taken over.
+        Coefficients and multipliers of any solver. A status "optimal" with a relative gap above
+        5e-4 is not adopted.
 
     Returns
     -------

@@ -289,13 +289,19 @@ def _require_memory(n: int) -> None:
 def require_memory(needed: float, what: str, advice: str) -> None:
     """Raise where something needs more memory than there is.
 
-    `needed`: bytes. `what`: what a kernel with linear functions beside it does, and to how much.
-    `advice`: what to do instead.
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        The fit that needs the memory, with its size.
+    advice : str
+        The remedy.
     """
     there = _memory()
     if needed > there:
         raise TooLargeError(
-            f"a kernel with linear functions beside it {what} need {needed / 2**30:.1f} GB, and "
+            f"a kernel with an unpenalised linear term {what} need {needed / 2**30:.1f} GB, and "
             f"this machine has {there / 2**30:.1f} GB. {advice}"
         )
 

@@ -15,7 +15,7 @@ __all__ = ["significant_figures"]
 
 
 def significant_figures(certificate: Certificate) -> float:
-    """Return -log10 of the relative gap: 3 stands for a relative gap of one thousandth.
+    """Return -log10 of the relative gap: 3 means a relative gap of one thousandth.
 
     Parameters
     ----------

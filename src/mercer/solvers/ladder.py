@@ -67,7 +67,7 @@ class Solver(Protocol):
 
     name: str
     access: str
-    """What it asks of the kernel matrix: "rows", "products", "features" or "whole"."""
+    """Access to the kernel matrix: "rows", "products", "features" or "whole"."""
 
     def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks.

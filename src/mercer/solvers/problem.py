@@ -348,7 +348,7 @@ class Settings:
 
 @dataclass
 class Solution:
-    """What a solver found.
+    """Result of a solver.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ def makovoz_bound(
     radius : float > 0, default=1.0
         The largest norm of an element of G.
     printed : bool, default=False
-        Whether to evaluate 2 eps_n(G) / sqrt(n). It is wrong, and the bound says so.
+        Whether to evaluate 2 eps_n(G) / sqrt(n). It is wrong, and the bound is marked as such.
 
     Returns
     -------

@@ -28,7 +28,7 @@ _OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e15, 200))))  # ln of nu
 
 
 class KernelClass:
-    """What the classes share: entropy numbers and covering numbers on m points.
+    """Base of the classes: entropy numbers and covering numbers on m points.
 
     A subclass supplies `_operator(ln_n)`, the entropy numbers through the scaling operator,
     and `_norm`, a bound on all values of the class.

@@ -49,7 +49,7 @@ class Spectrum:
     tail : float
         An upper bound on the sum of the eigenvalues that are not listed; 0 for a complete list.
     conditions : tuple of Condition
-        What makes the numbers true, to be carried by every bound computed from them.
+        Conditions of the eigenvalues, which every bound computed from them inherits.
 
     Examples
     --------

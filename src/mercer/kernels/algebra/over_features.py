@@ -22,7 +22,7 @@ class OverFeatures(Kernel):
     .. math:: k(x, z) = k_0(\phi(x), \phi(z))
 
     A subclass gives the map, `features`, and has the kernel :math:`k_0` among its parameters as
-    ``kernel``, where None stands for the dot product. As definite as :math:`k_0`, except that
+    ``kernel``; None means the dot product. As definite as :math:`k_0`, except that
     different objects may have the same features, which loses strictness.
     """
 
@@ -86,7 +86,7 @@ class OverFeatures(Kernel):
 
     @property
     def _map(self) -> Mapping:
-        """The map, which is the same whatever the kernel on vectors."""
+        """The map, which does not depend on the kernel on vectors."""
         return FeaturesOf(self._with(kernel=None))
 
     def feature_map(self, X: Any) -> Any:

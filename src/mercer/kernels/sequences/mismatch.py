@@ -51,9 +51,9 @@ class Mismatch(SequenceKernel):
 
     Notes
     -----
-    Use it for proteins and DNA where mutations replace letters: substrings of length k that differ
-    in at most m places still meet. Take k from 5 to 8 and m = 1 or 2, with ``normalize``. It costs
-    one sparse count for every choice of up to 2 m places of k, whatever the alphabet. Not for
+    Use it for proteins and DNA where mutations replace letters: substrings of length k match if
+    they differ in at most m places. Take k from 5 to 8 and m = 1 or 2, with ``normalize``. It costs
+    one sparse count for every choice of up to 2 m places of k, for any alphabet. Avoid it for
     insertions and deletions; Subsequence and PairHMM have those.
 
     References
@@ -119,7 +119,7 @@ class Mismatch(SequenceKernel):
     def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
         """Return the counts of all words of the alphabet; see :meth:`Kernel.map_features`.
 
-        There are q^k words over q letters: up to a million are listed, more are refused.
+        There are q^k words over q letters; more than a million raise ValueError.
         """
         self._require_bound("as explicit features")
         alphabet, k = self.alphabet or (), int(self.k)

@@ -74,7 +74,7 @@ class GlobalAlignment(Kernel):
     Use it to classify time series that run at different speeds, such as gestures, speech and
     handwriting. ``normalize`` it always, standardise the channels, keep gamma="scale" first, and
     give `band` a tenth of the length for speed. A value costs the product of the lengths, so some
-    thousands of series of some hundreds of points. Not where the time at which things happen
+    thousands of series of some hundreds of points. Avoid it where the time at which things happen
     matters; Delayed or vectors of samples keep it.
 
     References

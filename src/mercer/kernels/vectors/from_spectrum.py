@@ -67,9 +67,9 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     -----
     Use it where the power spectrum of the targets is known, from physics or from
     :func:`mercer.selection.estimate_power_spectrum`. The transform is computed once, at `bind`;
-    after that a value costs as much as that of any radial kernel from a table. Not without such
-    knowledge: Matern has a spectrum with two parameters, which cross-validation finds. Nor for
-    targets that vary differently along different columns, since the kernel is radial.
+    after that a value costs as much as that of any radial kernel from a table. Without such
+    knowledge take Matern, whose spectrum has two parameters, which cross-validation finds. Avoid it
+    also for targets that vary differently along different columns, since the kernel is radial.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors of another dimension; see the base class."""
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 
@@ -244,7 +244,7 @@ def _slope(
 
 
 def _refuse_jumps(spectrum: Any, reach: float, density: Callable) -> None:
-    """Refuse a spectrum with a jump or a sharp end, whose transform decays too slowly.
+    """Reject a spectrum with a jump or a sharp end, whose transform decays too slowly.
 
     A step between two neighbours of a fine grid is followed by bisection down to neighbouring
     floating-point numbers, where a continuous function has none left.
@@ -274,7 +274,7 @@ def _refuse_jumps(spectrum: Any, reach: float, density: Callable) -> None:
 
 
 def _refuse_sharp_end(spectrum: Any, w: np.ndarray, density: Callable) -> None:
-    """Refuse a continuous spectrum that goes to 0 at an angle and stays there."""
+    """Reject a continuous spectrum that goes to 0 at an angle and stays there."""
     P = spectrum(w)
     last = int(np.flatnonzero(P)[-1]) if P.any() else len(P) - 1
     if last == len(P) - 1 or P[last] < _END * P.max():

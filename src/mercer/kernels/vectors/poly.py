@@ -44,9 +44,9 @@ class Polynomial(GammaKernel):
     -----
     Use it where a few columns act together: words in pairs, neighbouring pixels, genes. Take degree
     2 or 3 with ``coef0=1``, which keeps the lower orders, on columns scaled to [-1, 1] or rows of
-    length 1. Values grow as the power q of the lengths, so a degree above 5 or so sees the longest
-    rows only. With few columns, `mercer.features.MonomialFeatures` and a linear machine are
-    cheaper. Not for extrapolation: outside of the data the highest power takes over.
+    length 1. Values grow as the power q of the lengths, so with a degree above 5 or so the longest
+    rows dominate. With few columns, `mercer.features.MonomialFeatures` and a linear machine are
+    cheaper. Avoid it for extrapolation: outside of the data the highest power takes over.
 
     Examples
     --------

@@ -38,9 +38,9 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
 
     with :math:`U_d` the unit ball. Its Fourier transform is proportional to the power n + 1 of
     :math:`w^{-d/2} J_{d/2}(w)`, so it is positive definite for odd n and indefinite for even n,
-    which is refused. The value is 0 beyond the distance (n + 1) s. For n = 1 it is the volume
-    that two balls have in common. Values are taken from a table, with an error of 1e-10 of the
-    largest value in even dimensions and of 1e-14 in odd ones.
+    which raises ValueError. The value is 0 beyond the distance (n + 1) s. For n = 1 it is the
+    volume that two balls have in common. Values are taken from a table, with an error of 1e-10 of
+    the largest value in even dimensions and of 1e-14 in odd ones.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     Use it like BSpline, in two or three dimensions, where no axis should be preferred and most
     entries of the matrix should vanish (`sparse_gram`). Take `scale` so that a ball of radius (n +
     1) s holds some tens of neighbours. Values come from a table that is made once for every
-    dimension. Not for many columns, where few objects have neighbours at all, nor where the last
+    dimension. Avoid it for many columns, where few objects have neighbours, and where the last
     digits count.
 
     Examples
@@ -106,7 +106,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors of another dimension; see the base class."""
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the dimension of RadialBSpline")
 

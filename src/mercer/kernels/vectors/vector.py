@@ -47,7 +47,7 @@ class VectorKernel(Kernel):
 
 
 def require_columns(X: Any, n: int, owner: str) -> None:
-    """Refuse vectors with another number of columns than `n`, which `owner` has."""
+    """Reject vectors with another number of columns than `n`, which `owner` has."""
     if X.shape[1] != n:
         raise ValueError(
             f"X has {X.shape[1]} features, but {owner} has {n}; both must have the same columns."

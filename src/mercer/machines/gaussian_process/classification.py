@@ -271,7 +271,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class.
 
-        Of two classes the second where the mean of f is not negative, which is where its
+        With two classes, the second where the mean of f is not negative, which is where its
         probability is at least 1/2; with "one_vs_one" the class of most votes.
 
         Parameters

@@ -31,7 +31,7 @@ Label = tuple[str, int | None]
 
 
 class Covariance(Protocol):
-    """What a Gaussian process asks of its kernel."""
+    """The interface of a covariance function to Gaussian processes."""
 
     kernel: Any
     noise: float | None
@@ -85,7 +85,7 @@ class Covariance(Protocol):
 
 
 class Values:
-    """Values of a bound kernel of mercer, with its white noise as a diagonal of its own.
+    """Values of a bound kernel of mercer, with its white noise as a separate diagonal.
 
     `kernel`: A bound kernel.
     """
@@ -148,9 +148,16 @@ class Values:
 class MercerCovariance(Values):
     """A bound kernel of mercer, with the noise variance of the observations as a last parameter.
 
-    `kernel`: A bound kernel. `free`: the parameters that are optimised. `noise`: variance of the
-    noise; None: there is none beside that of the kernel. `noise_bounds`: bounds on the noise; None:
-    it is not optimised.
+    Parameters
+    ----------
+    kernel : Kernel
+        A bound kernel.
+    free : list of Hyperparameter
+        The parameters that are optimised.
+    noise : float, optional
+        Variance of the noise; None: only that of the kernel.
+    noise_bounds : (float, float) or None
+        Bounds on the noise; None: it is not optimised.
     """
 
     def __init__(

@@ -35,8 +35,14 @@ _START = np.zeros(1, dtype=np.intp)
 class LatentProcess:
     """Base class: a covariance on training objects, with the mode of the posterior.
 
-    `X`: validated training objects. `targets`: what the mode is found for. `max_iter`: limit on the
-    Newton steps.
+    Parameters
+    ----------
+    X : objects
+        Validated training objects.
+    targets : array
+        The problem whose mode is sought.
+    max_iter : int
+        Limit on the Newton steps.
     """
 
     covariance: Covariance

@@ -58,7 +58,7 @@ class ProcessEstimator(KernelEstimator):
         return tags
 
     def _check_search(self) -> None:
-        """Refuse parameters of the search that have no meaning."""
+        """Reject parameters of the search that have no meaning."""
         optimizer: Any = self.optimizer
         if not (optimizer is None or callable(optimizer)):
             check_choices(self, optimizer=("fmin_l_bfgs_b",))
