@@ -80,6 +80,12 @@ class Views:
         part._known = [known._replace(images=take(known.images, index)) for known in self._known]
         return part
 
+    def replaced(self, X: Any) -> Views:
+        """Return the views of other objects, which have the same images."""
+        part = Views(X)
+        part._known = list(self._known)
+        return part
+
     def choose(self, columns: tuple[int, ...], chosen: Any) -> Views:
         """Return the views of some columns, whose images are kept here."""
         part = Views(chosen)

@@ -119,7 +119,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             price = self.class_weight_[codes[group[rows]]] * weight  # type: ignore[attr-defined]
         bound = formulation.price if formulation.boxed else np.inf
         coef = shared_out(self._dense_coef()[:, at], fitting.weight[group[rows]], price, bound)
-        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(whole.X) else coef
+        self.dual_coef_ = sp.csr_matrix(coef) if self._trained_on_sparse else coef
         self.support_ = (rows if whole.kept is None else whole.kept[rows]).astype(np.int32)
         self.support_vectors_ = take(whole.X, rows)
         self._distinct = at
@@ -222,7 +222,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             self.support_vectors_ = np.empty((0, 0))
         else:
             self.support_vectors_ = take(X, rows)
-        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
+        self.dual_coef_ = sp.csr_matrix(coef) if self._trained_on_sparse else coef
         self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
         self._lazy: dict[str, Any] = {}
@@ -426,7 +426,9 @@ def _refuse_misfits(model: Any) -> None:
     if not model.kernel_.pairwise:
         columns = getattr(vectors, "shape", (n,))[1:]
         known = getattr(model, "n_features_in_", None)
-        fits = fits and count(vectors) == n and (not columns or columns == (known,))
+        fits = fits and count(vectors) == n and (not columns or known in (None, *columns))
+        if columns and known is None:
+            model.kernel_.validate(vectors)  # counts of the terms of documents
     if not fits:
         raise ValueError("support vectors and coefficients do not fit together")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -19,7 +20,12 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
-from mercer.objects.compression import packed_if_smaller, unpacked
+from mercer.objects.compression import (
+    differing_bits,
+    packed_if_smaller,
+    restored_bits,
+    unpacked,
+)
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
@@ -334,6 +340,10 @@ def _blocks(ends: Rows) -> list[slice]:
     return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
+_NEAR_PRIMAL = ("dual", "terms")
+"""Columns of certificates that mostly agree with the primal value in their first digits."""
+
+
 class PairCertificates(Sequence[Certificate]):
     """The certificates of all pairs, each made when it is asked for.
 
@@ -346,8 +356,24 @@ class PairCertificates(Sequence[Certificate]):
     def __init__(self, pairs: PairSolutions) -> None:
         names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "ended")
         self._columns = dict(zip(names, attrgetter(*names)(pairs), strict=True))
+        # A bound, so upwards; half of the digits compress.
+        single = self._columns["rounding"].astype(np.float32)
+        self._columns["rounding"] = np.nextafter(single, np.float32(np.inf)).astype(np.float64)
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
+
+    def brief(self) -> PairCertificates:
+        """Return what pickles and files hold: values near the primal one by their differences."""
+        found = copy(self)
+        primal = self._columns["primal"]
+        near = {name: differing_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
+        found._columns = self._columns | near
+        return found
+
+    def _restored(self) -> None:
+        primal = self._columns["primal"]
+        near = {name: restored_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
+        self._columns |= near
 
     def __getstate__(self) -> dict[str, Any]:
         columns = {name: packed_if_smaller(column) for name, column in self._columns.items()}
@@ -356,6 +382,7 @@ class PairCertificates(Sequence[Certificate]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._columns = {name: unpacked(column) for name, column in self._columns.items()}
+        self._restored()
 
     def __len__(self) -> int:
         return len(self._columns["primal"])

@@ -243,6 +243,21 @@ class TfIdf(Kernel):
             counts = sp.csr_array(bags, dtype=np.float64)
         return _weighted(counts, self.tf, np.asarray(self.idf, dtype=np.float64), self.normalize)
 
+    def counts(self, views: Views) -> sp.csr_array:
+        """Return how often each document has every term of the vocabulary, in few bytes."""
+        bags: Bags = views.images(self._map)
+        found = bags.over(_columns(self.vocabulary or ()))
+        brief = found.data.astype(np.float32)
+        index = sp.get_index_dtype(maxval=max(found.nnz, found.shape[1]))
+        return sp.csr_array(
+            (
+                brief if np.array_equal(brief, found.data) else found.data,
+                found.indices.astype(index),
+                found.indptr.astype(index),
+            ),
+            shape=found.shape,
+        )
+
     def feature_map(self, X: Any) -> sp.csr_array:
         """Return the weighted terms, one column for each; see :meth:`Kernel.feature_map`."""
         self._require_bound("as explicit features")
