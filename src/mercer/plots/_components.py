@@ -45,6 +45,8 @@ def scree(model: Any, *, ax: Axes | None = None) -> Axes:
     shares = np.asarray(model.explained_variance_ratio_)
     ranks = np.arange(1, len(shares) + 1)
     ax = new_axes(ax)
+    from matplotlib.ticker import MaxNLocator
+
     colours = np.where(shares < 0.0, VERMILION, BLUE)
     # Shares are eigenvalues over one number, the trace.
     per_unit = np.divide(
@@ -60,7 +62,7 @@ def scree(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("share of the variance")
     ax.set_ylim(0.0, 1.05 * max(1.0, float(np.cumsum(shares).max(initial=0.0))))
     ax.set_title(f"{len(shares)} components, {100.0 * shares.sum():.0f} % of the variance")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False, loc="center right")
     tidy(ax)
     return ax
