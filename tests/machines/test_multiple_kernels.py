@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import scipy.optimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVC, MultipleKernelSVC, MultipleKernelSVR, load, save
-from mercer.kernels import RBF, Linear, Spectrum, ThinPlate, WeightedDegree
+from mercer.kernels import RBF, Linear, Polynomial, Spectrum, ThinPlate, WeightedDegree
 
 
 def noisy_columns(n=60):
@@ -75,6 +76,22 @@ def test_the_value_is_that_of_an_independent_solver(norm):
     assert np.sum(model.weights_**norm) == pytest.approx(1.0)
     # The primal is the machine's own: it is the function that predicts.
     assert proof.primal == model.machine_.certificate_.primal
+
+
+@pytest.mark.parametrize("norm", [1.0, 2.0, np.inf])
+def test_the_bounds_hold_where_rounding_is_all_of_the_gap(norm):
+    # The same kernel twice: the optimum is that of one machine with the kernel 2^(1 - 1/p) k.
+    X, y = noisy_columns(30)
+    kernel, C = Polynomial(2, coef0=1.0), 1e4
+    many = MultipleKernelSVC([kernel, kernel], C=C, norm=norm, tol=1e-15, normalise=False)
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        proof = many.set_params(max_iter=3).fit(10 * X, y).certificate_
+    alone = SVC(kernel=2 ** (1 - 1 / norm) * kernel, C=C, tol=1e-12).fit(10 * X, y).certificate_
+    assert proof.dual <= alone.primal
+    assert alone.dual <= proof.primal
+    assert proof.gap == proof.primal - proof.dual >= 0.0
+    # The rounding of the lower bound is more than that of the machine's own certificate.
+    assert many.machine_.certificate_.rounding < proof.rounding < 1e-9 * proof.primal
 
 
 def test_sparse_weights_name_the_columns_that_matter():

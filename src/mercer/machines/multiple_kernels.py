@@ -46,6 +46,7 @@ from mercer.kernels import RBF, Kernel
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
+from mercer.solvers.rounding import UNIT
 
 from .parameters import check_flags, check_positive
 from .svc import SVC
@@ -62,6 +63,9 @@ _INNER = 0.1
 _EXACT = 1000
 """Rows up to which machines are solved to the last digits, which costs them little."""
 
+_FEW = 64.0
+"""Roundings of a kernel value of the sum, and of coefficients that were moved onto exact sums."""
+
 _SMALL = 1e-10
 """Weights below this share of the largest one are 0."""
 
@@ -73,11 +77,17 @@ class _State:
     weights: Array
     value: float  # of the dual, J(d) up to the gap of the machine
     q: Array
+    errors: Array  # rounding errors of q
     primal: float
 
+    def rounding(self, norm: float) -> float:
+        """Return what the rounding of q can contribute to the lower bound."""
+        return 0.5 * float(self.weights @ self.errors) + 0.5 * dual_norm(self.errors, norm)
+
     def bound(self, norm: float) -> float:
-        """Return the lower bound on the optimum over weights and machines."""
-        return self.value + 0.5 * float(self.weights @ self.q) - 0.5 * dual_norm(self.q, norm)
+        """Return the lower bound on the optimum over weights and machines, less its rounding."""
+        found = self.value + 0.5 * float(self.weights @ self.q) - 0.5 * dual_norm(self.q, norm)
+        return found - self.rounding(norm)
 
 
 def dual_norm(q: Array, p: float) -> float:
@@ -161,7 +171,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
         door._check_parameters()
         data, _ = door._enter(X, y, sample_weight)
         door._pose(data.y, data.weight, data.n, fitting=True)  # refuses a single class
-        kernels = [k._bound_to_valid(data.X, data.weight, data.names) for k in kernels]
+        kernels = [k._bound_to_valid(data.views, data.weight, data.names) for k in kernels]
         if self.kernels is None:
             width = float(kernels[0].gamma)  # type: ignore[attr-defined]
             kernels = [RBF(factor * width) for factor in _FACTORS]
@@ -250,19 +260,28 @@ class _Search:
             self.inner.fit(K, self.data.y, sample_weight=self.data.weight)
         self.n_machines += 1
         proof = self.inner.certificate_
-        state = _State(weights, float(proof.dual), self.squares(self.inner), float(proof.primal))
+        state = _State(weights, float(proof.dual), *self.squares(self.inner), float(proof.primal))
         self.bound = max(self.bound, state.bound(self.norm))
         if self.best is None or state.primal < self.best.primal:
             self.best = state
         return state
 
-    def squares(self, machine: Any, rows: Any = None) -> Array:
-        """Return q_m = sum over the problems of beta'K_m beta."""
+    def squares(self, machine: Any, rows: Any = None) -> tuple[Array, Array]:
+        """Return q_m = sum over the problems of beta'K_m beta, and bounds on their rounding.
+
+        The dual value of a machine belongs to coefficients that differ from these by roundings,
+        too: their sums are exact.
+        """
         beta = np.atleast_2d(machine._problem_coef())
         support = machine.support_ if rows is None else rows
         inside = np.ix_(support, support)
-        found = [float(np.einsum("pi,ij,pj->", beta, K[inside], beta)) for K in self.matrices]
-        return np.maximum(np.array(found), 0.0)
+        found, sizes = [], []
+        for K in self.matrices:
+            found.append(float(((beta @ K[inside]) * beta).sum()))
+            root = np.sqrt(np.abs(np.diagonal(K)[support]))
+            sizes.append(float(np.square(np.abs(beta) @ root).sum()))
+        roundings = (4.0 * len(support) + _FEW) * UNIT
+        return np.maximum(np.array(found), 0.0), roundings * np.array(sizes)
 
     def run(self) -> _State:
         """Return the best machine and its weights."""
@@ -369,9 +388,11 @@ class _Search:
         proof = machine.certificate_
         kept = self.data.kept
         rows = machine.support_ if kept is None else np.searchsorted(kept, machine.support_)
-        state = _State(weights, float(proof.dual), self.squares(machine, rows), float(proof.primal))
-        dual = min(max(state.bound(self.norm), self.bound), state.primal)
-        gap = max(state.primal - dual, 0.0)
+        state = _State(
+            weights, float(proof.dual), *self.squares(machine, rows), float(proof.primal)
+        )
+        dual = max(state.bound(self.norm), self.bound)
+        gap = state.primal - dual
         # The terms of the primal are all positive: their sum is the primal value.
         relative = gap / abs(state.primal) if state.primal else 0.0
         status = "optimal" if relative <= self.owner.tol else (self.stopped or "precision_limit")
@@ -380,6 +401,7 @@ class _Search:
             "dual": dual,
             "gap": gap,
             "relative_gap": relative,
+            "rounding": proof.rounding + state.rounding(self.norm),
             "seconds": perf_counter() - self.began,
         }
         return Certificate(**fields)
