@@ -1,4 +1,4 @@
-"""What all machines share: from data to a problem, from its solution to a fitted estimator."""
+"""KernelMachine, the base class: from data to a problem, from its solution to fitted attributes."""
 
 from __future__ import annotations
 
@@ -53,10 +53,16 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     problem each task is (`_formulation`).
     """
 
+    def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
+        """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
+        from .fitting import fit_on
+
+        return fit_on(self, data, gram, start)
+
     # -- what a subclass states -------------------------------------------------------------
 
     _has_linear_part = False
-    """Whether f may have a linear function beside it, as a kernel of order 2 demands."""
+    """Whether f may have an unpenalised linear term, which a kernel of order 2 needs."""
 
     _divided_by_margin = False
     """Whether the model is the solution divided by ``rho_``."""
@@ -201,7 +207,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             codes = _short(fitting.scheme.codes)
             parts = [class_pairs.PairTable(table, pairs.ends) for table in tables]
         else:
-            codes, parts = None, [[*pairs.in_order_of_rows(table)] for table in tables]
+            place = np.argsort(pairs.order)
+            codes, parts = None, [[tables[0][0, place]], [tables[1][0, place]]]
         self._record = TrainingRecord(fitting.n_total, fitting.kept, codes, *parts)
 
     def _keep_model(
@@ -474,7 +481,7 @@ def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) 
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:
-    """Return what belongs to each row beside its target, for the rows that take part."""
+    """Return the per-row data other than the targets, for the rows that take part."""
     return extra if extra is None or kept is None else extra[kept]
 
 

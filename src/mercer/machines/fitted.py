@@ -1,4 +1,4 @@
-"""Attributes of a fitted machine that are derived when they are asked for."""
+"""Attributes of a fitted machine that are computed on access."""
 
 from __future__ import annotations
 
@@ -200,8 +200,8 @@ class FittedAttributes:
     def poly_coef_(self) -> Array:
         """The coefficients a of the linear function <a, x> in f, one row per binary problem.
 
-        Only a kernel that is conditionally positive definite of order 2 has one beside it; with
-        others the rows are empty. `poly_columns_` says which columns of x they belong to.
+        Only a kernel that is conditionally positive definite of order 2 has a linear term; with
+        others the rows are empty. `poly_columns_` are the columns of x they belong to.
         """
         self._fitted("dual_coef_")
         return np.empty((len(self.intercept_), 0)) if self._linear is None else self._linear

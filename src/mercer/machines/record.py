@@ -1,7 +1,7 @@
-"""What a fitted machine remembers of its training rows: one number and one mark for each.
+"""Slack and status of the training rows: one number and one mark for each.
 
 Everything that is said about training points afterwards (slacks, who lies where, which support
-vectors are at their bounds) is derived from this when it is asked for.
+vectors are at their bounds) is derived from this on access.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class TrainingRecord:
     n_total : int
         Rows of the user's data.
     kept : array of int or None
-        The rows that took part; None stands for all.
+        The rows that took part; None means all.
     codes : array of int or None
         The class of each row that took part, where each task is a pair of classes; None where
         every task uses all rows.
@@ -194,7 +194,7 @@ class TrainingRecord:
 
     @property
     def rows(self) -> list[Rows | None]:
-        """For each task the positions of its rows in the user's data; None stands for all."""
+        """For each task the positions of its rows in the user's data; None means all."""
         if self.codes is None:
             return [self.kept] * len(self.excess)
         members = class_members(self.codes, int(self.codes.max()) + 1)

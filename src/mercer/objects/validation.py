@@ -251,7 +251,7 @@ def _as_numbers(X: list) -> Any:
 
 
 def refuse_other_objects(X: Any, owner: str) -> None:
-    """Refuse texts, sets and counts where real vectors are needed, and say what takes them."""
+    """Reject texts, sets and counts where real vectors are needed, and say what takes them."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower().startswith(_TIMES):

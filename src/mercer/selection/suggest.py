@@ -81,11 +81,11 @@ class Suggestions(Sequence[Suggestion]):
     Attributes
     ----------
     task : {"classification", "regression"}
-        What was learned.
+        The task.
     kind : str
-        What kind of data it was.
+        The kind of the data.
     notes : list of str
-        What was noticed about the data.
+        Remarks on the data.
     n_objects, n_used : int
         How many objects there were, and on how many the numbers are based.
     items : list of Suggestion
@@ -181,7 +181,7 @@ def suggest(
     binds the kernel to the training part of every fold. While time is left, the better half of the
     kernels is searched again on a sample three times as large, and so on up to 5,000 objects. The
     ranking is by score on the largest sample; kernels whose scores are equal up to half a standard
-    error are ordered from simple to rich. Of kernels that differ in a width or a degree only, the
+    error are ordered from simple to rich. Among kernels that differ only in a width or a degree, the
     best is listed. For tuned widths and an estimate for new data see :func:`tune`.
 
     Parameters

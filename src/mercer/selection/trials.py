@@ -38,7 +38,7 @@ class Trial:
     score, error : float
         Cross-validated score and its standard error.
     stage : {"coarse", "fine"}
-        Which search it belongs to.
+        The search it belongs to.
 
     Examples
     --------
