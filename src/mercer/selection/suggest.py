@@ -181,8 +181,8 @@ def suggest(
     binds the kernel to the training part of every fold. While time is left, the better half of the
     kernels is searched again on a sample three times as large, and so on up to 5,000 objects. The
     ranking is by score on the largest sample; kernels whose scores are equal up to half a standard
-    error are ordered from simple to rich. Among kernels that differ only in a width or a degree, the
-    best is listed. For tuned widths and an estimate for new data see :func:`tune`.
+    error are ordered from simple to rich. Among kernels that differ only in a width or a degree,
+    the best is listed. For tuned widths and an estimate for new data see :func:`tune`.
 
     Parameters
     ----------
