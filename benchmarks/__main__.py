@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import components, imports, kernels, report, ridge, ridge_growth, strings
+from benchmarks import components, imports, kernels, latency, report, ridge, ridge_growth, strings
 from benchmarks.cases import QUICK, Sources, all_cases, select
 from benchmarks.engines import ENGINES, MERCER, Engine, available, fit
 from benchmarks.floor import one_pass
@@ -61,7 +61,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="cost of kernel values: statistics, compositions, scikit-learn's pairwise functions "
         "(alone: nothing else is measured; default: in a full run)",
     )
-    for part in ("memory", "growth", "strings", "ridge", "components", "imports"):
+    for part in ("memory", "growth", "strings", "ridge", "components", "latency", "imports"):
         parser.add_argument(
             f"--{part}",
             action=argparse.BooleanOptionalAction,
@@ -81,7 +81,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    cases = all_cases(Sources.from_environment(options.mnist, options.a8a))
+    sources = Sources.from_environment(options.mnist, options.a8a)
+    cases = all_cases(sources)
     if options.list:
         print("\n".join(case.name for case in cases))
         return 0
@@ -143,6 +144,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"\n{ridge_growth.text(ridge_growth.grow(sizes))}")
     if MERCER in engines and (full if options.components is None else options.components):
         print(f"\n{components.report(options.quick)}")
+    if MERCER in engines and (full if options.latency is None else options.latency):
+        print(f"\n{latency.text(latency.compare(options.quick, sources))}")
     if full if options.kernels is None else options.kernels:
         print(f"\n{kernels.report()}")
     if MERCER in engines and (full if options.imports is None else options.imports):

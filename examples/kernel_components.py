@@ -2,7 +2,8 @@
 
 The data of figure 7 of Schoelkopf and Smola's text: three clusters, a Gaussian kernel. The first
 two components of kernel PCA split the clusters, the next three halve them. A feature of kernel
-feature analysis is one kernel function, made orthogonal to those before, for one kernel value.
+feature analysis is one kernel function, made orthogonal to those before, for one kernel value. The
+scree plot shows how many components of kernel PCA capture 95 % of the variance.
 """
 
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from mercer import KernelFeatureAnalysis, KernelPCA
 from mercer.kernels import RBF
+from mercer.plots import scree
 
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
 
@@ -26,12 +28,13 @@ def draw():
         "kernel PCA": KernelPCA(5, kernel=RBF(20.0)).fit(X),
         "feature analysis": KernelFeatureAnalysis(5, kernel=RBF(20.0)).fit(X),
     }
-    fig, axes = plt.subplots(
-        2, 5, figsize=(11.0, 4.6), layout="constrained", sharex=True, sharey=True
-    )
-    for row, (name, model) in zip(axes, models.items(), strict=True):
+    fig = plt.figure(figsize=(14.0, 4.6), layout="constrained")
+    cells = fig.add_gridspec(2, 7)
+    for row, (name, model) in enumerate(models.items()):
         features = model.transform(grid)
-        for j, ax in enumerate(row):
+        for j in range(5):
+            ax = fig.add_subplot(cells[row, j])
+            ax.label_outer()
             values = features[:, j].reshape(x.shape)
             limit = np.abs(values).max()
             ax.contourf(x, y, values, levels=21, cmap="RdBu_r", vmin=-limit, vmax=limit)
@@ -39,6 +42,7 @@ def draw():
             ax.set_title(f"{name} {j + 1}", fontsize=9)
             if name != "kernel PCA":
                 ax.plot(*X[model.indices_[: j + 1]].T, "o", mfc="none", mec="k")
+    scree(KernelPCA(0.95, kernel=RBF(20.0)).fit(X), ax=fig.add_subplot(cells[:, 5:]))
     return fig
 
 

@@ -6,6 +6,8 @@ import inspect
 import json
 import math
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,8 @@ from mercer.capacity import (
     vc_bound,
 )
 from mercer.capacity.bound import bound, state
+
+WORD = re.compile(r"(?<!`)`(\w+)`(?!`)")
 
 
 @pytest.mark.spec("CS-4.01", "CS-4.45", "SM-7.01")
@@ -243,3 +247,11 @@ def test_a_condition_has_one_of_three_states() -> None:
     assert str(Condition("iid")) == "assumes: iid"
     with pytest.raises(ValueError, match="state"):
         Condition("iid", "maybe")
+
+
+def test_the_functions_that_the_page_names_exist() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "why-it-generalises.md").read_text("utf-8")
+    tables = page[page.index("## Which function for which question") :]
+    named = {w for row in re.findall(r"^\|.*\|(.*)\|$", tables, re.M) for w in WORD.findall(row)}
+    assert len(named) > 40
+    assert named - set(capacity.__all__) == {"variant"}

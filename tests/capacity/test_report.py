@@ -279,3 +279,13 @@ def test_a_hold_out_is_checked():
     machine = SVR().fit(X, X[:, 0])
     with pytest.raises(ValueError, match="contain NaN"):
         machine.generalization_report(X, X[:, 0], theta=0.5, holdout=(X, target))
+
+
+def test_the_vc_bound_of_a_report_does_not_choose_its_theorem_by_the_data():
+    for spread in (0.25, 1.0):  # without and with training errors
+        X, y = clouds(spread=spread)
+        model = SVC(kernel="linear").fit(X, y)
+        errors = int(np.sum(model.predict(X) != y))
+        made = model.generalization_report(X, y)["VC dimension"]
+        assert made.value == vc_bound(60, 3, n_errors=errors).value
+        assert made.certified

@@ -46,7 +46,8 @@ from mercer.kernels import (
 )
 from mercer.persistence import DamagedFileError
 from mercer.persistence.classes import estimator_classes
-from mercer.persistence.container import FORMAT, MAGIC
+from mercer.persistence.container import FORMAT, MAGIC, Arrays
+from mercer.persistence.values import Reader, Writer
 from tests.persistence.mutations import survives
 
 OLD = Path(__file__).parent / "files"
@@ -342,6 +343,15 @@ def test_forged_files_are_refused_and_run_nothing(tmp_path):
         path = tmp_path / name
         mercer.save(MODELS[name](), path)
         survives(path.read_bytes(), INPUTS.get(name, X), 60, np.random.default_rng(1))
+
+
+def test_starts_of_sparse_rows_are_checked_where_there_is_no_entry():
+    """SciPy checks them only where there is one, and allocates what the forged rows would hold."""
+    parts = [np.zeros(0), np.zeros(0, np.int32), np.array([0, 10**9, 0], np.int32)]
+    writer = Writer()
+    stored = ["csr_matrix", [2, 3], *(writer.value(part, "") for part in parts)]
+    with pytest.raises(ValueError, match="start nowhere"):
+        Reader(Arrays(memoryview(b"".join(writer.blobs.parts)))).value({"sparse": stored})
 
 
 @pytest.mark.parametrize("path", sorted(OLD.glob("*.mercer")), ids=lambda path: path.stem)

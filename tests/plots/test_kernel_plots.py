@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from mercer import plots
+from mercer import KernelPCA, plots
 from mercer.data import rings
 from mercer.inspection import mercer_decomposition
 from mercer.kernels import RBF, Dirichlet, Laplacian, Linear, PeriodicGaussian, Sigmoid
@@ -161,3 +161,16 @@ def test_eigenfunctions_of_an_interval():
     plane = mercer_decomposition(RBF(1.0), np.random.default_rng(0).normal(size=(9, 2)))
     with pytest.raises(ValueError, match="functions of one number"):
         plots.eigenfunctions(plane)
+
+
+def test_scree_shows_the_shares_their_sum_and_the_share_that_was_wanted(data):
+    X, _ = data
+    model = KernelPCA(0.9, kernel=RBF(1.0)).fit(X)
+    ax = plots.scree(model)
+    heights = [bar.get_height() for bar in ax.patches]
+    assert heights == pytest.approx(model.explained_variance_ratio_)
+    total, wanted = ax.lines[-2:]
+    assert total.get_ydata()[-1] == pytest.approx(model.explained_variance_ratio_.sum())
+    assert list(wanted.get_ydata()) == [0.9, 0.9]
+    with pytest.raises(ValueError, match="call fit"):
+        plots.scree(KernelPCA())

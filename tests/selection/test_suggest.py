@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from mercer import SVC, SVR
 from mercer.data import friedman1, noisy_sinc, rings
@@ -19,6 +19,7 @@ from mercer.kernels import (
     Linear,
     Matern,
     PeriodicGaussian,
+    Polynomial,
     Precomputed,
     Spectrum,
     Subsequence,
@@ -27,7 +28,6 @@ from mercer.kernels import (
 )
 from mercer.selection import KernelScaleWarning, data_kind, suggest
 from mercer.selection import suggest as function
-from mercer.selection.scoring import cross_validated
 from mercer.selection.table_candidates import usual_candidates
 
 rng = np.random.default_rng(33)
@@ -77,15 +77,41 @@ def test_regression_scales_the_constants_to_the_target():
 
 def test_the_score_is_that_of_the_machine():
     X, y = friedman1(90, random_state=0)
-    kernel = 3 * RBF(0.2)
-    score = cross_validated(kernel(X), y, False, 3, 0, None)
-    from sklearn.model_selection import KFold
+    found = suggest(X, y, candidates=[3 * RBF(0.2)], n_folds=3, random_state=0)
+    seed = int(np.random.default_rng(0).integers(2**31 - 1))
+    folds = KFold(3, shuffle=True, random_state=seed)
+    again = cross_val_score(found.estimator(), X, y, cv=folds)
+    assert again.mean() == pytest.approx(found[0].score, abs=2e-3)
+    assert again.std() / np.sqrt(3) == pytest.approx(found[0].error, abs=2e-3)
 
-    folds = KFold(3, shuffle=True, random_state=0)
-    machine = SVR(kernel=kernel, tol=1e-4).set_params(**score.parameters)
-    again = cross_val_score(machine, X, y, cv=folds)
-    assert again.mean() == pytest.approx(score.mean, abs=2e-3)
-    assert again.std(ddof=1) / np.sqrt(3) == pytest.approx(score.error, abs=2e-3)
+
+def test_kernels_learn_from_the_training_part_of_a_fold_only():
+    words = ["corn", "wheat", "ship", "rain", "sun"]
+    texts = [" ".join(rng.choice(words[i % 2 :], 3)) for i in range(24)]
+    found = suggest(texts, np.arange(24) % 2, candidates=[TfIdf()], n_folds=3, random_state=0)
+    seed = int(np.random.default_rng(0).integers(2**31 - 1))
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    score = cross_val_score(found.estimator(), texts, np.arange(24) % 2, cv=folds).mean()
+    assert found[0].score == pytest.approx(score)
+
+
+def test_the_better_half_is_scored_on_more_objects_while_time_is_left():
+    X = rng.normal(size=(700, 2))
+    y = (X**2).sum(axis=1) > 1.4
+    kernels = [Linear(), RBF(1.0), RBF(1e-6), Polynomial(2, 1.0, 1.0)]
+    found = suggest(X, y, candidates=kernels, n_folds=2, time_limit=1e9)
+    assert found.n_used == 700
+    assert {type(s.kernel) for s in found} == {RBF, Polynomial}
+    fixed = suggest(X, y, candidates=kernels, n_folds=2, n_sample=100)
+    assert fixed.n_used == 100
+    assert len(fixed) == 4
+
+
+def test_aligned_strings_get_positions():
+    letters = rng.choice(list("ACGT"), size=(80, 12))
+    y = (letters[:, 4] == "A") | (letters[:, 9] == "C")
+    found = suggest(["".join(row) for row in letters], y, n_folds=3)
+    assert "WeightedDegree" in repr(found.best)
 
 
 def test_the_alignment_is_that_of_the_task():

@@ -384,19 +384,13 @@ def _linear(made: Bound, m: Measured) -> Bound:
 
 
 def _vc(m: Measured, delta: float) -> Bound:
-    made = vc_bound(m.n_samples, _parameters(m), delta, n_errors=m.n_errors)
-    if any("training error" in what for what in made.assumes):
-        made = made.decide("training error", m.n_errors == 0, f"{m.n_errors} of {m.n_samples}")
-    return made
+    # Also without errors: to choose between two theorems by the data would cost confidence.
+    return vc_bound(m.n_samples, _parameters(m), delta, n_errors=m.n_errors)
 
 
 def _parameters(m: Measured) -> int:
     kind = "halfspaces" if m.with_intercept else "homogeneous halfspaces"
     return int(vc_dimension(kind, int(m.X.shape[1])))
-
-
-def _hyperplanes(m: Measured, _: float) -> Bound:
-    return hyperplane_dimension(_parameters(m))
 
 
 def _dimension(m: Measured, _: float) -> Bound:

@@ -60,6 +60,7 @@ class ProjectedGram:
         self._gram = gram.in_precision("float64")
         self._kept: list[tuple[int, Single]] | None = None  # first row, values up to the diagonal
         self._image: Array | None = None  # of the basis, before functions are removed
+        self._rough: Single | None = None  # the same in single precision
         self._n_jobs = n_jobs
         self._time_limit = time_limit
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -71,17 +72,23 @@ class ProjectedGram:
 
     def exact(self, V: Array) -> Array:
         """Return A @ V from values in double precision."""
-        V = self._without(V)
-        if self._image is not None or not self.basis.shape[1]:
-            return self._without(self._weighted(V, self._gram))
-        # One pass over the values gives also what the trace and the regression need.
-        both = self._weighted(np.hstack([V, self.basis]), self._gram)
-        self._image = both[:, V.shape[1] :]
-        return self._without(both[:, : V.shape[1]])
+        if self._image is None:
+            product, self._image = self._with_basis(V, self._gram)
+            return product
+        return self._without(self._weighted(self._without(V), self._gram))
 
     def cheap(self, V: Single) -> Single:
         """Return A @ V from values in single precision."""
+        if self._rough is None:
+            product, self._rough = self._with_basis(V, self._coarse)
+            return product
         return self._without(self._weighted(self._without(V), self._coarse))
+
+    def _with_basis(self, V: NDArray[Any], gram: Gram) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return A @ V and the image of the basis, which the trace and the regression need."""
+        both = np.hstack([self._without(V), self.basis.astype(V.dtype, copy=False)])
+        both = self._weighted(both, gram)
+        return self._without(both[:, : V.shape[1]]), both[:, V.shape[1] :]
 
     @property
     def has_cheap_products(self) -> bool:
@@ -133,6 +140,8 @@ class ProjectedGram:
                 f"time_limit={self._time_limit} ended before the first product with the kernel "
                 "matrix, so there are no components; use a larger time_limit."
             )
+        if self._image is None and self._rough is not None:  # at a limit; another product is late
+            self._image = self._rough.astype(np.float64)
         return found
 
     def start(self, width: int, rng: np.random.Generator) -> Array:
@@ -196,9 +205,7 @@ class ProjectedGram:
 
     def rough_trace(self) -> float:
         """Return the trace from values in single precision, where these are at hand."""
-        if self._image is not None or self._kept is None or not self.basis.shape[1]:
-            return self.trace()
-        return self._trace(self._weighted(self.basis.astype(np.float32), self._coarse))
+        return self.trace() if self._rough is None else self._trace(self._rough)
 
     def _trace(self, image: NDArray[np.floating] | None) -> float:
         diagonal = self._gram.diag()

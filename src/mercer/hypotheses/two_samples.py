@@ -154,8 +154,9 @@ def _bootstrapped(
 ) -> PermutationTest:
     if n != m:
         raise ValueError(f"dependence needs two series of equal length; got {n} and {m}.")
+    # Not centred, which would make the null distribution narrower than that of the statistic: its
+    # terms have mean 0 under the hypothesis.
     multipliers = autoregressive(n, number, length, rng)
-    multipliers -= multipliers.mean(axis=0)
     V = np.vstack([multipliers, -multipliers]) / n
     null = np.concatenate(
         [

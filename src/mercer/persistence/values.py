@@ -197,6 +197,9 @@ class Reader:
     def _sparse(self, content: Any) -> Any:
         name, shape, *parts = content
         data, indices, indptr = self._items(parts)
+        # SciPy does not check the starts of rows where the last one is 0.
+        if any(a.dtype.kind != "i" for a in (indices, indptr)) or (np.diff(indptr) < 0).any():
+            raise ValueError("rows of a sparse matrix that start nowhere")
         matrix = _SPARSE[name]((data, indices, indptr), shape=tuple(int(n) for n in shape))
         matrix.check_format(full_check=True)  # native code trusts the positions
         return matrix

@@ -5,6 +5,7 @@ shown or written. Colours are the same throughout and told apart by colour-blind
 """
 
 from ._classification import decision_surface, margin
+from ._components import scree
 from ._dual import dual_coefficients
 from ._gram import eigenvalues, gram
 from ._mapping import feature_map
@@ -27,5 +28,6 @@ __all__ = [
     "penalty_path",
     "posterior",
     "relevances",
+    "scree",
     "tube",
 ]

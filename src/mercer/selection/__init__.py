@@ -32,7 +32,8 @@ from .search import (
 from .shared_score import SharedScore
 from .solution_path import PathPoint, RegularizationPath, regularization_path
 from .suggest import Suggestion, Suggestions, suggest
-from .tuning import Trial, Tuning, tune
+from .trials import Trial
+from .tuning import Tuning, tune
 from .validation import (
     cross_val_predict,
     cross_val_score,

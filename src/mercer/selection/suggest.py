@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mercer.features.seeds import generator
 from mercer.gram import Gram
 from mercer.inspection.alignments import cosine
-from mercer.inspection.targets import TASKS, is_classification
+from mercer.inspection.targets import TASKS
 from mercer.kernels import Kernel
 from mercer.machines import SVC, SVR
 from mercer.objects.parameters import integer, positive, show
@@ -21,10 +21,15 @@ from mercer.objects.validation import count, take
 
 from .candidates import Candidate
 from .data_kind import DataKind, data_kind
-from .scoring import Score, cross_validated
 from .table_candidates import usual_candidates
+from .trials import Trial, checked_target, costs, splitter, trials
 
 _STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
+_FIRST = 400  # objects on which all kernels are compared
+_GROWTH = 3  # by how much the sample of the better half is larger
+_MOST = 5000  # objects of the largest kernel matrix
+_TOL, _MOST_STEPS = 1e-2, 100_000  # of the machines, whose scores need no more digits
+_TUBE = 0.1  # epsilon of a regression, in standard deviations of the target
 _LEAST = 60  # objects that are used, whatever that costs
 
 
@@ -159,7 +164,7 @@ def suggest(
     task: str = "auto",
     candidates: Sequence[Kernel] | None = None,
     n_suggestions: int = 5,
-    n_sample: int = 400,
+    n_sample: int | None = None,
     n_folds: int = 4,
     time_limit: float = 20.0,
     random_state: Any = 0,
@@ -172,9 +177,12 @@ def suggest(
     In a table every group of columns gets the kernels that suit it (numbers of similar scale,
     categories, each column of texts or other objects), and these, their sums and a product are
     tried. On a sample of the objects every kernel gets its centred alignment with the target and,
-    the best aligned first, the cross-validated score of a machine, until time runs out. The
-    ranking is by score; kernels whose scores are equal up to half a standard error are ordered
-    from simple to rich. Among kernels that differ only in a width or a degree, the best is listed.
+    the best aligned first, a cross-validated search over C, the one of :class:`GridSearchCV`, which
+    binds the kernel to the training part of every fold. While time is left, the better half of the
+    kernels is searched again on a sample three times as large, and so on up to 5,000 objects. The
+    ranking is by score on the largest sample; kernels whose scores are equal up to half a standard
+    error are ordered from simple to rich. Among kernels that differ only in a width or a degree,
+    the best is listed. For tuned widths and an estimate for new data see :func:`tune`.
 
     Parameters
     ----------
@@ -190,9 +198,10 @@ def suggest(
         Kernels to compare instead of the usual ones for the data.
     n_suggestions : int >= 1, default=5
         Length of the list.
-    n_sample : int, default=400
+    n_sample : int, optional
         How many objects to use; the largest matrix has this size. Fewer are used where a value
-        of a kernel is expensive, as on long series.
+        of a kernel is expensive, as on long series. By default 400 for all kernels, and more for
+        the better ones as long as `time_limit` allows.
     n_folds : int >= 2, default=4
         Parts of the cross-validation.
     time_limit : float > 0, default=20.0
@@ -220,7 +229,7 @@ def suggest(
     """
     started = perf_counter()
     _check(task, n_suggestions, n_sample, n_folds, time_limit)
-    y, classification = _target(y, task)
+    y, classification = checked_target(y, task)
     kind = _kind_of(X, y, classification, candidates)
     n = count(kind.X)
     if len(y) != n:
@@ -233,11 +242,11 @@ def suggest(
         else [Candidate(kernel, "named by the caller") for kernel in candidates]
     )
     affordable = max(_LEAST, int((2.0 * _STEPS / kind.steps) ** 0.5))
-    chosen = _sample(y, classification, min(n_sample, n, affordable), n_folds, rng)
-    objects, target = take(kind.X, chosen), y[chosen]
-    items = _measure(
-        tried, objects, target, classification, n_folds, seed, n_jobs, started + time_limit
-    )
+    chosen = _sample(y, classification, min(n_sample or _FIRST, n, affordable), n_folds, rng)
+    scoring = _Scoring(classification, n_folds, seed, n_jobs, started + time_limit)
+    items = _measure(tried, take(kind.X, chosen), y[chosen], scoring)
+    if n_sample is None:
+        items, chosen = _on_larger_samples(items, chosen, kind.X, y, scoring, rng)
     return Suggestions(
         _ranked(items)[:n_suggestions],
         "classification" if classification else "regression",
@@ -267,24 +276,55 @@ class _Measured(NamedTuple):
         return self.suggestion.error or 0.0
 
 
-def _measure(
-    tried: list[Candidate],
-    X: Any,
-    y: NDArray[Any],
-    classification: bool,
-    n_folds: int,
-    seed: int,
-    n_jobs: int | None,
-    deadline: float,
-) -> list[_Measured]:
+@dataclass(frozen=True)
+class _Scoring:
+    """How kernels are scored."""
+
+    classification: bool
+    n_folds: int
+    seed: int
+    n_jobs: int | None
+    deadline: float
+
+    def best(self, kernel: Kernel, X: Any, y: NDArray[Any], K: Any, must: bool) -> Trial | None:
+        """Return the best trial over C; None where time ran out, unless it must be scored.
+
+        `K`: the kernel matrix, which stands for a kernel that learns nothing from the objects.
+        """
+        left = self.deadline - perf_counter()
+        if left <= 0.0 and not must:
+            return None
+        prices = costs(kernel, X, y, self.classification)[:-1]
+        grid: dict[str, list[Any]] = {"kernel": [kernel], "C": prices}
+        if kernel.is_bound:
+            grid["kernel"], X = ["precomputed"], K
+        if not self.classification:
+            grid["epsilon"] = [_TUBE * float(np.std(y))]
+        machine = (SVC if self.classification else SVR)(tol=_TOL, max_iter=_MOST_STEPS)
+        cv = splitter(self.classification, self.n_folds, self.seed, y)
+        limit = None if must else left
+        try:
+            found = trials(
+                machine, [grid], X, y, cv, stage="coarse", time_limit=limit, n_jobs=self.n_jobs
+            )
+        except TimeoutError:
+            return None
+        return max(found, key=lambda trial: trial.score, default=None)
+
+    def matrix(self, kernel: Kernel, X: Any) -> NDArray[np.float64]:
+        """Return the kernel matrix of the objects."""
+        return Gram(kernel.bind(X), X, "float64").tile(n_jobs=self.n_jobs)
+
+
+def _measure(tried: list[Candidate], X: Any, y: NDArray[Any], scoring: _Scoring) -> list[_Measured]:
     """Return the candidates with their numbers."""
-    task = "classification" if classification else "regression"
+    task = "classification" if scoring.classification else "regression"
     aligned = []
     for place, candidate in enumerate(tried):
         begin = perf_counter()
-        if place and begin > deadline:
+        if place and begin > scoring.deadline:
             break
-        K = Gram(candidate.kernel.bind(X), X, "float64").tile(n_jobs=n_jobs)
+        K = scoring.matrix(candidate.kernel, X)
         # None for a kernel to which all objects are alike: it has nothing of the target.
         alignment = cosine(K, y=y, task=task, centred=True) or 0.0
         aligned.append((alignment, place, candidate, K, perf_counter() - begin))
@@ -292,20 +332,56 @@ def _measure(
     items: list[_Measured] = []
     for alignment, place, candidate, K, seconds in aligned:
         begin = perf_counter()
-        score: Score | None = None
-        if not items or begin < deadline:
-            score = cross_validated(K, y, classification, n_folds, seed, n_jobs)
-        suggestion = Suggestion(
-            candidate.kernel,
-            candidate.reason,
-            alignment,
-            None if score is None else score.mean,
-            None if score is None else score.error,
-            {} if score is None else score.parameters,
-            seconds + perf_counter() - begin,
-        )
+        trial = scoring.best(candidate.kernel, X, y, K, must=not items)
+        seconds += perf_counter() - begin
+        suggestion = _scored(candidate.kernel, candidate.reason, alignment, trial, seconds)
         items.append(_Measured(place, candidate.family or repr(candidate.kernel), suggestion))
     return items
+
+
+def _on_larger_samples(
+    items: list[_Measured],
+    chosen: NDArray[np.intp],
+    X: Any,
+    y: NDArray[Any],
+    scoring: _Scoring,
+    rng: np.random.Generator,
+) -> tuple[list[_Measured], NDArray[np.intp]]:
+    """Score the better half again on more and more objects, while there is time for all of it."""
+    n = min(count(X), _MOST)
+    while len(chosen) < n:
+        ranked = sorted((i for i in items if i.scored), key=lambda i: -i.score)
+        better = ranked[: max(2, (len(ranked) + 1) // 2)]
+        size = min(n, _GROWTH * len(chosen))
+        # Kernel matrices grow with the square of the sample, and steps of the solver a bit faster.
+        cost = sum(i.suggestion.seconds for i in better) * (size / len(chosen)) ** 2.2
+        if perf_counter() + cost > scoring.deadline:
+            break
+        larger = _sample(y, scoring.classification, size, scoring.n_folds, rng)
+        objects, target = take(X, larger), y[larger]
+        again = []
+        for item in better:
+            begin, old = perf_counter(), item.suggestion
+            K = scoring.matrix(old.kernel, objects)
+            trial = scoring.best(old.kernel, objects, target, K, must=False)
+            if trial is None:
+                return items, chosen
+            seconds = perf_counter() - begin
+            new = _scored(old.kernel, old.reason, old.alignment, trial, seconds)
+            again.append(item._replace(suggestion=new))
+        items, chosen = again, larger
+    return items, chosen
+
+
+def _scored(
+    kernel: Kernel, reason: str, alignment: float, trial: Trial | None, seconds: float
+) -> Suggestion:
+    if trial is None:
+        return Suggestion(kernel, reason, alignment, None, None, {}, seconds)
+    parameters = {"C": trial.C}
+    if trial.epsilon is not None:
+        parameters["epsilon"] = trial.epsilon
+    return Suggestion(kernel, reason, alignment, trial.score, trial.error, parameters, seconds)
 
 
 def _ranked(items: list[_Measured]) -> list[Suggestion]:
@@ -327,33 +403,16 @@ def _ranked(items: list[_Measured]) -> list[Suggestion]:
     return list(first_of.values())
 
 
-def _check(task: str, n_suggestions: int, n_sample: int, n_folds: int, time_limit: float) -> None:
+def _check(
+    task: str, n_suggestions: int, n_sample: int | None, n_folds: int, time_limit: float
+) -> None:
     if task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}; got {show(task)}.")
     integer(n_suggestions, "n_suggestions", minimum=1)
     integer(n_folds, "n_folds", minimum=2)
-    integer(n_sample, "n_sample", minimum=2 * n_folds)
+    if n_sample is not None:
+        integer(n_sample, "n_sample", minimum=2 * n_folds)
     positive(time_limit, "time_limit")
-
-
-def _target(y: Any, task: str) -> tuple[NDArray[Any], bool]:
-    """Return the target as an array and whether it is a class label."""
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim != 1 or not len(y):
-        raise ValueError(f"y must be one label or number per object; got shape {y.shape}.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("y contains NaN or infinity.")
-    if is_classification(y, task):
-        if len(np.unique(y)) < 2:
-            raise ValueError(f"y has only the value {show(y[0])}; two classes are needed.")
-        return y, True
-    if y.dtype.kind not in "iufb":
-        raise ValueError("y must be numbers for regression; got labels of another type.")
-    if np.all(y == y[0]):
-        raise ValueError(f"y has only the value {show(y[0])}; there is nothing to explain.")
-    return y.astype(np.float64), False
 
 
 def _kind_of(

@@ -10,7 +10,6 @@ the training part of each outer split and scored on the part that it has not see
 from __future__ import annotations
 
 import contextlib
-import warnings
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,20 +18,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from mercer.features.seeds import generator
-from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.machines import SVC, SVR
-from mercer.objects.validation import count, take
+from mercer.objects.validation import count
 
 from .data_kind import data_kind
-from .search import GridSearchCV
-from .suggest import _target
 from .table_candidates import usual_candidates
+from .trials import Trial, checked_target, costs, splitter, trials
 from .validation import learning_curve
 
 if TYPE_CHECKING:
@@ -40,48 +36,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 _FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
 _FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
 _TUBES = (0.03, 0.1, 0.3)
-_SAMPLE = 200
-"""Objects from which the size of kernel values is estimated."""
-
 _SHARES = {True: 0.4, False: 0.9}
 """Part of the time for the search itself, with and without nested cross-validation."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A candidate of the search.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel.
-    C : float
-        The price of the losses.
-    epsilon : float or None
-        The tube of a regression.
-    score, error : float
-        Cross-validated score and its standard error.
-    stage : {"coarse", "fine"}
-        The search it belongs to.
-
-    Examples
-    --------
-    >>> from mercer.kernels import RBF
-    >>> from mercer.selection import Trial
-    >>> Trial(RBF(0.5), C=1.0, epsilon=None, score=0.9, error=0.01, stage="coarse").score
-    0.9
-    """
-
-    kernel: Kernel
-    C: float
-    epsilon: float | None
-    score: float
-    error: float
-    stage: str
 
 
 @dataclass
@@ -243,19 +202,19 @@ def tune(
     ('classification', True, True)
     """
     begin = perf_counter()
-    y, classification = _target(y, task)
+    y, classification = checked_target(y, task)
     if count(X) != len(y):
         raise ValueError(f"y must have one value for each of the {count(X)} objects; got {len(y)}.")
     if not time_limit > 0:
         raise ValueError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
     seed = int(generator(random_state).integers(2**31 - 1))
     procedure = _Procedure(classification, kernels, cv, one_standard_error, seed, n_jobs)
-    estimator, trials, chosen = procedure.run(X, y, _SHARES[bool(nested)] * time_limit)
+    estimator, tried, chosen = procedure.run(X, y, _SHARES[bool(nested)] * time_limit)
     estimator.fit(X, y)
     found = Tuning(
         estimator,
         "classification" if classification else "regression",
-        trials,
+        tried,
         chosen,
         None,
         None,
@@ -270,7 +229,7 @@ def tune(
 
 def _estimate(found: Tuning, procedure: _Procedure, X: Any, y: Any, end: float) -> None:
     """Repeat the whole procedure on outer splits."""
-    splits = procedure.splitter(3, procedure.seed + 1, y).split(np.zeros(len(y)), y)
+    splits = splitter(procedure.classification, 3, procedure.seed + 1, y).split(np.zeros(len(y)), y)
     scores = []
     for k, (train, test) in enumerate(splits):
         left = (end - perf_counter()) / (3 - k)
@@ -306,33 +265,26 @@ class _Procedure:
         scaler = _scaler(X)
         scaled = X if scaler is None else clone(scaler).fit_transform(X)
         grids = [
-            self._grid([kernel], self._costs(kernel, scaled, y), y)
+            self._grid([kernel], costs(kernel, scaled, y, self.classification), y)
             for kernel in self._candidates(scaled, y)
         ]
         steps = [] if scaler is None else [("scale", scaler)]
         steps.append(("machine", SVC() if self.classification else SVR()))
         pipeline = Pipeline(steps)
-        trials = self._search(pipeline, grids, X, y, 0.6 * time_limit, "coarse")
-        best = max(trials, key=lambda t: t.score)
+        found = self._search(pipeline, grids, X, y, 0.6 * time_limit, "coarse")
+        best = max(found, key=lambda t: t.score)
         left = time_limit - (perf_counter() - begin)
         if left > 0.0:
             fine = self._grid(_widths(best.kernel), [best.C * f for f in _FINE_COSTS], y)
             if best.epsilon is not None:
                 fine["machine__epsilon"] = [best.epsilon]
             with contextlib.suppress(TimeoutError):
-                trials += self._search(pipeline, [fine], X, y, left, "fine")
-        chosen = self._choice(trials)
+                found += self._search(pipeline, [fine], X, y, left, "fine")
+        chosen = self._choice(found)
         parameters = {"machine__kernel": chosen.kernel, "machine__C": chosen.C}
         if chosen.epsilon is not None:
             parameters["machine__epsilon"] = chosen.epsilon
-        return clone(pipeline).set_params(**parameters), trials, chosen
-
-    def splitter(self, n: int, seed: int, y: Any) -> Any:
-        """Return a splitter that shuffles."""
-        if not self.classification:
-            return KFold(n, shuffle=True, random_state=seed)
-        smallest = int(np.unique(y, return_counts=True)[1].min())
-        return StratifiedKFold(max(2, min(n, smallest)), shuffle=True, random_state=seed)
+        return clone(pipeline).set_params(**parameters), found, chosen
 
     def _candidates(self, X: Any, y: Any) -> list[Kernel]:
         if self.kernels is not None:
@@ -340,14 +292,6 @@ class _Procedure:
         kind = data_kind(X, None if self.classification else y)
         found = usual_candidates(kind, y, self.classification, self.seed)
         return [candidate.kernel for candidate in found]
-
-    def _costs(self, kernel: Kernel, X: Any, y: Any) -> list[float]:
-        """Return values of C that mean the same for every kernel and unit of the target."""
-        rows = np.linspace(0, count(X) - 1, min(_SAMPLE, count(X))).astype(np.intp)
-        some = take(kernel.validate(X), rows)
-        size = float(np.mean(Gram(kernel.bind(some), some, "float64").diag())) or 1.0
-        spread = 1.0 if self.classification else float(np.std(y))
-        return [C * spread / size for C in _COSTS]
 
     def _grid(self, kernels: list[Kernel], costs: list[float], y: Any) -> dict[str, list[Any]]:
         grid: dict[str, list[Any]] = {"machine__kernel": kernels, "machine__C": costs}
@@ -358,35 +302,16 @@ class _Procedure:
     def _search(
         self, pipeline: Any, grids: list[Any], X: Any, y: Any, time_limit: float, stage: str
     ) -> list[Trial]:
-        search = GridSearchCV(
+        return trials(
             pipeline,
             grids,
-            cv=self.splitter(self.cv, self.seed, y),
-            refit=False,
-            n_jobs=self.n_jobs,
+            X,
+            y,
+            splitter(self.classification, self.cv, self.seed, y),
+            stage=stage,
             time_limit=time_limit,
+            n_jobs=self.n_jobs,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            results = search.fit(X, y).cv_results_
-        n = len([k for k in results if k.startswith("split") and k.endswith("_test_score")])
-        return [
-            Trial(
-                parameters["machine__kernel"],
-                float(parameters["machine__C"]),
-                parameters.get("machine__epsilon"),
-                float(mean),
-                float(deviation / np.sqrt(n)),
-                stage,
-            )
-            for parameters, mean, deviation in zip(
-                results["params"],
-                results["mean_test_score"],
-                results["std_test_score"],
-                strict=True,
-            )
-            if np.isfinite(mean)
-        ]
 
     def _choice(self, trials: list[Trial]) -> Trial:
         best = max(trials, key=lambda t: t.score)

@@ -1,0 +1,127 @@
+"""Cross-validated trials of kernels and constants: the search behind `suggest` and `tune`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from mercer.gram import Gram
+from mercer.inspection.targets import is_classification
+from mercer.kernels import Kernel
+from mercer.objects.parameters import show
+from mercer.objects.validation import count, take
+
+from .search import GridSearchCV
+
+COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+_SAMPLE = 200
+"""Objects from which the size of kernel values is estimated."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate of the search.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    C : float
+        The price of the losses.
+    epsilon : float or None
+        The tube of a regression.
+    score, error : float
+        Cross-validated score and its standard error.
+    stage : {"coarse", "fine"}
+        The search it belongs to.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF
+    >>> from mercer.selection import Trial
+    >>> Trial(RBF(0.5), C=1.0, epsilon=None, score=0.9, error=0.01, stage="coarse").score
+    0.9
+    """
+
+    kernel: Kernel
+    C: float
+    epsilon: float | None
+    score: float
+    error: float
+    stage: str
+
+
+def checked_target(y: Any, task: str) -> tuple[NDArray[Any], bool]:
+    """Return the target as an array and whether it is a class label."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1 or not len(y):
+        raise ValueError(f"y must be one label or number per object; got shape {y.shape}.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity.")
+    if is_classification(y, task):
+        if len(np.unique(y)) < 2:
+            raise ValueError(f"y has only the value {show(y[0])}; two classes are needed.")
+        return y, True
+    if y.dtype.kind not in "iufb":
+        raise ValueError("y must be numbers for regression; got labels of another type.")
+    if np.all(y == y[0]):
+        raise ValueError(f"y has only the value {show(y[0])}; there is nothing to explain.")
+    return y.astype(np.float64), False
+
+
+def splitter(classification: bool, n: int, seed: int, y: Any) -> Any:
+    """Return a splitter that shuffles, into fewer parts where a class is small."""
+    if not classification:
+        return KFold(n, shuffle=True, random_state=seed)
+    smallest = int(np.unique(y, return_counts=True)[1].min())
+    return StratifiedKFold(max(2, min(n, smallest)), shuffle=True, random_state=seed)
+
+
+def costs(kernel: Kernel, X: Any, y: Any, classification: bool) -> list[float]:
+    """Return values of C that mean the same for every kernel and unit of the target."""
+    rows = np.linspace(0, count(X) - 1, min(_SAMPLE, count(X))).astype(np.intp)
+    some = take(kernel.validate(X), rows)
+    size = float(np.mean(Gram(kernel.bind(some), some, "float64").diag())) or 1.0
+    spread = 1.0 if classification else float(np.std(y)) or 1.0
+    return [C * spread / size for C in COSTS]
+
+
+def trials(
+    machine: Any,
+    grids: list[dict[str, list[Any]]],
+    X: Any,
+    y: Any,
+    cv: Any,
+    *,
+    stage: str,
+    time_limit: float | None,
+    n_jobs: int | None,
+) -> list[Trial]:
+    """Return the candidates of grids with their cross-validated scores.
+
+    `machine`: a machine, or a pipeline whose step "machine" is one. Kernels are bound to the
+    training part of every fold. Raises TimeoutError where time runs out before the first candidate.
+    """
+    search = GridSearchCV(machine, grids, cv=cv, refit=False, n_jobs=n_jobs, time_limit=time_limit)
+    with warnings.catch_warnings(), np.errstate(under="ignore"):
+        warnings.simplefilter("ignore")
+        results = search.fit(X, y).cv_results_
+    n = len([k for k in results if k.startswith("split") and k.endswith("_test_score")])
+    found = []
+    for parameters, mean, deviation in zip(
+        results["params"], results["mean_test_score"], results["std_test_score"], strict=True
+    ):
+        of = {name.removeprefix("machine__"): value for name, value in parameters.items()}
+        if np.isfinite(mean):
+            error = float(deviation / np.sqrt(n))
+            found.append(
+                Trial(of["kernel"], float(of["C"]), of.get("epsilon"), float(mean), error, stage)
+            )
+    return found
