@@ -11,8 +11,8 @@ from scipy.special import expit, xlogy
 
 from mercer import SVC
 from mercer.gram import Gram
-from mercer.kernels import RBF, FromFunction
-from mercer.losses import Hinge, Loss
+from mercer.kernels import RBF, FromFunction, Sigmoid
+from mercer.losses import L1, L2, Hinge, Loss, Quadratic, Squared
 from mercer.solvers import Job, Problem, Settings, Solution, certificate, choose, solve, solve_jobs
 
 RNG = np.random.default_rng(5)
@@ -122,6 +122,57 @@ def test_a_logistic_machine_is_certified_by_value_and_conjugate_alone(basis: Any
     assert poor.dual <= proof.primal <= poor.primal
     assert poor.gap > 1e-3
     assert poor.status == "iteration_limit"  # whatever the solver said
+
+
+class ProximalGradient:
+    """Minimise lam |w|_1 + sum_j c_j l(y_j, (A w)_j) of a smooth loss by proximal gradients."""
+
+    name, access = "proximal_gradient", "products"
+
+    def takes(self, problem: Any) -> str | None:
+        return None if isinstance(problem.omega, L1) else "proximal gradients need omega = L1."
+
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+        return [self._one(job.problem, job.gram) for job in jobs]
+
+    def _one(self, p: Any, gram: Gram) -> Solution:
+        A, w, u = gram.tile(), np.zeros(gram.n), np.zeros(gram.n)
+        step = 1.0 / (2.0 * p.c.max() * np.linalg.norm(A, 2) ** 2)
+        for n_iter in range(3000):  # with the momentum of Nesterov
+            moved = u - step * (A @ (p.c * p.loss.slope(p.y, A @ u)))
+            before, w = w, np.sign(moved) * np.maximum(np.abs(moved) - step * p.omega.lam, 0.0)
+            u = w + n_iter / (n_iter + 3.0) * (w - before)
+        solution = found(-p.c * p.loss.slope(p.y, A @ w), gram, [], n_iter)
+        solution.coef = w
+        return solution
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Sigmoid(0.5)])  # a design need not be definite
+def test_a_penalty_on_coefficients_is_certified_by_value_and_conjugate(kernel: Any) -> None:
+    gram, problem = Gram(kernel, X, "float64"), Problem(Squared(), Y, np.ones(60), omega=L1(2.0))
+    solution = solve(problem, gram, Settings(), solver=ProximalGradient())
+    proof = certificate(problem, gram, solution)
+    assert 0.0 <= proof.relative_gap < 1e-4
+    assert 0 < np.count_nonzero(solution.coef) < 40
+    solution.coef = 0.9 * solution.coef
+    poor = certificate(problem, gram, solution)
+    assert poor.dual <= proof.primal < poor.primal
+    assert poor.status == "iteration_limit"
+    with pytest.raises(ValueError, match="the norm of a function, not a penalty on coefficients"):
+        choose(problem)
+
+
+def test_other_penalties_have_closed_forms_to_compare_with() -> None:
+    K = Gram(RBF(0.5), X, "float64").tile()
+    for omega, M in ((L2(3.0), 3.0 * np.eye(60)), (Quadratic(K + np.eye(60)), K + np.eye(60))):
+        w = np.linalg.solve(M + 2.0 * K @ K, 2.0 * K @ Y)  # of squared losses, c = 1
+        solution = found(2.0 * (Y - K @ w), Gram(RBF(0.5), X, "float64"), [], 0)
+        solution.coef = w
+        problem = Problem(Squared(), Y, np.ones(60), omega=omega)
+        proof = certificate(problem, Gram(RBF(0.5), X, "float64"), solution)
+        assert 0.0 <= proof.relative_gap < 1e-11
+        assert proof.primal - proof.rounding <= 0.5 * w @ M @ w + np.sum((Y - K @ w) ** 2)
+        assert proof.kkt_violation < 1e-10
 
 
 def test_a_certificate_says_what_it_assumes() -> None:

@@ -28,8 +28,8 @@ from mercer.gram.available_memory import available_bytes
 from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
 from mercer.machines.conventions import TransformerMixin
-from mercer.machines.data import check_several_targets
 from mercer.machines.estimator import KernelEstimator, TrainingData
+from mercer.machines.input_validation import check_several_targets
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers import Certificate

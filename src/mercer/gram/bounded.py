@@ -73,14 +73,8 @@ def multiply(x: Bounded, y: Bounded) -> Bounded:
 def transform(x: Bounded, name: str, arguments: tuple[Any, ...]) -> Bounded:
     """Return what an instruction of a program makes of single numbers.
 
-    Parameters
-    ----------
-    x : Bounded
-        The numbers.
-    name : str
-        The instruction; see `mercer.gram.program.Builder`.
-    arguments : tuple
-        Its parameters.
+    `x`: the numbers. `name`: the instruction; see `mercer.gram.program.Builder`. `arguments`: its
+    parameters.
     """
     found = _INSTRUCTIONS[name](x, *arguments)
     # Neither infinity nor NaN bounds anything.

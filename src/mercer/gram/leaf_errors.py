@@ -26,10 +26,7 @@ _EXACT_SUMS = 2.0**53
 class RowPairs:
     """Pairs of rows: all of some rows with all of others, or every row with itself.
 
-    Parameters
-    ----------
-    A, B : array or CSR matrix
-        Rows; `B` None: every row of `A` with itself.
+    `A`, `B`: rows; `B` None: every row of `A` with itself.
     """
 
     def __init__(self, A: Any, B: Any = None) -> None:
@@ -79,14 +76,8 @@ class RowPairs:
 def statistic_error(kind: str, pairs: RowPairs, value: np.ndarray) -> np.ndarray:
     """Return bounds of the errors of a pair statistic.
 
-    Parameters
-    ----------
-    kind : str
-        The statistic; see `mercer.gram.program.Builder.leaf`.
-    pairs : RowPairs
-        The rows.
-    value : ndarray
-        The computed values.
+    `kind`: the statistic; see `mercer.gram.program.Builder.leaf`. `pairs`: the rows. `value`: the
+    computed values.
     """
     relative = gamma(pairs.terms + 4)
     if kind == "dot":
@@ -107,16 +98,8 @@ def statistic_error(kind: str, pairs: RowPairs, value: np.ndarray) -> np.ndarray
 def coordinates_error(f: Coordinates, combination: str, order: int, pairs: RowPairs) -> Bounded:
     """Return a statistic of single coordinates with bounds of its errors.
 
-    Parameters
-    ----------
-    f : Coordinates
-        The function of single coordinates.
-    combination : {"product", "maximum", "anova"}
-        How they are put together.
-    order : int
-        The order of ANOVA.
-    pairs : RowPairs
-        The rows.
+    `f`: the function of single coordinates. `combination`: how they are put together. `order`: the
+    order of ANOVA. `pairs`: the rows.
     """
     scale = f.peak if combination != "anova" else f.peak**order
     one = exact(np.ones(()))

@@ -28,14 +28,8 @@ _NOISE = 1e-13  # residual diagonals below this share of the largest are roundin
 class LowRank:
     """A matrix of low rank plus a diagonal, with its inverse by the formula of Woodbury.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix K in float64.
-    noise : array of shape (n,)
-        The diagonal N, all positive.
-    rank : int
-        The largest rank of L. It is 0 where K turns out not to be positive semidefinite.
+    `gram`: the kernel matrix K in float64. `noise`: the diagonal N, all positive. `rank`: the
+    largest rank of L. It is 0 where K turns out not to be positive semidefinite.
     """
 
     def __init__(self, gram: Gram, noise: Array, rank: int) -> None:

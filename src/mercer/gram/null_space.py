@@ -23,10 +23,7 @@ _DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dep
 class Complement:
     """The projection onto the orthogonal complement of a basis; of none, the identity.
 
-    Parameters
-    ----------
-    basis : array of shape (n, p) or None
-        Columns, linearly independent.
+    `basis`: columns, linearly independent.
     """
 
     def __init__(self, basis: Array | None, n: int) -> None:

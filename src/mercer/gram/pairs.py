@@ -34,12 +34,7 @@ class Pairs:
 def some(objects: Any, index: Any) -> Any:
     """Return native objects at these positions, themselves where these are all.
 
-    Parameters
-    ----------
-    objects : native objects
-        The objects.
-    index : array of int or bool, slice or None
-        Positions, or a mask over the objects; None: all.
+    `objects`: the objects. `index`: positions, or a mask over the objects; None: all.
     """
     positions = as_index(index, int(objects.n))
     return objects if positions is None else objects.take(positions)
@@ -48,12 +43,7 @@ def some(objects: Any, index: Any) -> Any:
 def as_index(index: Any, n: int) -> np.ndarray | None:
     """Return positions among n objects as the native core takes them; None stands for all.
 
-    Parameters
-    ----------
-    index : array of int or bool, slice or None
-        Positions or a mask.
-    n : int
-        Number of objects.
+    `index`: positions or a mask. `n`: number of objects.
     """
     if index is None:
         return None

@@ -39,14 +39,8 @@ ASSUMED = 16.0
 class ErrorBounds:
     """Bounds of the errors of the kernel values between two sets of objects, in float64.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    X, Z : objects or Views
-        Validated objects, stored alike; `Z` defaults to `X`.
-    given : bool, default=False
-        Whether the numbers of the user's matrices and functions are the kernel: without error.
+    `kernel`: A bound kernel. `X`, `Z`: validated objects, stored alike; `Z` defaults to `X`.
+    `given`: whether the numbers of the user's matrices and functions are the kernel: without error.
 
     Attributes
     ----------
@@ -187,18 +181,9 @@ def diagonal_bounds(
 ) -> Bounded:
     """Return k(x, x) of a bound kernel with bounds of the errors.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    views : Views
-        Of validated objects.
-    columns : tuple of int, optional
-        The columns of the objects that the kernel looks at.
-    mapping : Mapping, optional
-        The map whose images it looks at.
-    given : bool, default=False
-        See :class:`ErrorBounds`.
+    `kernel`: the kernel. `views`: of validated objects. `columns`: the columns of the objects that
+    the kernel looks at. `mapping`: the map whose images it looks at. `given`: see
+    :class:`ErrorBounds`.
     """
     if hasattr(kernel, "diag_error"):
         objects = views.seen(columns, mapping, kernel.takes)

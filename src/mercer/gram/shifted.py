@@ -61,10 +61,7 @@ class Shift:
 def choose_solver(n: int) -> str:
     """Return "cholesky" where the matrix is small enough for time and memory, else "cg".
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
+    `n`: number of rows.
     """
     fits = 8 * n * n <= available_bytes() // 2
     return "cholesky" if n <= LARGEST and fits else "cg"
@@ -73,12 +70,7 @@ def choose_solver(n: int) -> str:
 def require_memory(n: int, copies: int = 1) -> None:
     """Raise MemoryError where so many n x n matrices in float64 do not fit in the free memory.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    copies : int, default=1
-        Number of matrices.
+    `n`: number of rows. `copies`: number of matrices.
     """
     needed, free = 8 * n * n * copies, available_bytes()
     if needed > free:

@@ -7,10 +7,10 @@ from .nu_svc import NuSVC
 from .nu_svr import NuSVR
 from .one_class import OneClassSVM
 from .parzen import ParzenDensity
-from .record import PointStatus
 from .svc import SVC
 from .svdd import SVDD
 from .svr import SVR
+from .training_record import PointStatus
 from .virtual import virtual_support_vectors
 
 __all__ = [

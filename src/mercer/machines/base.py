@@ -19,12 +19,12 @@ from mercer.solvers.curvature import NegativeCurvature
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 from mercer.solvers.rounding import estimated, value_sizes
 
-from . import class_pairs, conclusion
-from .accuracy import guaranteed_errors, rounding_basis
-from .data import check_objects, keep
+from . import class_pairs, fit_diagnosis
 from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
 from .formulation import Formulation, Measure, Outcome, Task
+from .guaranteed_errors import guaranteed_errors, rounding_basis
+from .input_validation import check_objects, keep
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .parameters import check_common
@@ -36,11 +36,11 @@ from .proving import (
     prove,
     values_of,
 )
-from .record import TrainingRecord
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .reporting import Reported
 from .rounding import rounding_of_values
 from .solving import TrainingKernel
+from .training_record import TrainingRecord
 from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
@@ -296,18 +296,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> list[Outcome] | None:
         """Return the fitted model task by task, over the rows that take part.
 
-        Parameters
-        ----------
-        scheme : Scheme
-            The tasks.
-        n_total : int
-            Rows of the user's data.
-        kept : array of int or None
-            The rows that take part.
-        price : array, optional
-            C s_i of the support vectors, to which the coefficients are scaled.
-        repetition : Repetition, optional
-            Which of these rows are taken together.
+        `scheme`: the tasks. `n_total`: rows of the user's data. `kept`: the rows that take part.
+        `price`: C s_i of the support vectors, to which the coefficients are scaled. `repetition`:
+        which of these rows are taken together.
         """
         coef = self._dense_coef()
         if price is not None:
@@ -353,7 +344,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         y = self._check_target(y, n_total)
         weight = check_sample_weight(sample_weight, n_total)
         kept = positive_rows(weight)
-        conclusion.refuse_other_data(self, X)
+        fit_diagnosis.refuse_other_data(self, X)
         X, y, weight = _selected(kernel, X, kept, y, weight)
         every, repetition = kept, None
         if not kernel.pairwise:
@@ -407,7 +398,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             # Losses and norm change by no more than the coefficients times the values.
             change = 2.0 * error * float(np.abs(outcome.beta).sum())
             rounding.append((error, change / max(measure.values.terms, 1e-300)))
-        return conclusion.checked_again(self, found, rounding)
+        return fit_diagnosis.checked_again(self, found, rounding)
 
     # -- scikit-learn -----------------------------------------------------------------------
 

@@ -160,14 +160,8 @@ def fit_calibration(
 ) -> Calibration:
     """Return the map of every problem.
 
-    Parameters
-    ----------
-    kind : {"free", "consistent", "isotonic"}
-        See the head of this module.
-    scores : Scores
-        Cross-fitted decision values.
-    weight_positive, weight_negative : array of shape (n_problems,)
-        Class weights of the two sides of each problem, for the consistent map.
+    `kind`: see the head of this module. `scores`: cross-fitted decision values. `weight_positive`,
+    `weight_negative`: class weights of the two sides of each problem, for the consistent map.
     """
     scores = scores.known()
     if kind == "isotonic":
@@ -275,12 +269,8 @@ def _isotonic(scores: Scores) -> Steps:
 def couple(pairwise: Array, k: int) -> Array:
     """Return distributions over `k` classes from pairwise probabilities.
 
-    Parameters
-    ----------
-    pairwise : array of shape (n_samples, k (k - 1) / 2)
-        Probability of the first class of each pair, in the order of the pairs.
-    k : int
-        Number of classes.
+    `pairwise`: probability of the first class of each pair, in the order of the pairs. `k`: number
+    of classes.
     """
     n = len(pairwise)
     r = np.zeros((n, k, k))
@@ -311,14 +301,8 @@ def project(probabilities: Array, predicted: Rows, weight: Array) -> Array:
     rest stays. A part in 10^12 keeps the predicted class strictly in front, so that exact ties are
     broken as `predict` breaks them.
 
-    Parameters
-    ----------
-    probabilities : array of shape (n_samples, n_classes)
-        Distributions.
-    predicted : array of int
-        The class of each row that shall lead.
-    weight : array of shape (n_classes,)
-        The class weights w_c.
+    `probabilities`: distributions. `predicted`: the class of each row that shall lead. `weight`:
+    the class weights w_c.
     """
     result = probabilities.copy()
     for row in np.flatnonzero((result * weight).argmax(axis=1) != predicted):

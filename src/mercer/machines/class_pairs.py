@@ -60,10 +60,7 @@ _BYTES_PER_PAIR = 150
 def refuse_too_many_classes(n_classes: int, n_samples: int) -> None:
     """Raise where the coefficients of all pairs cannot be held in memory.
 
-    Parameters
-    ----------
-    n_classes, n_samples : int
-        Of the training set.
+    `n_classes`, `n_samples`: of the training set.
     """
     n_pairs = n_classes * (n_classes - 1) // 2
     needed = (n_classes - 1) * n_samples * _BYTES_PER_COEFFICIENT + n_pairs * _BYTES_PER_PAIR
@@ -88,12 +85,7 @@ def _physical_memory() -> float:
 class PairTable(Sequence[NDArray[Any]]):
     """Values of the rows of every pair, read from a table in the layout of ``dual_coef_``.
 
-    Parameters
-    ----------
-    table : array of shape (n_classes - 1, n)
-        The columns are the training rows sorted by class.
-    ends : array of int of shape (n_classes,)
-        Where each class ends.
+    `table`: the columns are the training rows sorted by class. `ends`: where each class ends.
     """
 
     def __init__(self, table: NDArray[Any], ends: Rows) -> None:
@@ -347,10 +339,7 @@ _NEAR_PRIMAL = ("dual", "terms")
 class PairCertificates(Sequence[Certificate]):
     """The certificates of all pairs, each made when it is asked for.
 
-    Parameters
-    ----------
-    pairs : PairSolutions
-        The proofs.
+    `pairs`: the proofs.
     """
 
     def __init__(self, pairs: PairSolutions) -> None:

@@ -20,11 +20,12 @@ from mercer.solvers import Certificate
 from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
+from .conditional_methods import offered_if
 from .conventions import ClassifierMixin
 from .cross_fitting import LIMITED, cross_fitted
-from .data import check_labels, check_objects
 from .documentation import documented
 from .fitting import fit
+from .input_validation import check_labels, check_objects
 from .multiclass import (
     OneVsOne,
     OneVsRest,
@@ -34,12 +35,11 @@ from .multiclass import (
     pair_coefficients,
     votes,
 )
-from .offered import offered_if
 from .parameters import check_choices, check_common, check_flags
 from .prediction import PairPredictor
 from .proving import Fitting
-from .record import PointStatus
 from .solving import settings_for
+from .training_record import PointStatus
 from .weights import class_weights
 
 Array = NDArray[np.float64]

@@ -38,16 +38,9 @@ def cross_fitted(
 ) -> tuple[Scores, set[str]]:
     """Return the scores of all binary problems, and how the machines of the folds ended.
 
-    Parameters
-    ----------
-    fitting : Fitting
-        The fit.
-    weight : array
-        Sample weights of the rows that take part, without class weights.
-    settings : Settings
-        Tolerances and limits; a time limit is for all folds together.
-    random : RandomState
-        Deals the rows.
+    `fitting`: the fit. `weight`: sample weights of the rows that take part, without class weights.
+    `settings`: tolerances and limits; a time limit is for all folds together. `random`: deals the
+    rows.
     """
     if fitting.repetition is not None:
         return _of_repeated(fitting, settings, random)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Linear
 
-from .data import check_objects, check_training_objects
+from .input_validation import check_objects, check_training_objects
 from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]

@@ -166,10 +166,7 @@ _PLACE = re.compile(r"^( *)\{([A-Za-z0-9_, ]+)\}$", re.MULTILINE)
 def documented(cls: Class) -> Class:
     """Fill in the entries that docstrings of a class and of its methods refer to.
 
-    Parameters
-    ----------
-    cls : type
-        The class, which is changed.
+    `cls`: the class, which is changed.
     """
     _fill(cls)
     for member in vars(cls).values():

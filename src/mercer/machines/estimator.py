@@ -34,8 +34,8 @@ from mercer.objects.parameters import EstimatorParameters
 from mercer.objects.validation import count, take, taken_by
 
 from .constant_kernels import warn_of_constant
-from .data import check_objects, check_training_objects, forget_columns
 from .frozen import freeze
+from .input_validation import check_objects, check_training_objects, forget_columns
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
 

@@ -17,8 +17,8 @@ from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
 from .named_weights import is_dot_product, named_weights
-from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 from .repetition import first_of_each, sums_of_each
+from .training_record import BOUNDED, FREE, PointStatus, TrainingRecord
 
 Array = NDArray[np.float64]
 

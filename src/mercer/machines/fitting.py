@@ -17,7 +17,7 @@ from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import centring
 from mercer.solvers.interrupt import interrupted
 
-from . import class_pairs, conclusion
+from . import class_pairs, fit_diagnosis
 from .base import take_over
 from .constant_kernels import warn_of_constant
 from .definiteness import check_definiteness
@@ -48,9 +48,9 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
     except MemoryError as error:
         if type(error) is not MemoryError:
             raise
-        raise conclusion.out_of_memory(machine, X) from error
+        raise fit_diagnosis.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting)
+    fit_diagnosis.conclude(machine, fitting)
     if start is None:  # a fit that continues another one says nothing new
         remark(machine, fitting)
         if machine._sums_to_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
@@ -71,19 +71,11 @@ def fit_on(
     ``machine._enter(X, y, sample_weight)`` and ``machine._gram(data, kernel)``, or are the same
     rows of both: ``data.take(rows)`` and ``gram.take(rows)``.
 
-    Parameters
-    ----------
-    machine : KernelMachine
-        What to fit. The kernel of `gram` is used and kept as ``kernel_``.
-    data : TrainingData
-        The samples.
-    gram : Gram
-        Their kernel matrix; another precision is chosen where the machine asks for it.
-    start : KernelMachine, optional
-        A machine of the same kind, fitted to these samples or to more or fewer of the same data,
-        perhaps with other constants, from whose solution the solver starts.
-    settings : Settings, optional
-        Tolerances and limits of the solver, by default those of the machine.
+    `machine`: what to fit. The kernel of `gram` is used and kept as ``kernel_``. `data`: the
+    samples. `gram`: their kernel matrix; another precision is chosen where the machine asks for it.
+    `start`: A machine of the same kind, fitted to these samples or to more or fewer of the same
+    data, perhaps with other constants, from whose solution the solver starts. `settings`:
+    tolerances and limits of the solver, by default those of the machine.
 
     Examples
     --------
@@ -110,7 +102,7 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    conclusion.conclude(machine, fitting)
+    fit_diagnosis.conclude(machine, fitting)
     return machine
 
 
@@ -182,7 +174,7 @@ def _fit(
         moved,
         machine._sums_to_zero,
     )
-    conclusion.refuse_infeasible(machine, fitting)
+    fit_diagnosis.refuse_infeasible(machine, fitting)
     if interrupted(lambda: machine._keep(fitting, kernel, data.y, data.weight)):
         # The model is there, and only its proof was interrupted.
         fitting.interrupt()

@@ -202,14 +202,9 @@ class Formulation(ABC):
 class LossFormulation(Formulation):
     """Minimise 1/2 |f|^2 + C sum_i s_i l(y_i, f(x_i)): C-SVC and SVR.
 
-    Parameters
-    ----------
-    loss : Loss
-        The loss; per-sample parameters must match the rows of the tasks.
-    C : float
-        The constant C, infinity for hard constraints.
-    fit_intercept : bool
-        Whether f has an intercept, which the norm does not see.
+    `loss`: the loss; per-sample parameters must match the rows of the tasks. `C`: the constant C,
+    infinity for hard constraints. `fit_intercept`: whether f has an intercept, which the norm does
+    not see.
     """
 
     def __init__(self, loss: PiecewiseQuadratic, C: float, fit_intercept: bool = True) -> None:

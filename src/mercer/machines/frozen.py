@@ -23,10 +23,7 @@ def freeze(model: Any) -> None:
     An array may be the user's own, as training rows are: the model gets a view of it that cannot be
     written to.
 
-    Parameters
-    ----------
-    model : estimator
-        The fitted estimator, which is changed.
+    `model`: the fitted estimator, which is changed.
     """
     for name, value in list(model.__dict__.items()):
         if not name.endswith("_") and name != _LINEAR:

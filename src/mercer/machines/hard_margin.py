@@ -14,12 +14,7 @@ from .svc import SVC
 def training_set_margin(X: ArrayLike, y: ArrayLike) -> float:
     """Return the largest geometric margin that any hyperplane has on the data.
 
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Points.
-    y : array-like of shape (n,)
-        Labels of two classes.
+    `X`: points. `y`: labels of two classes.
 
     Returns
     -------
@@ -40,15 +35,10 @@ def hard_margin_threshold(
     the threshold is the smallest of the largest multipliers over all solutions, a linear program
     over the points on the margin.
 
-    Parameters
-    ----------
-    model : SVC
-        A fitted hard-margin machine (``C=inf``) for two classes.
-    X, y : array-like, default=None
-        The training data. Without them only the support vectors can share the multipliers,
-        which gives an upper bound where multipliers are not unique.
-    tol : float, default=1e-6
-        A point lies on the margin when its functional margin is within `tol` of 1.
+    `model`: A fitted hard-margin machine (``C=inf``) for two classes. `X`, `y`: the training data.
+    Without them only the support vectors can share the multipliers, which gives an upper bound
+    where multipliers are not unique. `tol`: A point lies on the margin when its functional margin
+    is within `tol` of 1.
 
     Examples
     --------

@@ -61,14 +61,7 @@ _CANCELLED = 1e-10
 def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formulation:
     """Return the formulation that a kernel needs: itself, or one with a linear term.
 
-    Parameters
-    ----------
-    formulation : Formulation
-        Of the machine.
-    kernel : Kernel
-        The bound kernel.
-    X : objects
-        The training rows.
+    `formulation`: of the machine. `kernel`: the bound kernel. `X`: the training rows.
     """
     if kernel.definiteness.order != 2:
         return formulation
@@ -83,10 +76,7 @@ def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formul
 class LinearPart:
     """The linear functions on some points, in an orthonormal basis.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        The points.
+    `X`: the points.
 
     Attributes
     ----------
@@ -154,14 +144,7 @@ class LinearPart:
 class WithLinearPart(LossFormulation):
     """A machine with an unpenalised linear term.
 
-    Parameters
-    ----------
-    inner : LossFormulation
-        The machine without it.
-    kernel : Kernel
-        Its kernel, for messages.
-    X : array, sparse matrix or table of shape (n, d)
-        The training rows.
+    `inner`: the machine without it. `kernel`: its kernel, for messages. `X`: the training rows.
 
     Attributes
     ----------

@@ -76,14 +76,8 @@ class Scheme(ABC):
 class Single(Scheme):
     """One task on all rows: regression, one class, or two classes.
 
-    Parameters
-    ----------
-    targets : array
-        Real targets or labels -1 and +1.
-    codes : array of int, optional
-        Positions of the labels among two classes.
-    classes : array, optional
-        The two labels.
+    `targets`: real targets or labels -1 and +1. `codes`: positions of the labels among two classes.
+    `classes`: the two labels.
     """
 
     def __init__(
@@ -269,12 +263,8 @@ class OneVsOne(Scheme):
 def pair_coefficients(matrix: Array, members: Sequence[Any]) -> Array:
     """Return one column of coefficients per pair of classes.
 
-    Parameters
-    ----------
-    matrix : array of shape (n_classes - 1, n)
-        Coefficients in the layout of ``dual_coef_``.
-    members : sequence of slices or arrays of int
-        The columns of `matrix` that belong to each class.
+    `matrix`: coefficients in the layout of ``dual_coef_``. `members`: the columns of `matrix` that
+    belong to each class.
     """
     k = len(members)
     V = np.zeros((matrix.shape[1], k * (k - 1) // 2))
@@ -326,16 +316,8 @@ def pair_places(n_classes: int) -> tuple[Rows, Rows]:
 def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | None) -> Array:
     """Return <w, p> of every pair of classes: by how much centred rows change its intercept.
 
-    Parameters
-    ----------
-    moved : Centring
-        The translation by p.
-    coef : array of shape (n_classes - 1, n)
-        Coefficients in the layout of ``dual_coef_``.
-    blocks : list of slice
-        The columns of each class.
-    rows : array of int, optional
-        The rows that the columns belong to, by default all.
+    `moved`: the translation by p. `coef`: coefficients in the layout of ``dual_coef_``. `blocks`:
+    the columns of each class. `rows`: the rows that the columns belong to, by default all.
     """
     place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()
     place = place if rows is None else place[rows]
@@ -355,12 +337,8 @@ def few_values(n_rows: int, n_classes: int) -> bool:
 def votes(decision: Array, n_classes: int) -> Array:
     """Return the number of pairs that each class wins; a value of 0 is won by the second.
 
-    Parameters
-    ----------
-    decision : array of shape (n_samples, n_pairs)
-        Values of the pairs, positive for the first class of each.
-    n_classes : int
-        Number of classes.
+    `decision`: values of the pairs, positive for the first class of each. `n_classes`: number of
+    classes.
     """
     n = len(decision)
     if few_values(n, n_classes):
@@ -382,12 +360,8 @@ def one_score_per_class(decision: Array, n_classes: int) -> Array:
     The values of all pairs that a class takes part in, counted positive in its favour, are
     summed and squeezed into (-1/3, 1/3) by t / (3 (|t| + 1)): less than half a vote apart.
 
-    Parameters
-    ----------
-    decision : array of shape (n_samples, n_pairs)
-        Values of the pairs, positive for the first class of each.
-    n_classes : int
-        Number of classes.
+    `decision`: values of the pairs, positive for the first class of each. `n_classes`: number of
+    classes.
     """
     score = np.zeros((len(decision), n_classes))
     confidence = np.zeros((len(decision), n_classes))

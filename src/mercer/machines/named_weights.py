@@ -47,16 +47,8 @@ def named_weights(
 ) -> tuple[Any, list[str]]:
     """Return the weight vectors, one row for each output, and the names of the features.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    vectors : objects
-        The x_i.
-    coef : array of shape (n_terms, n_outputs)
-        The v_i.
-    columns : list of str or None
-        Names of the columns of vectors and tables.
+    `kernel`: A bound kernel. `vectors`: the x_i. `coef`: the v_i. `columns`: names of the columns
+    of vectors and tables.
     """
     vocabulary = Vocabulary()
     features = kernel.map_features(vectors, vocabulary)

@@ -11,14 +11,14 @@ from mercer.solvers import Certificate
 
 from .base import KernelMachine
 from .conventions import OutlierMixin
-from .data import check_objects
 from .documentation import documented
 from .fitting import fit
+from .input_validation import check_objects
 from .multiclass import Scheme, Single
 from .nu_formulation import OneClass
 from .parameters import ParameterError, check_fraction, refuse_lam
 from .proving import Fitting
-from .record import PointStatus
+from .training_record import PointStatus
 
 Array = NDArray[np.float64]
 

@@ -93,14 +93,8 @@ def cost_constant(C: Any, lam: Any, total_weight: float) -> float:
     The objective lam |f|^2 + (1 / W) sum_i s_i l_i, with W = sum_i s_i, is the objective
     1/2 |f|^2 + C sum_i s_i l_i divided by C W; hence C = 1 / (2 lam W).
 
-    Parameters
-    ----------
-    C : float
-        The parameter C; 1.0, its default, counts as not given.
-    lam : float or None
-        The parameter lam.
-    total_weight : float
-        W, the sum of the weights.
+    `C`: the parameter C; 1.0, its default, counts as not given. `lam`: the parameter lam.
+    `total_weight`: W, the sum of the weights.
     """
     C = check_positive("C", C, infinite=True)
     if lam is None:

@@ -30,12 +30,7 @@ class PairPredictor:
     The support vectors of a class serve its n_classes - 1 pairs and no other, so a product per
     class costs a fraction of one product with all pairs.
 
-    Parameters
-    ----------
-    machine : KernelClassifier
-        A fitted machine of one task per pair.
-    blocks : list of slice
-        The support vectors of each class.
+    `machine`: A fitted machine of one task per pair. `blocks`: the support vectors of each class.
     """
 
     def __init__(self, machine: Any, blocks: list[slice]) -> None:
@@ -69,10 +64,7 @@ class PairPredictor:
     def __call__(self, X: Any) -> Array:
         """Return the values of all pairs on validated objects.
 
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
+        `X`: validated objects.
         """
         if self.many:
             values = self._native(X, False)[0]

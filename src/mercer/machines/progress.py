@@ -68,12 +68,7 @@ def is_watched(machine: Any) -> bool:
 def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
     """Yield the function that the solver reports to, or None where nobody listens.
 
-    Parameters
-    ----------
-    machine : estimator
-        The machine that is being fitted.
-    n_tasks : int
-        Number of binary problems.
+    `machine`: the machine that is being fitted. `n_tasks`: number of binary problems.
     """
     listeners: list[Listener] = list(machine.__dict__.get("_listeners", ()))
     bar = _bar(machine, n_tasks) if machine.verbose else None

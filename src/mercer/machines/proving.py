@@ -442,20 +442,11 @@ def certificates(
 ) -> list[Certificate]:
     """Return the certificates of all tasks.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The bound kernel; an indefinite one has stationary points and no gap.
-    measures : sequence of Measure
-        What was computed from the models.
-    counts : sequence of Solution or Certificate
-        Carry ``status``, ``n_iter``, ``n_kernel_values`` and ``seconds``.
-    precision : str
-        Precision of the kernel values behind `measures`.
-    convexity : str
-        What is known of the kernel matrix, where `kernel` is the user's.
-    eigenvalue : float, optional
-        A negative eigenvalue of it.
+    `kernel`: the bound kernel; an indefinite one has stationary points and no gap. `measures`: what
+    was computed from the models. `counts`: carry ``status``, ``n_iter``, ``n_kernel_values`` and
+    ``seconds``. `precision`: precision of the kernel values behind `measures`. `convexity`: what is
+    known of the kernel matrix, where `kernel` is the user's. `eigenvalue`: A negative eigenvalue of
+    it.
     """
     indefinite = kernel.definiteness is Definiteness.INDEFINITE
     assumed = assumption(kernel)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from .base import KernelMachine
 from .conventions import RegressorMixin
-from .data import check_objects, check_targets
 from .documentation import documented
+from .input_validation import check_objects, check_targets
 from .multiclass import Scheme, Single
 from .proving import Fitting
-from .record import PointStatus
+from .training_record import PointStatus
 
 Array = NDArray[np.float64]
 

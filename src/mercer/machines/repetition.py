@@ -137,17 +137,9 @@ def _same(X: Any, targets: list[NDArray[Any]], twin: Rows) -> bool:
 def shared_out(coef: Array, total: Array, weight: Array, bound: float) -> Array:
     """Return the coefficients of single rows, given those of their groups.
 
-    Parameters
-    ----------
-    coef : array of shape (n_lines, m)
-        For every row the coefficients of its group.
-    total : array of shape (m,)
-        S_g of its group.
-    weight : array of shape (m,)
-        s_i.
-    bound : float
-        Largest coefficient of a unit of weight, infinite where there is none; a group at its bound
-        is shared out to rows at theirs, also after rounding.
+    `coef`: for every row the coefficients of its group. `total`: S_g of its group. `weight`: s_i.
+    `bound`: largest coefficient of a unit of weight, infinite where there is none; a group at its
+    bound is shared out to rows at theirs, also after rounding.
     """
     share = coef * (weight / total)
     if not np.isfinite(bound):
@@ -165,12 +157,7 @@ def first_of_each(group: Rows) -> Rows:
 def sums_of_each(group: Rows, values: Array) -> Array:
     """Return the sums over the members of every group, line by line.
 
-    Parameters
-    ----------
-    group : array of int of shape (m,)
-        The group of each line; every group from 0 on has a member.
-    values : array of shape (m, n_columns)
-        The lines.
+    `group`: the group of each line; every group from 0 on has a member. `values`: the lines.
     """
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))

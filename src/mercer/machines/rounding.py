@@ -46,16 +46,9 @@ def rounding_of_values(
 ) -> list[float]:
     """Return by how much values of models at training rows may be wrong, one number for each task.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix of the training rows.
-    tasks, outcomes : sequence of Task and of Outcome
-        The problems and the models.
-    precision : {"float32", "float64"}
-        That of the kernel values behind the values of the models.
-    n_jobs : int, optional
-        Threads.
+    `gram`: the kernel matrix of the training rows. `tasks`, `outcomes`: the problems and the
+    models. `precision`: that of the kernel values behind the values of the models. `n_jobs`:
+    threads.
     """
     diagonal = np.abs(gram.diag())
     spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)

@@ -84,14 +84,8 @@ def solve_tasks(
 class TrainingKernel:
     """Products of kernel values between training rows with coefficients.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix of the training rows.
-    dtype : str, optional
-        Precision of the kernel values, by default that of `gram`.
-    n_jobs : int, optional
-        Threads.
+    `gram`: the kernel matrix of the training rows. `dtype`: precision of the kernel values, by
+    default that of `gram`. `n_jobs`: threads.
     """
 
     def __init__(self, gram: Gram, dtype: str | None = None, n_jobs: int | None = None) -> None:

@@ -71,17 +71,9 @@ def class_weights(
 ) -> Array:
     """Return the weight of each class.
 
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        Weights by label (1 for a label that is not listed); "balanced" makes the weighted sum of
-        every class the same: W / (n_classes W_c).
-    classes : array
-        The labels.
-    codes : array of int
-        Position of each sample's label in `classes`.
-    weight : array or None
-        Sample weights, all positive.
+    `class_weight`: weights by label (1 for a label that is not listed); "balanced" makes the
+    weighted sum of every class the same: W / (n_classes W_c). `classes`: the labels. `codes`:
+    position of each sample's label in `classes`. `weight`: sample weights, all positive.
     """
     if class_weight is None:
         return np.ones(len(classes))

@@ -17,7 +17,7 @@ from mercer import features, machines
 
 _PARTS = {
     "BinaryProcess": "mercer.machines.gaussian_process.latent",
-    "BriefParts": "mercer.machines.record",
+    "BriefParts": "mercer.machines.training_record",
     "Certificate": "mercer.solvers",
     "Convergence": "mercer.kernels.models.baum_welch",
     "Expansion": "mercer.expansion",
@@ -36,7 +36,7 @@ _PARTS = {
     "SoftmaxMode": "mercer.machines.gaussian_process.softmax_laplace",
     "SoftmaxProcess": "mercer.machines.gaussian_process.latent",
     "Steps": "mercer.machines.calibration",
-    "TrainingRecord": "mercer.machines.record",
+    "TrainingRecord": "mercer.machines.training_record",
     "TwoSlopes": "mercer.machines.calibration",
     "Values": "mercer.machines.gaussian_process.covariance",
     "Vocabulary": "mercer.objects.vocabulary",

@@ -36,8 +36,8 @@ from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
 from mercer.machines.base import KernelMachine
 from mercer.machines.classifier import KernelClassifier
-from mercer.machines.data import check_training_objects
 from mercer.machines.formulation import Batch, LossFormulation
+from mercer.machines.input_validation import check_training_objects
 from mercer.machines.proving import assumption
 from mercer.machines.regressor import KernelRegressor
 from mercer.machines.weights import check_sample_weight, positive_rows

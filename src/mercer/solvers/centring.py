@@ -90,14 +90,8 @@ class Centring:
 def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
     """Return the translation for a machine, None where there is none or no need for one.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The bound kernel.
-    X : objects
-        The training rows.
-    free_intercept : bool
-        Whether the machine has an intercept that costs nothing.
+    `kernel`: the bound kernel. `X`: the training rows. `free_intercept`: whether the machine has an
+    intercept that costs nothing.
     """
     if not free_intercept or type(kernel) is not Linear:
         return None
@@ -112,12 +106,7 @@ def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
 def translated(point: NDArray[Any] | None, X: Any) -> Any:
     """Return rows relative to the point of a centring, X itself where there was none.
 
-    Parameters
-    ----------
-    point : array of shape (n_columns,) or None
-        The point.
-    X : array or sparse matrix
-        The rows.
+    `point`: the point. `X`: the rows.
     """
     return X if point is None else Centring(point, None).move(X)
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import Loss, PiecewiseQuadratic
+from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
 
 from .certificate import GAP_LIMIT, Certificate
 from .feasibility import Costs, repaired
@@ -439,16 +439,10 @@ def conditions(
     With v_i = f0_i + phi_i'(beta_i), a group is optimal when no coefficient that may decrease
     has a larger v than one that may increase.
 
-    Parameters
-    ----------
-    problem : Problem
-        Bounds, slopes, curvatures and kinks.
-    beta, f0 : array
-        Coefficients and values of the expansion, one for each variable of the problem.
-    starts : array of int
-        Where each group begins; a group is a run of consecutive variables.
-    equality : bool, default=True
-        Whether the sum of a group is fixed; otherwise every v is compared with 0.
+    `problem`: bounds, slopes, curvatures and kinks. `beta`, `f0`: coefficients and values of the
+    expansion, one for each variable of the problem. `starts`: where each group begins; a group is a
+    run of consecutive variables. `equality`: whether the sum of a group is fixed; otherwise every v
+    is compared with 0.
     """
     lower, upper = problem.lower, problem.upper
     # An infinite bound times 0 would be NaN; no coefficient is near it anyway.
@@ -504,6 +498,8 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         raise ValueError(
             "the proof needs values in double precision: gram.in_precision('float64')."
         )
+    if problem.omega is not None:
+        return _penalised(problem, problem.omega, gram, solution)
     definiteness = gram.kernel.definiteness
     if not (definiteness.is_psd or definiteness.order) and definiteness != "unknown":
         raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
@@ -541,6 +537,59 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         None if known else "psd",
         found.rounding,
         "theorem" if known else "not ruled out",
+    )
+
+
+def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Solution) -> Certificate:
+    """Return the proof of a problem with a penalty on coefficients.
+
+    With A the kernel matrix, whose definiteness does not matter, and t <= 1 so small that Omega* is
+    finite, the dual value is -Omega*(t A'beta) - sum_j phi_j(t beta_j).
+    """
+    if solution.coef is None:
+        raise ValueError("a problem with a penalty on coefficients needs solution.coef.")
+    w, beta = np.asarray(solution.coef), _with_exact_sums(problem, solution.beta)
+    rows = slice(None) if problem.rows is None else problem.rows
+    errors = estimated(value_sizes(gram))
+    z = gram.matmul(w)[rows] - problem.columns @ solution.multiplier
+    off = errors.of(w, None, _ONE)[rows] + UNIT * np.abs(z)
+    loss, y, c = problem.loss, problem.y, problem.c
+    ends = np.maximum(loss.value(y, z - off), loss.value(y, z + off))  # convex in between
+    penalty = omega.value(w)
+    terms = penalty + float(np.sum(c * ends))
+    slack = UNIT * (len(w) + len(y) + 2.0)
+    primal = terms * (1.0 + slack)
+
+    def spread(b: Array) -> Array:
+        if problem.rows is None:
+            return b
+        return np.asarray(np.bincount(problem.rows, b, gram.n), dtype=np.float64)
+
+    t = omega.reach(gram.matmul(spread(beta)), errors.of(spread(beta), None, _ONE))
+    point = beta if t == 1.0 else _with_exact_sums(problem, t * (1.0 - 1e-12) * beta)
+    v, off = gram.matmul(spread(point)), errors.of(spread(point), None, _ONE)
+    conjugates = loss.conjugate(y, point, c)
+    dual = -omega.conjugate(v, off) - float(np.sum(conjugates))
+    dual -= slack * (abs(dual) + float(np.abs(conjugates).sum()))
+    gap = primal - dual
+    relative = gap / terms if terms > 0.0 else abs(gap)
+    status = solution.status
+    if status == "optimal" and not relative <= GAP_LIMIT:
+        status = "iteration_limit"
+    exact = penalty + float(np.sum(c * loss.value(y, z)))
+    violation = max(_violation(problem, solution.beta, z), omega.violation(w, v / t))
+    return Certificate(
+        status,
+        primal,
+        dual,
+        gap,
+        relative,
+        violation,
+        solution.n_iter,
+        solution.n_kernel_values,
+        solution.seconds,
+        gram.dtype,
+        rounding=2.0 * (primal - exact),
     )
 
 

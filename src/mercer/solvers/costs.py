@@ -20,10 +20,7 @@ counts as none."""
 class Costs:
     """The costs of a problem, with what it leaves out filled in.
 
-    Parameters
-    ----------
-    problem : DualProblem
-        The problem.
+    `problem`: the problem.
     """
 
     def __init__(self, problem: DualProblem) -> None:

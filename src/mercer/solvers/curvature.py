@@ -85,18 +85,9 @@ def look_for_negative_curvature(
 ) -> Curvature:
     """Search a kernel matrix for negative curvature, for as long as it may take.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix.
-    support : array of int
-        Rows to begin with.
-    sum_zero : bool
-        Whether only directions whose entries sum to 0 count.
-    seconds : float
-        Time that may be spent.
-    value_seconds : float
-        Time that a kernel value takes.
+    `gram`: the kernel matrix. `support`: rows to begin with. `sum_zero`: whether only directions
+    whose entries sum to 0 count. `seconds`: time that may be spent. `value_seconds`: time that a
+    kernel value takes.
     """
     budget, n = max(seconds, _SECONDS), gram.n
     unit = _unit_of(gram)

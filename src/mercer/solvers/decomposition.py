@@ -37,6 +37,8 @@ class Decomposition:
             return None
         if not isinstance(problem, Problem):
             return ""
+        if problem.omega is not None:
+            return "decomposition takes the norm of a function, not a penalty on coefficients."
         if not hasattr(problem.loss, "pieces"):
             return (
                 f"decomposition needs a loss whose conjugate is piecewise quadratic; "

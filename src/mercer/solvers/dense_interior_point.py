@@ -73,22 +73,13 @@ def solve_with_equations(
 ) -> Solution:
     """Solve a problem with several equations.
 
-    Parameters
-    ----------
-    problem : DualProblem
-        The problem; its groups are not looked at. Zero must lie within the bounds. Variables may
-        stand for the same object, which is then one row of the matrix.
-    gram : Gram
-        The kernel matrix, in float64, positive semidefinite where the equations hold.
-    settings : Settings
-        ``max_iter`` limits the iterations, ``time_limit`` and ``callback`` are heard after each.
-    equations : array of shape (m, c)
-        Q, with orthonormal columns, and equal rows for the same object.
-    weight : array of shape (m,), optional
-        How much rows count where the multipliers are not unique; see
-        `mercer.solvers.multipliers`.
-    largest_norm : float, optional
-        A norm beyond which a solution is taken not to exist.
+    `problem`: the problem; its groups are not looked at. Zero must lie within the bounds. Variables
+    may stand for the same object, which is then one row of the matrix. `gram`: the kernel matrix,
+    in float64, positive semidefinite where the equations hold. `settings`: ``max_iter`` limits the
+    iterations, ``time_limit`` and ``callback`` are heard after each. `equations`: Q, with
+    orthonormal columns, and equal rows for the same object. `weight`: how much rows count where the
+    multipliers are not unique; see `mercer.solvers.multipliers`. `largest_norm`: A norm beyond
+    which a solution is taken not to exist.
 
     Returns
     -------

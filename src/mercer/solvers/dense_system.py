@@ -26,12 +26,7 @@ Array = NDArray[np.float64]
 class DenseSystem:
     """The values K beta - Q m and the multipliers m as unknowns; see the head of this module.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        A positive semidefinite matrix.
-    Q : array of shape (n, c)
-        Orthonormal columns.
+    `K`: A positive semidefinite matrix. `Q`: orthonormal columns.
     """
 
     def __init__(self, K: Array, Q: Array) -> None:
@@ -107,12 +102,7 @@ class DenseSystem:
 def projected_matrix(K: Array, Q: Array) -> Array:
     """Return (1 - QQ') K (1 - QQ').
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        A symmetric matrix.
-    Q : array of shape (n, c)
-        Orthonormal columns.
+    `K`: A symmetric matrix. `Q`: orthonormal columns.
     """
     KQ = K @ Q
     half = KQ - 0.5 * Q @ (Q.T @ KQ)

@@ -63,14 +63,8 @@ class FeasiblePoint(NamedTuple):
 def near_equations(beta: Array, lower: Array, upper: Array, X: Array) -> FeasiblePoint | None:
     """Return a point near `beta` next to which its sum and X'beta vanish, within the bounds.
 
-    Parameters
-    ----------
-    beta : array of shape (n,)
-        Coefficients that satisfy the constraints up to rounding.
-    lower, upper : array of shape (n,)
-        Bounds, with lower <= 0 <= upper, possibly infinite.
-    X : array of shape (n, d)
-        The columns of the linear functions.
+    `beta`: coefficients that satisfy the constraints up to rounding. `lower`, `upper`: bounds, with
+    lower <= 0 <= upper, possibly infinite. `X`: the columns of the linear functions.
 
     Returns
     -------

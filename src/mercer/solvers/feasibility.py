@@ -46,12 +46,8 @@ class Costs(NamedTuple):
 def grid(beta: Array, starts: Starts) -> NDArray[np.intc]:
     """Return the exponent e of the grid 2^e of each segment.
 
-    Parameters
-    ----------
-    beta : array
-        Coefficients of several problems, one after the other.
-    starts : array of int
-        Where each problem begins.
+    `beta`: coefficients of several problems, one after the other. `starts`: where each problem
+    begins.
     """
     size = np.add.reduceat(np.abs(beta), starts)
     # frexp: size < 2^exponent; the sum itself is rounded, by less than the factor 2 of reserve.
@@ -66,12 +62,7 @@ def on_grid(beta: Array, exponent: Array | NDArray[np.intc]) -> Array:
 def within_bounds(beta: Array, lower: Array, upper: Array) -> Array | None:
     """Return coefficients moved into their bounds; None where that is more than rounding.
 
-    Parameters
-    ----------
-    beta : array
-        Coefficients.
-    lower, upper : array
-        Bounds.
+    `beta`: coefficients. `lower`, `upper`: bounds.
     """
     point = np.clip(beta, lower, upper)
     moved = point - beta
@@ -90,16 +81,9 @@ def repaired(
 ) -> Array:
     """Return points near `beta`, within the bounds, of which every segment sums to exactly 0.
 
-    Parameters
-    ----------
-    beta : array
-        Coefficients of several problems, one after the other.
-    lower, upper : array
-        Bounds, with lower <= 0 <= upper, possibly infinite.
-    starts : array of int
-        Where each problem begins.
-    costs : Costs, optional
-        What a move costs to first order; used where no coefficient is free.
+    `beta`: coefficients of several problems, one after the other. `lower`, `upper`: bounds, with
+    lower <= 0 <= upper, possibly infinite. `starts`: where each problem begins. `costs`: what a
+    move costs to first order; used where no coefficient is free.
     """
     sizes = segment_sizes(starts, len(beta))
     exponent = np.repeat(grid(beta, starts), sizes)
@@ -126,19 +110,10 @@ def with_sums(
 ) -> Array:
     """Return whole numbers within their bounds whose sums are larger by `missing`.
 
-    Parameters
-    ----------
-    units : array
-        Whole numbers within the bounds; moved as little as possible.
-    lower, upper : array
-        Bounds, whole numbers or infinite.
-    starts : array of int
-        Where each segment begins.
-    missing : array
-        Whole numbers, one for each segment. Where a segment has not as much room, its numbers end
-        at their bounds.
-    costs : Costs, optional
-        What a move costs; used where no number is strictly between 0 and its outer bound.
+    `units`: whole numbers within the bounds; moved as little as possible. `lower`, `upper`: bounds,
+    whole numbers or infinite. `starts`: where each segment begins. `missing`: whole numbers, one
+    for each segment. Where a segment has not as much room, its numbers end at their bounds.
+    `costs`: what a move costs; used where no number is strictly between 0 and its outer bound.
     """
     sizes = segment_sizes(starts, len(units))
     amount = np.repeat(np.abs(missing), sizes)
@@ -187,16 +162,9 @@ def at_least(beta: Array, bound: Array, total: float, *, balanced: bool) -> Arra
 
     Where the bounds leave no room for that, it is as large as they allow.
 
-    Parameters
-    ----------
-    beta : array
-        Coefficients.
-    bound : array
-        Signed outer bounds: coefficients lie between 0 and these.
-    total : float
-        The sum of the absolute coefficients that is asked for.
-    balanced : bool
-        Whether positive and negative coefficients sum to the same, exactly.
+    `beta`: coefficients. `bound`: signed outer bounds: coefficients lie between 0 and these.
+    `total`: the sum of the absolute coefficients that is asked for. `balanced`: whether positive
+    and negative coefficients sum to the same, exactly.
     """
     return _with_total(beta, np.abs(bound), np.sign(bound), total, balanced, rounding=np.ceil)
 
@@ -204,16 +172,9 @@ def at_least(beta: Array, bound: Array, total: float, *, balanced: bool) -> Arra
 def at_most(beta: Array, bound: Array, total: float, *, balanced: bool) -> Array:
     """Return a point near `beta` whose absolute sum is at most `total`.
 
-    Parameters
-    ----------
-    beta : array
-        Coefficients.
-    bound : array
-        Bounds on their absolute values.
-    total : float
-        The largest sum of the absolute coefficients.
-    balanced : bool
-        Whether positive and negative coefficients sum to the same, exactly.
+    `beta`: coefficients. `bound`: bounds on their absolute values. `total`: the largest sum of the
+    absolute coefficients. `balanced`: whether positive and negative coefficients sum to the same,
+    exactly.
     """
     return _with_total(beta, bound, np.sign(beta), total, balanced, rounding=np.floor)
 

@@ -61,20 +61,10 @@ def solve_in_features(
 ) -> Found | None:
     """Solve a problem to about ten digits, where the kernel matrix has a small enough rank.
 
-    Parameters
-    ----------
-    problem : DualProblem
-        The problem; its rows are those of `gram`.
-    gram : Gram
-        A positive semidefinite kernel matrix, in float64.
-    settings : Settings
-        Time limit, callback and ``cache_size``, which bounds the factor.
-    totals : array of shape (n_groups,)
-        The sums of the groups.
-    max_rank : float, optional
-        Rank beyond which the method is not tried.
-    largest_norm : float, optional
-        A norm of w beyond which a solution is taken not to exist.
+    `problem`: the problem; its rows are those of `gram`. `gram`: A positive semidefinite kernel
+    matrix, in float64. `settings`: time limit, callback and ``cache_size``, which bounds the
+    factor. `totals`: the sums of the groups. `max_rank`: rank beyond which the method is not tried.
+    `largest_norm`: A norm of w beyond which a solution is taken not to exist.
 
     Returns
     -------

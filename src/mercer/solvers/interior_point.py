@@ -114,17 +114,10 @@ class Iterate:
 class InteriorPoint(Costs):
     """The iterations, in units in which slopes and feature vectors have size 1.
 
-    Parameters
-    ----------
-    problem : DualProblem
-        The problem.
-    size2 : float
-        The largest squared norm in feature space.
-    slope_size : float
-        The size of the slopes, up to what the equations take up.
-    place : array of int of shape (m,), optional
-        The row of the system that a coefficient of the problem belongs to; by default its own.
-        Where objects repeat, their coefficients share a row.
+    `problem`: the problem. `size2`: the largest squared norm in feature space. `slope_size`: the
+    size of the slopes, up to what the equations take up. `place`: the row of the system that a
+    coefficient of the problem belongs to; by default its own. Where objects repeat, their
+    coefficients share a row.
     """
 
     system: System
@@ -373,11 +366,8 @@ class InteriorPoint(Costs):
 def cholesky(M: Array) -> tuple[Array, bool] | None:
     """Return the factor of a matrix, to which a multiple of 1 may have to be added.
 
-    Parameters
-    ----------
-    M : array of shape (n, n)
-        A positive semidefinite matrix with a diagonal of ones, which may be changed; its lower
-        triangle is used.
+    `M`: A positive semidefinite matrix with a diagonal of ones, which may be changed; its lower
+    triangle is used.
     """
     shift = 0.0
     while np.isfinite(M).all() and shift < 1e-8:

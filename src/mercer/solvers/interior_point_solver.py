@@ -38,6 +38,8 @@ class InteriorPointSolver:
             return None
         if not isinstance(problem, Problem):
             return ""
+        if problem.omega is not None:
+            return "interior_point takes the norm of a function, not a penalty on coefficients."
         if not hasattr(problem.loss, "pieces"):
             return (
                 f"interior_point needs a loss whose conjugate is piecewise quadratic; "

@@ -35,17 +35,10 @@ def choose_multipliers(
 ) -> Array | None:
     """Return multipliers m with low <= Q m <= high.
 
-    Parameters
-    ----------
-    Q : array of shape (n, c)
-        Orthonormal columns, one for each equation.
-    low, high : array of shape (n,)
-        The intervals; ends may be infinite.
-    target, weight : array of shape (n,)
-        What Q m is to be close to where it is not determined, and how much each row counts.
-    slack : float, default=0.0
-        By how much Q m may leave the intervals, which contradict each other where the solution is
-        not exact.
+    `Q`: orthonormal columns, one for each equation. `low`, `high`: the intervals; ends may be
+    infinite. `target`, `weight`: what Q m is to be close to where it is not determined, and how
+    much each row counts. `slack`: by how much Q m may leave the intervals, which contradict each
+    other where the solution is not exact.
 
     Returns
     -------

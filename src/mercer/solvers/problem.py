@@ -5,8 +5,10 @@ A problem is stated in its primal form: minimise over w and m
     Omega(w) + sum_j c_j l(y_j, z_j) + d'm,        z = A w + B m,
 
 with Omega(w) = 1/2 |w|^2 the norm of the function f = sum_i beta_i k(x_i, .) and A w its values at
-the objects ``rows``, times their ``sign``. B is the basis of functions that the norm does not see
-(a bias, one constant for each of two groups, linear functions), d its right-hand side ``totals``.
+the objects ``rows``, times their ``sign``; or with Omega = ``omega`` a penalty on the coefficients
+w of f = sum_i w_i k(x_i, .), for which A, the kernel matrix, is a design and need not be definite.
+B is the basis of functions that the norm does not see (a bias, one constant for each of two groups,
+linear functions), d its right-hand side ``totals``.
 nu machines and tubes have d: the reward for a margin, the price of a tube.
 
 Its dual in signed variables beta (y_i alpha_i for classes, alpha_i - alpha_i* for regression) is
@@ -34,7 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.losses import DualTerms, Loss
+from mercer.losses import DualTerms, Loss, Regulariser
 
 from .margin import Margin
 
@@ -172,6 +174,8 @@ class Problem:
         How much rows count where B does not determine m; default c.
     margin : Margin, optional
         Says that the solution will be divided by its margin; see `mercer.solvers.margin`.
+    omega : Regulariser, optional
+        A penalty on coefficients, one for each object of the Gram; default: the norm of f.
 
     Examples
     --------
@@ -196,6 +200,7 @@ class Problem:
     sign: np.ndarray | None = None
     weight: np.ndarray | None = None
     margin: Margin | None = None
+    omega: Regulariser | None = None
 
     @property
     def unbounded(self) -> bool:
@@ -369,6 +374,8 @@ class Solution:
         Whether the kernel showed itself not to be positive semidefinite.
     fresh : bool
         Whether `values` were computed from the returned `beta` alone, after the last step.
+    coef : ndarray of shape (n,), optional
+        The coefficients w of a problem with a penalty on them; then `beta` are its dual variables.
 
     Examples
     --------
@@ -401,6 +408,7 @@ class Solution:
     cache_misses: int = 0
     negative_curvature: bool = False
     fresh: bool = False
+    coef: np.ndarray | None = None
 
     def after(self, other: Solution) -> Solution:
         """Return this solution with the work of another one, from which it started, added."""

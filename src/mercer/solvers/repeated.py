@@ -28,12 +28,7 @@ _SAME = 1e-12
 class Together:
     """A problem with one variable for those of the same object and cost.
 
-    Parameters
-    ----------
-    problem : DualProblem
-        The problem.
-    place : array of int of shape (m,)
-        The object of each variable.
+    `problem`: the problem. `place`: the object of each variable.
 
     Attributes
     ----------
@@ -110,10 +105,7 @@ class Together:
 def without_idle_kinks(problem: DualProblem) -> DualProblem:
     """Return the problem without kinks that are none, inside of the bounds: they go to a bound.
 
-    Parameters
-    ----------
-    problem : DualProblem
-        The problem; costs that are curved or unbounded stay as they are.
+    `problem`: the problem; costs that are curved or unbounded stay as they are.
     """
     left, right = problem.slope_left, problem.slope_right
     idle = np.isfinite(problem.lower) & (problem.lower < 0.0) & (problem.upper > 0.0)

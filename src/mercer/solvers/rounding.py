@@ -100,12 +100,8 @@ class ValueErrors:
 def estimated(size: Array, single: float = 0.0) -> ValueErrors:
     """Return the estimate of the errors.
 
-    Parameters
-    ----------
-    size : array of shape (n,)
-        See :class:`ValueErrors`.
-    single : float, default=0
-        Error of kernel values in single precision; 0 for those in double precision.
+    `size`: see :class:`ValueErrors`. `single`: error of kernel values in single precision; 0 for
+    those in double precision.
     """
     return ValueErrors(size, independent=single + _INDEPENDENT * UNIT)
 
@@ -113,14 +109,9 @@ def estimated(size: Array, single: float = 0.0) -> ValueErrors:
 def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:
     """Return a bound on the errors of values in double precision.
 
-    Parameters
-    ----------
-    size : array of shape (n,)
-        See :class:`ValueErrors`.
-    columns : int
-        Terms of the sums behind a kernel value that products share: those of a weight vector.
-    kernel_error : float
-        Error of a kernel value, relative to r_i r_j.
+    `size`: see :class:`ValueErrors`. `columns`: terms of the sums behind a kernel value that
+    products share: those of a weight vector. `kernel_error`: error of a kernel value, relative to
+    r_i r_j.
     """
     roundings = columns + _FEW
     return ValueErrors(
@@ -131,12 +122,8 @@ def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:
 def of_sum(terms: Array, starts: Starts) -> Array:
     """Return bounds on the rounding errors of sums and of their terms.
 
-    Parameters
-    ----------
-    terms : array
-        Absolute values of the terms, each wrong by a few roundings.
-    starts : array of int
-        Where each sum begins.
+    `terms`: absolute values of the terms, each wrong by a few roundings. `starts`: where each sum
+    begins.
     """
     sizes = segment_sizes(starts, len(terms))
     totals: Array = np.add.reduceat(terms, starts)
@@ -159,10 +146,7 @@ def largest_square(gram: Any) -> float:
 def value_sizes(gram: Any) -> Array:
     """Return numbers r_i with |k(x_i, x_j)| <= r_i r_j, one for each training object.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix.
+    `gram`: the kernel matrix.
 
     Returns
     -------

@@ -14,8 +14,8 @@ from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
 from ..conventions import ClassifierMixin
-from ..data import check_labels, check_objects
 from ..errors import ParameterError
+from ..input_validation import check_labels, check_objects
 from ..multiclass import one_score_per_class
 from ..parameters import check_choices, check_flags
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess

@@ -87,10 +87,7 @@ class Covariance(Protocol):
 class Values:
     """Values of a bound kernel of mercer, with its white noise as a separate diagonal.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
+    `kernel`: A bound kernel.
     """
 
     def __init__(self, kernel: Kernel) -> None:

@@ -80,14 +80,8 @@ class Bounds:
 def quadratic_form(gram: Gram, noise: Array, Y: Array, A: Array) -> tuple[Bounds, Array]:
     """Return bounds of tr Y'(K + N)^-1 Y from approximate solutions, and their residuals.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix K in float64.
-    noise : array of shape (n,)
-        The diagonal N, all positive.
-    Y, A : array of shape (n, t)
-        Right-hand sides and approximate solutions of (K + N) A = Y.
+    `gram`: the kernel matrix K in float64. `noise`: the diagonal N, all positive. `Y`, `A`:
+    right-hand sides and approximate solutions of (K + N) A = Y.
     """
     N, KA, errors = noise[:, None], gram.matmul(A), estimated(value_sizes(gram))
     R = Y - (KA + N * A)
@@ -105,16 +99,8 @@ def evidence_interval(
 ) -> EvidenceInterval:
     """Return the interval at the hyper-parameters of a bound.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel matrix of the samples in float64, without noise.
-    at : BoundValue
-        Titsias' bound there.
-    Y : array of shape (n, t)
-        Targets.
-    stop : callable, optional
-        Returns whether to stop the iteration; the interval is then larger.
+    `gram`: the kernel matrix of the samples in float64, without noise. `at`: titsias' bound there.
+    `Y`: targets. `stop`: returns whether to stop the iteration; the interval is then larger.
     """
     system, t = at.system, Y.shape[1]
     spread = t * system.n * np.log1p(system.trace() / system.n)

@@ -46,14 +46,8 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 class Reduced:
     """The covariance Q + N of rank m plus a diagonal, as blocks of rows.
 
-    Parameters
-    ----------
-    covariance : Covariance
-        The kernel.
-    X, Z : objects
-        Samples and inducing points.
-    noise : array of shape (n,)
-        The diagonal N, all positive.
+    `covariance`: the kernel. `X`, `Z`: samples and inducing points. `noise`: the diagonal N, all
+    positive.
 
     Attributes
     ----------

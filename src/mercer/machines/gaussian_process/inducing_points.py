@@ -26,16 +26,8 @@ _EXPLAINED = 1e-12  # share of the trace below which no further point is needed
 def choose_inducing(covariance: Covariance, X: Any, m: int, rng: Any) -> NDArray[np.intp]:
     """Return the positions of at most `m` samples; fewer where they explain everything.
 
-    Parameters
-    ----------
-    covariance : Covariance
-        The kernel.
-    X : objects
-        The samples; of many, a random part is looked at.
-    m : int
-        Number of points.
-    rng : RandomState
-        Draws the part.
+    `covariance`: the kernel. `X`: the samples; of many, a random part is looked at. `m`: number of
+    points. `rng`: draws the part.
     """
     n, pool = count(X), max(_SMALLEST_POOL, _POOL * m)
     candidates = np.arange(n) if n <= pool else np.sort(rng.choice(n, pool, replace=False))

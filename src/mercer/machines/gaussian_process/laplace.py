@@ -73,16 +73,8 @@ class Mode:
 def posterior_mode(K: Array, y: Array, start: Array | None, max_iter: int) -> Mode:
     """Return the mode.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        The covariance matrix.
-    y : array of shape (n,)
-        Labels -1 and +1.
-    start : array of shape (n,) or None
-        Coefficients to start from.
-    max_iter : int
-        Limit on the Newton steps.
+    `K`: the covariance matrix. `y`: labels -1 and +1. `start`: coefficients to start from.
+    `max_iter`: limit on the Newton steps.
     """
     loss = Logistic()
     a = np.zeros(len(y)) if start is None else start
@@ -176,14 +168,8 @@ def evidence_gradient(mode: Mode, K: Array) -> Array:
 def latent_variance(mode_root: Array, factor: Array, prior: Array, rows: Array) -> Array:
     """Return the variances of f at new objects, never negative.
 
-    Parameters
-    ----------
-    mode_root, factor : arrays
-        Of the mode.
-    prior : array of shape (m,)
-        k(x, x).
-    rows : array of shape (m, n)
-        Kernel values between new and training objects.
+    `mode_root`, `factor`: of the mode. `prior`: k(x, x). `rows`: kernel values between new and
+    training objects.
     """
     half = scipy.linalg.solve_triangular(
         factor, (rows * mode_root).T, lower=True, check_finite=False

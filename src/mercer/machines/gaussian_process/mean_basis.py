@@ -19,12 +19,7 @@ Array = NDArray[np.float64]
 def mean_basis(basis: str | Callable[[Any], Any] | None, X: Any) -> Array | None:
     """Return the values of the basis at objects, of shape (n, p).
 
-    Parameters
-    ----------
-    basis : None, "constant", "linear" or callable
-        The parameter of the estimator.
-    X : objects
-        Validated objects.
+    `basis`: the parameter of the estimator. `X`: validated objects.
     """
     if basis is None:
         return None

@@ -15,8 +15,8 @@ from mercer.objects.parameters import is_number
 from mercer.objects.validation import count
 
 from ..conventions import RegressorMixin
-from ..data import check_several_targets
 from ..errors import ParameterError
+from ..input_validation import check_several_targets
 from ..parameters import check_positive
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .mean_basis import mean_basis

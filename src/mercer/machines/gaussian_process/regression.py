@@ -17,8 +17,8 @@ from mercer.numerics.lanczos_quadrature import Estimate
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
-from ..data import check_several_targets
 from ..errors import ParameterError
+from ..input_validation import check_several_targets
 from ..parameters import check_choices, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates

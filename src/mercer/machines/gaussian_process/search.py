@@ -71,27 +71,12 @@ def maximise(
 ) -> Found:
     """Return the best point that is reached from any of the starting points.
 
-    Parameters
-    ----------
-    objective : callable
-        theta -> (value, gradient), to be maximised.
-    starts : list of array
-        Starting points.
-    bounds : array of shape (p, 2)
-        Bounds on theta.
-    optimizer : "fmin_l_bfgs_b" or callable
-        A callable has scikit-learn's signature and minimises:
-        (obj_func, initial_theta, bounds) -> (theta, value).
-    time_limit : float or None
-        Seconds.
-    report : callable or None
-        Told of every evaluation; returns whether to stop.
-    plain : callable, optional
-        Minus the objective, for a callable optimizer.
-    precision : float, optional
-        Relative change of the objective at which L-BFGS-B stops; default: SciPy's.
-    units : array of shape (p,), optional
-        L-BFGS-B moves in units * theta; default: 1 for each entry.
+    `objective`: theta -> (value, gradient), to be maximised. `starts`: starting points. `bounds`:
+    bounds on theta. `optimizer`: A callable has scikit-learn's signature and minimises: (obj_func,
+    initial_theta, bounds) -> (theta, value). `time_limit`: seconds. `report`: told of every
+    evaluation; returns whether to stop. `plain`: minus the objective, for a callable optimizer.
+    `precision`: relative change of the objective at which L-BFGS-B stops; default: SciPy's.
+    `units`: L-BFGS-B moves in units * theta; default: 1 for each entry.
     """
     units = np.ones(len(bounds)) if units is None else units
     best = Found(starts[0])

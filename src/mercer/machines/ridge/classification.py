@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import ClassifierMixin
-from ..data import check_labels
 from ..estimator import TrainingData
+from ..input_validation import check_labels
 from ..parameters import check_positive
 from ..weights import class_weights
 from .base import RidgeMachine

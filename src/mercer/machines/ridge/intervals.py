@@ -68,18 +68,8 @@ def jackknife_plus(
 ) -> tuple[Array, Array]:
     """Return lower and upper ends, of shape (m, n_targets).
 
-    Parameters
-    ----------
-    model : LeaveOneOut
-        The functions f_-i.
-    prepared : Prepared
-        The training objects.
-    X : objects
-        Validated objects.
-    level : float
-        1 - a.
-    intercept : bool
-        Whether the basis is a column of ones.
+    `model`: the functions f_-i. `prepared`: the training objects. `X`: validated objects. `level`:
+    1 - a. `intercept`: whether the basis is a column of ones.
     """
     n, m = model.coef.shape
     a = 1.0 - level

@@ -29,14 +29,8 @@ _SWEEPS = 1_000
 class Limits:
     """When to stop an iteration before it has converged.
 
-    Parameters
-    ----------
-    max_iter : int or None
-        Limit on the steps of each system.
-    time_limit : float or None
-        Seconds for all systems together.
-    report : callable or None
-        Told of every step; returns whether to stop.
+    `max_iter`: limit on the steps of each system. `time_limit`: seconds for all systems together.
+    `report`: told of every step; returns whether to stop.
     """
 
     def __init__(

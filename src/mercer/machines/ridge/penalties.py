@@ -15,12 +15,7 @@ Array = NDArray[np.float64]
 def penalties(alpha: Any, n_targets: int) -> Array:
     """Return an alpha >= 0 for each target.
 
-    Parameters
-    ----------
-    alpha : float or array-like of shape (n_targets,)
-        The parameter.
-    n_targets : int
-        Number of targets.
+    `alpha`: the parameter. `n_targets`: number of targets.
     """
     try:
         values = np.asarray(alpha, dtype=np.float64)

@@ -39,14 +39,8 @@ def certificates(
 ) -> list[Certificate]:
     """Return the certificate of each target.
 
-    Parameters
-    ----------
-    problem, solution : RidgeProblem, RidgeSolution
-        The problem and its coefficients.
-    seconds : float
-        Time of the solver, shared among the targets.
-    interpolated : array of shape (n, m) or None
-        For alpha = 0, the values t without the part of the basis.
+    `problem`, `solution`: the problem and its coefficients. `seconds`: time of the solver, shared
+    among the targets. `interpolated`: for alpha = 0, the values t without the part of the basis.
     """
     gram = problem.gram
     values = gram.matmul(solution.coef) if solution.values is None else solution.values
@@ -98,12 +92,8 @@ def certificates(
 def convexity_of(kernel: Kernel, basis: bool) -> str:
     """Return what is known about the quadratic form of a kernel: see `Certificate.convexity`.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    basis : bool
-        Whether coefficients sum up to 0, as they do beside an unpenalised constant.
+    `kernel`: the kernel. `basis`: whether coefficients sum up to 0, as they do beside an
+    unpenalised constant.
     """
     order = kernel.definiteness.order
     if order == 0 or (order == 1 and basis):

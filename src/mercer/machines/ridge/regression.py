@@ -11,8 +11,8 @@ from sklearn.base import MultiOutputMixin
 from mercer.gram import Gram, Prepared
 
 from ..conventions import RegressorMixin
-from ..data import check_several_targets
 from ..estimator import TrainingData
+from ..input_validation import check_several_targets
 from ..parameters import check_fraction, check_positive
 from .base import RidgeMachine
 from .intervals import LeaveOneOut, jackknife_plus

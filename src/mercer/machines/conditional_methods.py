@@ -30,10 +30,7 @@ class _Offered:
 def offered_if(condition: Callable[[Any], Any]) -> Callable[[Method], Method]:
     """Return a decorator of methods that a condition takes away.
 
-    Parameters
-    ----------
-    condition : callable
-        Called with the estimator; raises AttributeError, with the reason, where the method does
-        not exist.
+    `condition`: called with the estimator; raises AttributeError, with the reason, where the method
+    does not exist.
     """
     return lambda method: _Offered(method, condition)  # type: ignore[return-value]

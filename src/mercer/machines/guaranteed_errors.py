@@ -79,10 +79,7 @@ def _blocks(bounds: ErrorBounds, n: int) -> Iterator[tuple[int, Bounded]]:
 def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
     """Return bounds on the errors of products with a kernel matrix, and what they rest on.
 
-    Parameters
-    ----------
-    gram : Gram
-        A kernel matrix in float64.
+    `gram`: A kernel matrix in float64.
 
     Returns
     -------

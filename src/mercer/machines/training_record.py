@@ -55,14 +55,8 @@ class BriefParts(Sequence[NDArray[Any]]):
     A row has the code mark + 3 * place. At place 0 it is outside the region of losses, at 1 within
     `edge` of its edge, at 2 its excess is one of `values`.
 
-    Parameters
-    ----------
-    codes : array of uint8
-        The codes of all tasks, one after the other, compressed by zlib.
-    lengths : array of int
-        Rows of each task.
-    values : array or None
-        Stored excess values; None: these are the marks.
+    `codes`: the codes of all tasks, one after the other, compressed by zlib. `lengths`: rows of
+    each task. `values`: stored excess values; None: these are the marks.
     """
 
     def __init__(

@@ -111,15 +111,8 @@ def checked_again(
     for what the fit took for rounding (see `mercer.machines.proving`), and once for what it did not
     see. Errors larger than the tolerance excuse nothing.
 
-    Parameters
-    ----------
-    machine : KernelMachine
-        The fitted machine.
-    found : list of Certificate
-        One for each task.
-    rounding : list of pairs of float
-        What errors of the kernel values behind the fit make of the violation and of the relative
-        gap of each task.
+    `machine`: the fitted machine. `found`: one for each task. `rounding`: what errors of the kernel
+    values behind the fit make of the violation and of the relative gap of each task.
     """
     for before, now in zip(machine.certificates_, found, strict=True):
         if math.isfinite(before.dual) and not math.isfinite(now.dual):

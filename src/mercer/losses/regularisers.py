@@ -1,0 +1,165 @@
+"""Regularisers: penalties on the coefficients of an expansion, with their conjugates.
+
+A problem whose ``omega`` is one of them minimises Omega(w) + sum_j c_j l(y_j, z_j) over
+z = A w + B m with A the kernel matrix as a design: any symmetric kernel will do, and w are the
+coefficients of f = sum_i w_i k(x_i, .). Value and conjugate are the certificate: no w has a value
+below -Omega*(A'beta) - sum_j phi_j(beta_j), phi_j the conjugate of the j-th loss.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
+
+Array = NDArray[np.float64]
+
+
+class Regulariser(ABC):
+    """A convex penalty Omega(w) >= 0 with Omega(0) = 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import L1, L2
+    >>> [omega.value(np.array([3.0, -4.0])) for omega in (L1(2.0), L2(2.0))]
+    [14.0, 25.0]
+    """
+
+    @abstractmethod
+    def value(self, w: Any) -> float:
+        """Return Omega(w)."""
+
+    @abstractmethod
+    def conjugate(self, v: Any, error: Any = 0.0) -> float:
+        """Return the supremum of u'w - Omega(w) over w and all u within `error` of `v`."""
+
+    @abstractmethod
+    def violation(self, w: Any, v: Any) -> float:
+        """Return by how much an entry of `v` is outside of the subdifferential of Omega at `w`."""
+
+    def reach(self, v: Any, error: Any = 0.0) -> float:
+        """Return the largest t <= 1 for which t u has a finite conjugate, for all u near `v`."""
+        return 1.0
+
+
+class L1(Regulariser):
+    """Omega(w) = lam sum_i |w_i|: few coefficients (basis pursuit, the Lasso).
+
+    Parameters
+    ----------
+    lam : float, default=1.0
+        Weight of the penalty, positive.
+
+    Examples
+    --------
+    >>> from mercer.losses import L1
+    >>> L1(2.0).conjugate([1.0, -2.0]), L1(2.0).conjugate([1.0, -2.1]), L1(2.0).reach([4.0])
+    (0.0, inf, 0.5)
+    """
+
+    def __init__(self, lam: float = 1.0) -> None:
+        self.lam = _positive(lam)
+
+    def value(self, w: Any) -> float:
+        """Return Omega(w)."""
+        return self.lam * float(np.abs(w).sum())
+
+    def conjugate(self, v: Any, error: Any = 0.0) -> float:
+        """Return 0 where no entry exceeds `lam`, infinity elsewhere."""
+        return 0.0 if _largest(v, error) <= self.lam else np.inf
+
+    def violation(self, w: Any, v: Any) -> float:
+        """Return the largest distance of v_i from lam sign(w_i), or from [-lam, lam] at 0."""
+        w, v = np.asarray(w), np.asarray(v)
+        off = np.where(w == 0.0, np.abs(v) - self.lam, np.abs(v - self.lam * np.sign(w)))
+        return float(off.max(initial=0.0))
+
+    def reach(self, v: Any, error: Any = 0.0) -> float:
+        """Return lam over the largest entry, at most 1."""
+        return self.lam / max(_largest(v, error), self.lam)
+
+
+class L2(Regulariser):
+    """Omega(w) = lam / 2 sum_i w_i^2: weight decay.
+
+    Parameters
+    ----------
+    lam : float, default=1.0
+        Weight of the penalty, positive.
+
+    Examples
+    --------
+    >>> from mercer.losses import L2
+    >>> L2(2.0).conjugate([3.0, 4.0]), L2(2.0).violation([1.5, 2.0], [3.0, 4.0])
+    (6.25, 0.0)
+    """
+
+    def __init__(self, lam: float = 1.0) -> None:
+        self.lam = _positive(lam)
+
+    def value(self, w: Any) -> float:
+        """Return Omega(w)."""
+        return 0.5 * self.lam * float(np.square(w).sum())
+
+    def conjugate(self, v: Any, error: Any = 0.0) -> float:
+        """Return |v|^2 / (2 lam)."""
+        return 0.5 * float(np.square(np.abs(v) + error).sum()) / self.lam
+
+    def violation(self, w: Any, v: Any) -> float:
+        """Return the largest entry of lam w - v."""
+        return float(np.abs(self.lam * np.asarray(w) - v).max(initial=0.0))
+
+
+class Quadratic(Regulariser):
+    """Omega(w) = 1/2 w' M w, with M = K the norm of f.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        M, symmetric and positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Quadratic
+    >>> omega = Quadratic(np.diag([2.0, 8.0]))
+    >>> omega.value([1, 1]), round(omega.conjugate([2, 8]), 9), omega.violation([1, 1], [2, 8])
+    (5.0, 5.0, 0.0)
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = np.asarray(matrix, dtype=np.float64)
+        try:
+            self._factor = cho_factor(self.matrix, lower=True)
+        except (LinAlgError, ValueError) as error:
+            raise ValueError("matrix must be symmetric and positive definite.") from error
+        self._smallest = float(eigvalsh(self.matrix, subset_by_index=[0, 0])[0])
+
+    def value(self, w: Any) -> float:
+        """Return Omega(w)."""
+        return 0.5 * float(np.asarray(w) @ self.matrix @ w)
+
+    def conjugate(self, v: Any, error: Any = 0.0) -> float:
+        """Return v' M^-1 v / 2; an error counts by its length over the smallest eigenvalue."""
+        v = np.asarray(v, dtype=np.float64)
+        length = np.sqrt(max(float(v @ cho_solve(self._factor, v)), 0.0))
+        more = np.linalg.norm(np.broadcast_to(error, v.shape)) / np.sqrt(self._smallest)
+        return 0.5 * float(length + more) ** 2
+
+    def violation(self, w: Any, v: Any) -> float:
+        """Return the largest entry of M w - v."""
+        return float(np.abs(self.matrix @ w - v).max(initial=0.0))
+
+
+def _positive(lam: Any) -> float:
+    if not 0.0 < float(lam) < np.inf:
+        raise ValueError(f"lam must be positive and finite; got {lam!r}.")
+    return float(lam)
+
+
+def _largest(v: Any, error: Any) -> float:
+    return float((np.abs(v) + error).max(initial=0.0))
