@@ -296,7 +296,7 @@ class Expansion:
         self._check_names(X)
         against = self.vectors if hasattr(self.vectors, "shape") else None
         X = self.kernel.validate(X, against)
-        if sp.issparse(self.vectors) and not sp.issparse(X):
+        if sp.issparse(self.vectors) and isinstance(X, np.ndarray):
             return sp.csr_matrix(X)
         if sp.issparse(X) and not sp.issparse(self.vectors):
             raise ValueError(

@@ -244,6 +244,11 @@ class Gram:
         return self._layout.dtype
 
     @property
+    def coarse(self) -> bool:
+        """Whether float32 values were asked for that are less accurate than ``"auto"`` allows."""
+        return self._layout.coarseness > 1.0
+
+    @property
     def in_python(self) -> bool:
         """Whether some of the values come from Python, one tile at a time."""
         return "python" in [leaf.kind for leaf in self._layout.program.leaves]

@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.gram import evaluate
 from mercer.gram.diagonal import diagonal
-from mercer.gram.mapped_objects import Views, sharing, views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.overflow import refuse_overflow
 from mercer.gram.program import Builder
 from mercer.objects import validation as objects
@@ -158,20 +158,22 @@ class Kernel(Parametrised):
             feature_names = objects.column_names(X)
         X = self.validate(X)
         if self.is_bound:  # which has had its domain checked
-            return self._bound(X, sample_weight, feature_names)
-        return self._bound_to_valid(X, sample_weight, feature_names)
+            return self._bound(Views(X), sample_weight, feature_names)
+        return self._bound_to_valid(Views(X), sample_weight, feature_names)
 
-    def _bound_to_valid(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
-        """Return the kernel bound to objects that have been validated."""
-        kernel = self._bound(X, weight, objects.column_names(X) if names is None else names)
-        kernel.check_domain(X)
+    def _bound_to_valid(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
+        """Return the kernel bound to objects that have been validated; images of them are kept."""
+        if names is None:
+            names = objects.column_names(views.X)
+        kernel = self._bound(views, weight, names)
+        kernel.check_domain(views.X)
         return kernel
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         return self._with(
             **{
-                name: part._bound(X, weight, names)
+                name: part._bound(views, weight, names)
                 for name in self._names
                 if isinstance(part := getattr(self, name), Kernel)
             }
@@ -690,10 +692,8 @@ class Kernel(Parametrised):
         self._check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)
-        if self.is_bound:
-            return self, views_of(X)
-        with sharing(X) as views:
-            return self._bound_to_valid(X, None, names), views
+        views = Views(X)
+        return self if self.is_bound else self._bound_to_valid(views, None, names), views
 
     def _require_bound(self, purpose: str) -> None:
         if not self.is_bound:

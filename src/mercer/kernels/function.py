@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.rows import canonical_rows
@@ -184,13 +184,13 @@ class FromFeatureMap(Kernel):
         """Whatever the function accepts."""
         return self._objects
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.kernel is None or self.kernel.is_bound:
             return self._with(kernel=deepcopy(self.kernel))
 
-        images = views_of(as_objects(X, type(self).__name__)).images(self._map)
-        return self._with(kernel=self.kernel._bound(images, weight, None))
+        images = views.over(as_objects(views.X, type(self).__name__)).images(self._map)
+        return self._with(kernel=self.kernel._bound(Views(images), weight, None))
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; see :meth:`Kernel.validate`."""

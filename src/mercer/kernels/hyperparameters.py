@@ -55,6 +55,15 @@ class Hyperparameter:
         """The name, with the position in brackets."""
         return self.name if self.position is None else f"{self.name}[{self.position}]"
 
+    @property
+    def unit(self) -> float:
+        """By how much a search moves while the logarithm of the value moves by 1.
+
+        gamma moves as its length scale (2 gamma)^-1/2 does: searches in gamma and in length scales
+        then take the same path.
+        """
+        return 0.5 if _own(self.name) == "gamma" else 1.0
+
 
 def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparameter], list[str]]:
     """Return the entries of theta, and the names of continuous parameters that stay as they are.
@@ -158,9 +167,14 @@ def _stated(name: str, path: Path, bounds: Any) -> tuple[float, float] | str:
             if outer in stated:
                 return checked_pair(outer, stated[outer])
             outer = outer.rpartition("__")[0]
-    own = name.rpartition("__")[2]
+    own = _own(name)
     default = GAMMA_BOUNDS if own == "gamma" else DEFAULT_BOUNDS
     return path[-1][1]._default_bounds.get(own, default)
+
+
+def _own(name: str) -> str:
+    """Return the name of a parameter without those of the kernels that it is inside of."""
+    return name.rpartition("__")[2]
 
 
 def _continuous(

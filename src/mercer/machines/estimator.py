@@ -26,8 +26,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.mapped_objects import Views, sharing, views_of
+from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
+from mercer.kernels.kept_documents import without_texts
+from mercer.objects.compression import packed_state, unpacked_state
 from mercer.objects.parameters import EstimatorParameters
 from mercer.objects.validation import count, take, taken_by
 
@@ -172,9 +174,10 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
             X = take(X, kept)
             X = X[:, kept] if kernel.pairwise else X
             y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
-        with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
-            names = getattr(self, "feature_names_in_", None)
-            kernel = kernel._bound_to_valid(X, weight, names)
+        views = Views(X)  # a map of the user's runs once, here and for the matrix
+        names = getattr(self, "feature_names_in_", None)
+        kernel = kernel._bound_to_valid(views, weight, names)
+        views = without_texts(kernel, views)
         pairwise = kernel.pairwise
         data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)
         if not self._sums_to_zero:
@@ -273,12 +276,15 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         if "kernel_" not in self.__dict__:
             check_is_fitted(self)
 
+    def _brief_state(self) -> dict[str, Any]:
+        """Return the attributes of the model as pickles and files hold them."""
+        return dict(self.__dict__)
+
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state = self._brief_state()
         if "_lazy" in state:
             state["_lazy"] = {}
-        state["_mercer_version"] = __version__
-        return state
+        return {**packed_state(state), "_mercer_version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         version = state.pop("_mercer_version", None)
@@ -289,9 +295,9 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
                 f"{__version__}, whose fitted attributes may differ. Fit it again, or unpickle it "
                 "with the version that wrote it."
             )
-        super().__setstate__(state)
-        freeze(self)  # which pickles do not keep
+        super().__setstate__(unpacked_state(state))
+        self._restored()
 
     def _restored(self) -> None:
-        """Put a model that was read from a file into the state that a fit leaves it in."""
+        """Put a model that was read from a file or pickle into the state that fit leaves it in."""
         freeze(self)

@@ -13,7 +13,7 @@ from typing import Any
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
-from mercer.solvers import Settings
+from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import centring
 from mercer.solvers.interrupt import interrupted
 
@@ -144,17 +144,19 @@ def _fit(
             return given if precision == "auto" else given.in_precision(precision)
         return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
 
-    alone = start is None and like is None
-    if alone and class_pairs.suits(machine, scheme, formulation, kernel, known, X):
+    alone, pairs = start is None and like is None, None
+    if alone:  # small pairs of classes are one job
+        pairs = class_pairs.posed(machine, scheme, formulation, kernel, known, X, s)
+    if pairs is not None:
         with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
-            limits = _settings(machine, settings, begin, callback)
-            pairs = class_pairs.fit_pairs(
-                data, matrix("float64"), scheme, formulation, limits, s, moved
-            )
-        if pairs is not None:
-            machine._keep_pairs(pairs, kernel, data.y, data.weight)
-            machine._share_out(repetition, whole, pairs)
-            return pairs
+            limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
+            found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
+        together = class_pairs.read_pairs(
+            data, X, gram, scheme, formulation, limits, s, moved, pairs, found
+        )
+        machine._keep_pairs(together, kernel, data.y, data.weight)
+        machine._share_out(repetition, whole, together)
+        return together
     tasks = scheme.tasks(formulation, s)
     starts = None
     if start is not None and repetition is None:

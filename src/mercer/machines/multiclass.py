@@ -19,7 +19,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -296,23 +295,6 @@ def class_members(codes: NDArray[Any], n_classes: int) -> list[Rows]:
 def pairs(n_classes: int) -> tuple[tuple[int, int], ...]:
     """Return the pairs (i, j) with i < j in the order of the tasks."""
     return tuple((i, j) for i in range(n_classes) for j in range(i + 1, n_classes))
-
-
-def pair_position(position: int, n_classes: int) -> tuple[int, int]:
-    """Return the pair (i, j) at a position of the order of the tasks.
-
-    Parameters
-    ----------
-    position : int
-        From 0 to n_classes (n_classes - 1) / 2 - 1.
-    n_classes : int
-        Number of classes.
-    """
-    last = n_classes * (n_classes - 1) // 2 - 1 - position
-    # Counted from the end, pairs come in groups of 1, 2, 3, ... with the same first class.
-    group = (isqrt(8 * last + 1) - 1) // 2
-    i = n_classes - 2 - group
-    return i, n_classes - 1 - (last - group * (group + 1) // 2)
 
 
 def pair_groups(n_classes: int) -> Iterator[tuple[int, slice]]:

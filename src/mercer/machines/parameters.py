@@ -38,11 +38,13 @@ def check_fraction(name: str, value: Any) -> float:
     return number
 
 
-def check_choice(name: str, value: Any, choices: tuple) -> None:
-    """Refuse a value that is not among the choices."""
-    if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in choices:
-        options = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{name} must be one of {options}; got {value!r}.")
+def check_choices(machine: Any, **choices: tuple) -> None:
+    """Refuse parameters that are not among their choices."""
+    for name, options in choices.items():
+        value = getattr(machine, name)
+        if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in options:
+            listed = ", ".join(repr(option) for option in options)
+            raise ParameterError(f"{name} must be one of {listed}; got {value!r}.")
 
 
 def check_flags(machine: Any, *names: str) -> None:
@@ -76,8 +78,7 @@ def check_common(machine: Any) -> None:
     check_max_iter(machine.max_iter)
     check_flags(machine, "shrinking", "fit_intercept", "warm_start")
     check_n_jobs(machine.n_jobs)
-    check_choice("dtype", machine.dtype, ("auto", "float32", "float64"))
-    check_choice("solver", machine.solver, NAMES)
+    check_choices(machine, dtype=("auto", "float32", "float64"), solver=NAMES)
     if machine.gap_tol is not None:
         check_positive("gap_tol", machine.gap_tol)
     if machine.time_limit is not None:

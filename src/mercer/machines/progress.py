@@ -1,4 +1,4 @@
-"""Who is told how a fit proceeds: a progress bar, the user's functions, scikit-learn's callbacks.
+"""Progress callbacks: a progress bar, the user's functions, scikit-learn's callbacks.
 
 The solver reports now and then (see `mercer.solvers`); each report is handed to everyone who
 listens, and any listener may ask it to stop by returning True.

@@ -212,8 +212,11 @@ def take(X: Any, index: Any) -> Any:
 
 
 def stored_alike(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Return both sets as CSR if one of them is; sparse rows are never made dense."""
-    if sp.issparse(X) == sp.issparse(Z):
+    """Return both sets as CSR if one of them is; sparse rows are never made dense.
+
+    Documents, which may be compared with rows of counts, stay what they are.
+    """
+    if sp.issparse(X) == sp.issparse(Z) or not (hasattr(X, "shape") and hasattr(Z, "shape")):
         return X, Z
     return (X, sp.csr_array(Z)) if sp.issparse(X) else (sp.csr_array(X), Z)
 

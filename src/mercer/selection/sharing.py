@@ -40,11 +40,11 @@ from mercer.machines.data import check_training_objects
 from mercer.machines.formulation import Batch, LossFormulation
 from mercer.machines.proving import assumption
 from mercer.machines.regressor import KernelRegressor
-from mercer.machines.rounding import GAP_LIMIT
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
+from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
 from mercer.solvers.ladder import FINE_TOL
 

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+GAP_LIMIT = 5e-4
+"""The relative gap of a model that is called optimal, where the user asked for no other."""
+
 STATUSES = (
     "optimal",
     "stationary",

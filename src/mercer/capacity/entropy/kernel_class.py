@@ -1,4 +1,4 @@
-"""What classes of functions in feature space share: entropy and covering numbers on m points.
+"""Base of function classes in feature space: entropy and covering numbers on m points.
 
 Three factorisations of the evaluation at m points bound the entropy numbers of a class; see
 `mercer.capacity.entropy.classes` for them. All are computed and the smallest is returned.
@@ -147,7 +147,7 @@ class KernelClass:
         return self._bound(value, self.quantity, inputs, self.entropy, which)
 
     def log_covering(self, eps: float, n_samples: int | None = None, which: str = "best") -> Bound:
-        """Return the bound on the logarithm of a covering number, ready for `uniform_bound`.
+        """Return the bound on the logarithm of a covering number, ready for `overall_bound`.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views, views_of
 from mercer.gram.program import Builder
 from mercer.objects.parameters import truth
 from mercer.objects.validation import Objects, as_objects, stored_alike, take
@@ -113,11 +113,11 @@ class Convolution(Kernel):
         """Whether the kernels on the parts are bound."""
         return all(k is None or k.is_bound for k in self._components)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.is_bound:
             return self._with()
-        taken = self._taken_apart(X)
+        taken = views.images(self._map)
         if weight is not None:
             weight = np.repeat(np.asarray(weight, dtype=np.float64), taken.numbers)
         weight = taken.weight if weight is None else weight * taken.weight

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.gram.mapped_objects import sharing, views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.tables import as_table, holds_objects, select
@@ -99,14 +99,12 @@ class OnColumns(Kernel):
             return False
         return all(not isinstance(c, str) and c >= 0 for c in _listed(self.columns))
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        index = positions(self.columns, X.shape[1], names)
+        index = positions(self.columns, views.X.shape[1], names)
         chosen = None if names is None else [names[i] for i in index]
-
-        selected = select(X, index, self.kernel.takes)
-        with sharing(views_of(X).choose(tuple(index), selected)):
-            return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
+        part = views.choose(tuple(index), select(views.X, index, self.kernel.takes))
+        return self._with(kernel=self.kernel._bound(part, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as rows that have the columns; see :meth:`Kernel.validate`."""

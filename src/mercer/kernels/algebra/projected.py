@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.gram.bounded import UNIT, gamma
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.gram.running_error import ErrorBounds
 from mercer.objects.validation import Objects, count, take
@@ -82,12 +83,12 @@ class Projected(Kernel):
         """Whether the points are chosen and the kernel itself is bound."""
         return self.points is not None and self.kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         points = self.points
         if points is None:
-            points = _simplex(X, weight, self.kernel.definiteness.order == 2)
-        return self._with(kernel=self.kernel._bound(X, weight, names), points=points)
+            points = _simplex(views.X, weight, self.kernel.definiteness.order == 2)
+        return self._with(kernel=self.kernel._bound(views, weight, names), points=points)
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel and the terms of the projection; see :meth:`Kernel.compile`."""

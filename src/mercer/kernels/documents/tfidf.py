@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
@@ -157,14 +157,12 @@ class TfIdf(Kernel):
         """Whether idf is known."""
         return not isinstance(self.idf, str)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.is_bound:
             return self._with()
-        X = self.validate(X)
         terms = self.vocabulary
-
-        bags = views_of(X).images(self._map)
+        bags = views.over(self.validate(views.X)).images(self._map)
         if isinstance(bags, Bags):
             if terms is None:
                 terms = bags.met()
@@ -244,6 +242,21 @@ class TfIdf(Kernel):
         else:
             counts = sp.csr_array(bags, dtype=np.float64)
         return _weighted(counts, self.tf, np.asarray(self.idf, dtype=np.float64), self.normalize)
+
+    def counts(self, views: Views) -> sp.csr_array:
+        """Return how often each document has every term of the vocabulary, in few bytes."""
+        bags: Bags = views.images(self._map)
+        found = bags.over(_columns(self.vocabulary or ()))
+        brief = found.data.astype(np.float32)
+        index = sp.get_index_dtype(maxval=max(found.nnz, found.shape[1]))
+        return sp.csr_array(
+            (
+                brief if np.array_equal(brief, found.data) else found.data,
+                found.indices.astype(index),
+                found.indptr.astype(index),
+            ),
+            shape=found.shape,
+        )
 
     def feature_map(self, X: Any) -> sp.csr_array:
         """Return the weighted terms, one column for each; see :meth:`Kernel.feature_map`."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.gram import evaluate
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Composed, Mapping
 from mercer.numerics.closest_pair import class_numbers, closest_opposite_distance
 from mercer.objects.validation import VECTORS, count
@@ -127,12 +127,12 @@ class Fisher(GenerativeKernel):
         shape = "x".join(map(str, np.shape(self.metric)))
         return super(Fisher, self._with(metric=Brief(f"<{shape} numbers>"))).__repr__()
 
-    def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
-        ready = super()._ready(X, weight)
+    def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
+        ready = super()._ready(views, weight)
         if not isinstance(self.metric, str) or self.metric == "identity":
             return ready
 
-        scores = views_of(X).images(ready._score_map)
+        scores = views.images(ready._score_map)
         share = np.full(len(scores), 1.0 / len(scores)) if weight is None else weight / weight.sum()
         if self.metric == "diagonal":
             return ready._with(metric=share @ scores**2)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer.gram.mapped_objects import Views
 from mercer.objects.parameters import real, show
 from mercer.objects.vocabulary import Vocabulary
 
@@ -132,10 +133,11 @@ class PairHMM(SequenceKernel):
         """Whether the alphabet is known."""
         return self.alphabet is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.alphabet is not None:
             return self._with()
+        X = views.X
         if weight is not None:
             X = [x for x, w in zip(X, weight, strict=True) if w > 0]
         return self._with(alphabet=alphabet_of(X) or [""])

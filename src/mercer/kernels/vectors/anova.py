@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from mercer.gram import coordinates
 from mercer.gram.coordinates import MAX_ORDER, Coordinates, combined
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, show
 from mercer.objects.vocabulary import Vocabulary
@@ -107,9 +108,9 @@ class ANOVA(VectorKernel):
         """Whether the parameters of the base are numbers."""
         return self.kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        base = None if self.base is None else self.base._bound(X, weight, names)
+        base = None if self.base is None else self.base._bound(views, weight, names)
         return self._with(base=base)
 
     _is_restricted = True

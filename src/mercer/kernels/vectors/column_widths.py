@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.blas import column_sums, product, row_sums
 from mercer.objects.parameters import positive
@@ -73,6 +74,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
     squared difference (`_width_power`), and supplies `_slope`, the derivative of the profile.
     """
 
+    takes = VECTORS  # there is no kernel inside, whose objects they could be
     _width_name: ClassVar[str]
     _width_power: ClassVar[float]
 
@@ -120,10 +122,10 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         else:
             super()._check()
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         widths = self._widths
         if widths is None:
-            return super()._bound(X, weight, names)
+            return super()._bound(views, weight, names)
         self._check()
         return self._with(**{self._width_name: widths.tolist()})
 

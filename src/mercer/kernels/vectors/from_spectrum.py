@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import bessel_ratio
@@ -116,14 +117,15 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         """Whether the number of columns and the largest distance are known."""
         return self.dimension is not None and self.reach is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        dimension = X.shape[1] if self.dimension is None else int(self.dimension)
-        reach = 2.0 * float(np.linalg.norm(_sides(X))) if self.reach is None else float(self.reach)
-        if self.reach is not None and reach < _sides(X).max():
+        dimension = views.X.shape[1] if self.dimension is None else int(self.dimension)
+        sides = _sides(views.X)
+        reach = 2.0 * float(np.linalg.norm(sides)) if self.reach is None else float(self.reach)
+        if self.reach is not None and reach < sides.max():
             raise ValueError(
                 f"reach={reach:g} is smaller than the distance of some vectors, of which a column "
-                f"alone is {_sides(X).max():g}; beyond it the kernel is cut off and not positive "
+                f"alone is {sides.max():g}; beyond it the kernel is cut off and not positive "
                 "definite. Use a larger reach, or None."
             )
         bound = self._with(dimension=dimension, reach=reach or 1.0)

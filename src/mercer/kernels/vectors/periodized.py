@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from mercer.gram.displacement import slope_along
 from mercer.gram.jets import Jets
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.hankel import radial_fourier
 from mercer.numerics.profile_table import Table
@@ -102,10 +103,10 @@ class Periodized(DrawsFrequencies, VectorKernel):
         """Whether the number of columns is known and the kernel itself is bound."""
         return self.dimension is not None and self.kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        kernel = self.kernel._bound(X, weight, names)
-        bound = self._with(kernel=kernel, dimension=self.dimension or X.shape[1])
+        kernel = self.kernel._bound(views, weight, names)
+        bound = self._with(kernel=kernel, dimension=self.dimension or views.X.shape[1])
         bound._shifts()  # refuses a kernel that does not fall off
         return bound
 

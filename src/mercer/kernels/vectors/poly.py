@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real
 from mercer.objects.vocabulary import Vocabulary
@@ -69,9 +70,9 @@ class Polynomial(GammaKernel):
         integer(self.degree, "degree", minimum=0)
         real(self.coef0, "coef0")
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
-        kernel = super()._bound(X, weight, names)
-        warn_of_scale(kernel, X)
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
+        kernel = super()._bound(views, weight, names)
+        warn_of_scale(kernel, views.X)
         return kernel
 
     @property

@@ -11,6 +11,7 @@ from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 from scipy.special import betainc
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import bessel_ratio
@@ -98,9 +99,9 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         """Whether the number of columns is known."""
         return self.dimension is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        return self._with(dimension=self.dimension or X.shape[1])
+        return self._with(dimension=self.dimension or views.X.shape[1])
 
     _is_restricted = True
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.mapped_objects import Views
 from mercer.objects.validation import VECTORS, as_vectors
 
 from ..base import Kernel
@@ -66,9 +67,9 @@ class GammaKernel(VectorKernel):
     def _check(self) -> None:
         width.check_gamma(self.gamma)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        return self._with(gamma=width.resolve_gamma(self.gamma, X, weight))
+        return self._with(gamma=width.resolve_gamma(self.gamma, views.X, weight))
 
     def _width(self) -> float:
         """Return `gamma` as a number, which it is once the kernel is bound."""

@@ -45,6 +45,10 @@ class Covariance(Protocol):
     def bounds(self) -> Array:
         """Bounds on theta, of shape (p, 2)."""
 
+    @property
+    def units(self) -> Array:
+        """By how much a search moves while an entry of theta moves by 1."""
+
     def with_theta(self, theta: Array) -> Covariance:
         """Return the covariance at other hyper-parameters."""
 
@@ -191,6 +195,11 @@ class MercerCovariance(Values):
             pairs.append(self.noise_bounds)
         return np.log(np.reshape(pairs, (-1, 2)))
 
+    @property
+    def units(self) -> Array:
+        """By how much a search moves while an entry of theta moves by 1."""
+        return np.array([e.unit for e in self.free] + [1.0] * (self.noise_bounds is not None))
+
     def with_theta(self, theta: Array) -> MercerCovariance:
         """Return the covariance at other hyper-parameters."""
         n = len(self.free)
@@ -271,6 +280,11 @@ class SklearnCovariance:
     def bounds(self) -> Array:
         """Bounds on theta."""
         return np.asarray(self.kernel.bounds, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def units(self) -> Array:
+        """By how much a search moves while an entry of theta moves by 1."""
+        return np.ones(len(self.bounds))
 
     def with_theta(self, theta: Array) -> SklearnCovariance:
         """Return the covariance at other hyper-parameters."""

@@ -1,4 +1,4 @@
-"""What Gaussian process regressors share: targets, noise, predictions, samples, densities."""
+"""Base class of Gaussian process regressors: targets, noise, predictions, samples, densities."""
 
 from __future__ import annotations
 

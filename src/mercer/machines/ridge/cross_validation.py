@@ -13,7 +13,7 @@ from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..estimator import TrainingData
-from ..parameters import check_choice, check_flags
+from ..parameters import check_choices, check_flags
 from .direct import Spectrum
 from .problem import RidgeProblem
 from .proof import certificates
@@ -122,7 +122,7 @@ class KernelRidgeCV(RidgeRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("criterion", self.criterion, ("loo", "gcv"))
+        check_choices(self, criterion=("loo", "gcv"))
         check_flags(self, "alpha_per_target")
 
     def _candidates(self) -> Array:
