@@ -33,6 +33,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from mercer import _native
 from mercer.gram import Gram
+from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
 from mercer.machines.base import KernelMachine
 from mercer.machines.classifier import KernelClassifier
@@ -365,7 +366,7 @@ class SharedFits:
         shared = kernel.is_bound
         objects = domain.objects if shared else take(domain.objects, split.inside)
         weight = None if shared else split.weight
-        bound = kernel._bound_to_valid(objects, weight, domain.names)
+        bound = kernel._bound_to_valid(Views(objects), weight, domain.names)
         if centring(bound, objects, machine._sums_to_zero) is not None:
             raise ValueError("centred rows are packed for each fit")
         settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
