@@ -110,7 +110,10 @@ class TaskSolver {
   static constexpr Index burst = 50000;
   static constexpr Index worth_shrinking = 256;
   /// Steps after which a problem is left to other methods.
-  static constexpr Index patience = 60000, patience_per_row = 60;
+  static constexpr Index patience = 400000, patience_per_row = 400;
+  /// Pair steps for every row between conjugate steps, and the length of these.
+  static constexpr Index steps_per_row = 8, few_free = 32;
+  static constexpr int products = 24;
   static constexpr int closer_attempts = 6;
   static constexpr double closer = 0.1;
   /// A violation that rounding still resolves.
@@ -135,6 +138,10 @@ class TaskSolver {
     }
     if (sol_.status == Status::optimal && sol_.relative_gap > 1.01 * gap_limit_)
       sol_.status = Status::stalled;
+  }
+
+  double diagonal(Index i) const {
+    return static_cast<double>(matrix_.values[rows_[i] * matrix_.stride + rows_[i]]);
   }
 
   void take(const CostTerms& terms) {
@@ -198,7 +205,7 @@ class TaskSolver {
     InnerTask<double, R>& t = slots_.task;
     refresh_values();
     for (Index i = 0; i < n_; ++i) {
-      const double d = static_cast<double>(matrix_.values[rows_[i] * matrix_.stride + rows_[i]]);
+      const double d = diagonal(i);
       if (!std::isfinite(d))
         throw std::invalid_argument(
             "kernel values are not finite on these objects: k(x, x) overflows. Scale the data, or "
@@ -215,6 +222,7 @@ class TaskSolver {
     const bool shrinking = settings_.shrinking && n_ >= worth_shrinking;
     const Index most = patience + patience_per_row * n_;
     const Index began = sol_.n_iter;
+    Index eased = began;
     double previous = infinite;
     for (;;) {
       if (limits_.interrupted() || limits_.out_of_time()) {
@@ -247,6 +255,10 @@ class TaskSolver {
         break;
       }
       if (shrinking) shrunk_pass();
+      if (sol_.n_iter - eased >= steps_per_row * n_) {
+        conjugate_steps();
+        eased = sol_.n_iter;
+      }
     }
     collect();
     summarise(p_, sol_);
@@ -358,13 +370,85 @@ class TaskSolver {
     small.fetch = [](void* owner, Index slot) -> const R* {
       return static_cast<TaskSolver*>(owner)->gather(slot);
     };
-    small.max_steps = burst;
+    small.max_steps = std::min(burst, steps_per_row * n_);
     small.steps = 0;
     inner(small);
     sol_.n_iter += small.steps;
     sol_.negative_curvature |= small.negative_curvature;
     for (Index k = 0; k < count[0]; ++k) t.beta[kept_[k]] = small.beta[k];
     collect();
+  }
+
+  /// Conjugate gradients on the free variables, their sum kept, within the bounds: pair steps crawl
+  /// where many variables are free. A variable that meets a bound or its kink stays there.
+  void conjugate_steps() {
+    collect();
+    free_.clear();
+    for (Index i = 0; i < n_; ++i) {
+      const double b = sol_.beta[i];
+      if (b > p_.lower[i] && b < p_.upper[i] && b != p_.kink[i]) free_.push_back(i);
+    }
+    std::vector<double> residual(static_cast<std::size_t>(n_)), direction(residual), image;
+    for (const Index i : free_) residual[i] = -sol_.values[i] - p_.slope_up(i, sol_.beta[i]);
+    double length = -1;  // of the residual, squared; negative: begin anew
+    for (int k = 0; k<products&& static_cast<Index>(free_.size())> few_free; ++k) {
+      const double previous = length;
+      length = centred(residual);
+      if (!(length > 0)) break;
+      const double keep = previous > 0 ? length / previous : 0.0;
+      pointers_.clear();
+      delta_.clear();
+      for (const Index i : free_) {
+        direction[i] = residual[i] + keep * direction[i];
+        pointers_.push_back(row_of(i));
+        delta_.push_back(direction[i]);
+      }
+      image.assign(static_cast<std::size_t>(size_), 0.0);
+      ops<R>().axpy_rows(image.data(), pointers_.data(), delta_.data(),
+                         static_cast<int>(pointers_.size()), size_);
+      double curve = 0, room = infinite, largest = 0;
+      for (const Index i : free_) {
+        const double d = direction[i], b = sol_.beta[i];
+        image[i] += d * (b > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i]);
+        curve += d * image[i];
+        if (d != 0) room = std::min(room, (end_of(i, d) - b) / d);
+        largest = std::max(largest, std::fabs(residual[i]));
+      }
+      if (!(curve > 0) || largest <= 0.25 * slots_.task.tol) break;
+      const double step = std::min(length / curve, room);
+      for (const Index i : free_) {
+        const double end = direction[i] != 0 ? end_of(i, direction[i]) : sol_.beta[i];
+        const double b = sol_.beta[i] + step * direction[i];
+        sol_.beta[i] = direction[i] > 0 ? std::min(b, end) : std::max(b, end);
+        residual[i] -= step * image[i];
+      }
+      if (step < room) continue;
+      length = -1;
+      std::erase_if(free_, [&](Index i) {
+        const double b = sol_.beta[i];
+        return b == p_.lower[i] || b == p_.upper[i] || b == p_.kink[i];
+      });
+    }
+    std::copy(sol_.beta.begin(), sol_.beta.end(), slots_.task.beta);
+    collect();
+  }
+
+  /// Where the piece of phi_i that holds beta_i ends in the direction d.
+  double end_of(Index i, double d) const {
+    const bool right = sol_.beta[i] > p_.kink[i];
+    if (d > 0) return right ? p_.upper[i] : std::min(p_.kink[i], p_.upper[i]);
+    return right ? std::max(p_.kink[i], p_.lower[i]) : p_.lower[i];
+  }
+
+  /// Removes the mean of the free entries where there is an equality; returns their sum of squares.
+  double centred(std::vector<double>& v) const {
+    double mean = 0, sum = 0;
+    for (const Index i : free_) mean += v[i] / static_cast<double>(free_.size());
+    for (const Index i : free_) {
+      if (p_.groups) v[i] -= mean;
+      sum += v[i] * v[i];
+    }
+    return sum;
   }
 
   /// The row of a shrunk slot: the kept columns of the full row.
@@ -395,7 +479,7 @@ class TaskSolver {
   Index size_ = 0, fetched_ = 0, gathered_ = 0;
   std::vector<double> values_, valid_;      ///< K beta of the slots, on the validation rows
   std::vector<double> valued_, evaluated_;  ///< the coefficients that these belong to
-  std::vector<Index> kept_, changed_;
+  std::vector<Index> kept_, changed_, free_;
   std::vector<double> delta_;
   std::vector<const R*> pointers_;
 };

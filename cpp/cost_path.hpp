@@ -10,8 +10,9 @@
 // matrix when a pair first needs them, serve the whole path; values on the training rows and on
 // the validation rows are brought up to date by the coefficients that changed.
 //
-// Method of each problem: pair steps with shrinking, as WholeSolver (whole_solver.hpp). A problem
-// that does not reach its tolerance says so; the caller solves it by other means.
+// Method of each problem: pair steps with shrinking, as WholeSolver (whole_solver.hpp), and now and
+// then conjugate gradients on the free coefficients, of which a large C leaves many. A problem that
+// does not reach its tolerance says so; the caller solves it by other means.
 #pragma once
 #include <atomic>
 #include <vector>

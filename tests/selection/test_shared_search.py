@@ -148,6 +148,59 @@ def test_a_larger_cost_takes_no_step_where_no_coefficient_is_bounded():
     assert np.abs(found["beta"].sum(axis=1)).max() < 1e-9
 
 
+@pytest.mark.parametrize("curved", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_conjugate_steps_keep_bounds_and_sums_and_reach_the_optimum(intercept, curved):
+    from mercer import _native
+    from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
+    from mercer.solvers import Settings
+    from mercer.solvers.decomposition import native_settings
+    from mercer.solvers.problem import DualProblem
+
+    rng = np.random.default_rng(0)
+    X, n = rng.uniform(size=(120, 5)), 120
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 10 * X[:, 3] + rng.standard_normal(n)
+    K = RBF(0.6)(X)
+    loss = SquaredEpsilonInsensitive(0.05) if curved else EpsilonInsensitive(0.05)
+    steps = []
+    for C in (1.0, 30.0, 300.0):
+        arrays = DualProblem(*loss.pieces(y, np.full(n, C))).native(None)
+        steps.append({k: v for k, v in arrays.items() if np.shape(v) == (n,)})
+    rows = np.arange(n)
+    path = _native.CostPath(rows, np.array([n]), rows, intercept, steps)
+    (found,) = _native.solve_cost_paths64([K], [(0, path)], native_settings(Settings()), 5e-4)
+    assert [_native.cost_path_statuses[s] for s in found["status"][:, 0]] == ["optimal"] * 3
+    assert found["n_iter"].max() > 8 * n  # after which such steps are made
+    assert found["gap"].max() <= 5.1e-4
+    assert found["violation"].max() <= 1.1e-3
+    for beta, terms in zip(found["beta"], steps, strict=True):
+        assert (beta >= terms["lower"]).all()
+        assert (beta <= terms["upper"]).all()
+        assert not intercept or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+
+
+def test_values_of_c_too_large_for_single_precision_are_solved_in_double(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 3)), rng.integers(0, 2, 120)
+    grid = {"C": [1.0, 10.0, 1e5], "gamma": [0.3]}
+    paths = []
+    for name in ("solve_cost_paths32", "solve_cost_paths64"):
+        solve = getattr(sharing._native, name)
+
+        def noted(matrices, jobs, *more, solve=solve, name=name):
+            found = solve(matrices, jobs, *more)
+            paths.extend((name[-2:], len(one["n_iter"])) for one in found)
+            return found
+
+        monkeypatch.setattr(sharing._native, name, noted)
+    shared = GridSearchCV(SVC(), grid, cv=3, refit=False).fit(X, y)
+    assert paths == [("32", 3)] * 3 + [("64", 1)] * 3
+    assert set(shared.cv_results_["note"]) == {"shared"}
+    plain = theirs.GridSearchCV(SVC(), grid, cv=3, refit=False).fit(X, y)
+    difference = shared.cv_results_["mean_test_score"] - plain.cv_results_["mean_test_score"]
+    assert np.abs(difference).max() <= 1.01 / 40
+
+
 def test_several_metrics_weights_groups_and_other_splitters():
     X, y = _cancer()
     rng = np.random.default_rng(0)

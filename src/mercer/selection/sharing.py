@@ -33,6 +33,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from mercer import _native
 from mercer.gram import Gram
+from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
 from mercer.machines.base import KernelMachine
 from mercer.machines.classifier import KernelClassifier
@@ -59,8 +60,11 @@ _WIDE = 50
 _TASKS_PER_THREAD = 8
 """Problems that are handed to the threads together, where memory allows."""
 
-_SINGLE = 0.41 * 2.0**-24
-"""Root mean square of the relative error of a value that is stored in single precision."""
+_SINGLE = 2.0**-24
+"""Largest relative error of a value in double precision that is stored in single precision."""
+
+_STALLED = len(_native.cost_path_statuses) - 1
+"""The status of a problem that makes no more progress."""
 
 _SAMPLE = 8
 """Validation rows on which the effect of these errors is looked at."""
@@ -179,11 +183,8 @@ class _Domain:
         return found
 
     def matrix(self, kernel: Any, single: bool, n_jobs: int | None) -> NDArray[Any]:
-        """Return all kernel values."""
-        gram = self.gram(kernel)
-        if not single:
-            gram = gram.in_precision("float64")
-        values = gram.tile(n_jobs=n_jobs)
+        """Return all kernel values, computed in double precision and stored in either."""
+        values = self.gram(kernel).in_precision("float64").tile(n_jobs=n_jobs)
         return np.ascontiguousarray(values, dtype=np.float32 if single else np.float64)
 
 
@@ -195,6 +196,12 @@ class _Path(NamedTuple):
     ends: Rows
     rows: Rows
     classes: NDArray[Any] | None
+    posed: tuple[Any, ...]  # what the native path was made of, the terms of all C last
+
+    def beginning_at(self, c: int) -> _Path:
+        """Return the path from one value of C on."""
+        posed = *self.posed[:-1], self.posed[-1][c:]
+        return self._replace(native=_native.CostPath(*posed), posed=posed)
 
 
 class _Job(NamedTuple):
@@ -205,6 +212,11 @@ class _Job(NamedTuple):
     machines: list[Any]
     path: _Path
     settings: Settings
+
+    def beginning_at(self, c: int) -> _Job:
+        """Return the job from one value of C on."""
+        path = self.path.beginning_at(c)
+        return self._replace(requests=self.requests[c:], machines=self.machines[c:], path=path)
 
 
 @dataclass(eq=False)
@@ -354,7 +366,7 @@ class SharedFits:
         shared = kernel.is_bound
         objects = domain.objects if shared else take(domain.objects, split.inside)
         weight = None if shared else split.weight
-        bound = kernel._bound_to_valid(objects, weight, domain.names)
+        bound = kernel._bound_to_valid(Views(objects), weight, domain.names)
         if centring(bound, objects, machine._sums_to_zero) is not None:
             raise ValueError("centred rows are packed for each fit")
         settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
@@ -488,25 +500,36 @@ class SharedFits:
         )
         n = sum(len(job.requests) for _, job in jobs)
         seconds = (perf_counter() - begin) / n
+        doubled = {k: replace(matrix, single=False) for k, matrix in enumerate(batch) if single}
+        finer = {
+            k: replace(matrix, jobs=[])
+            for k, matrix in doubled.items()
+            if self._needs(matrix) <= self._budget
+        }
         for (k, job), result in zip(jobs, found, strict=True):
-            if single and self._is_coarse(values[k], job, result):
-                again.append(replace(batch[k], single=False, jobs=[job]))
-                if self._needs(again[-1]) <= self._budget:
-                    continue
-                again.pop()
+            if k in finer and (c := self._coarse_from(values[k], job, result)) < len(job.requests):
+                finer[k].jobs.append(job.beginning_at(c))
+                job = job._replace(requests=job.requests[:c], machines=job.machines[:c])
             yield from self._answers(job, result, seconds)
+        again += [matrix for matrix in finer.values() if matrix.jobs]
 
-    def _is_coarse(self, matrix: NDArray[Any], job: _Job, result: dict[str, Any]) -> bool:
-        """Return whether kernel values in single precision are too coarse for the tolerance."""
-        beta = result["beta"][-1]
+    def _coarse_from(self, matrix: NDArray[Any], job: _Job, result: dict[str, Any]) -> int:
+        """Return the first step for whose tolerance single precision is too coarse."""
+        for c, beta in enumerate(result["beta"]):
+            if (result["status"][c] == _STALLED).any() or self._is_coarse(matrix, job, beta):
+                return c
+        return len(result["beta"])
+
+    def _is_coarse(self, matrix: NDArray[Any], job: _Job, beta: Array) -> bool:
+        """Return whether decision values in single precision are too coarse for the tolerance."""
+        starts = np.concatenate([[0], job.path.ends[:-1]])
         diagonal = matrix.diagonal()[job.path.rows]
         largest = float(np.abs(matrix.diagonal()).max())
-        bound = _SINGLE * np.sqrt(largest * float(np.square(beta) @ diagonal))
-        if bound <= job.settings.tol:
+        sizes = np.add.reduceat(np.square(beta) * diagonal, starts)
+        if _SINGLE * np.sqrt(largest * sizes.max()) <= job.settings.tol:
             return False
         sample = job.split.outside[:: max(len(job.split.outside) // _SAMPLE, 1)]
         errors = np.square(matrix[sample][:, job.path.rows] * beta)
-        starts = np.concatenate([[0], job.path.ends[:-1]])
         total = np.sqrt(np.add.reduceat(errors, starts, axis=1).max(initial=0.0))
         return bool(_SINGLE * total > job.settings.tol)
 
@@ -563,8 +586,9 @@ def _path(machine: Any, split: _Split, machines: list[Any], request: Request) ->
     if request.evaluate_train:
         valid = np.concatenate([split.outside, split.inside])
     steps = [_terms(posed[k], batch) for k in order]
-    native = _native.CostPath(rows, ends, valid, posed[0].fit_intercept, steps)
-    return _Path(native, order, ends, rows, getattr(machine, "classes_", None))
+    terms = rows, ends, valid, posed[0].fit_intercept, steps
+    classes = getattr(machine, "classes_", None)
+    return _Path(_native.CostPath(*terms), order, ends, rows, classes, terms)
 
 
 def _settings_of(batch: list[_Matrix]) -> Settings:
