@@ -385,28 +385,37 @@ inline void gemm_some(const T* tile, Index stride, const double* v, Index n, Ind
     for (int c = 0; c < NV; ++c) a[r][c].store(acc + r * acc_stride + c * VecD::width);
 }
 
-template <class T, int R>
-inline void gemm_rows(const T* tile, Index stride, const double* v, Index n, Index cols,
-                      double* acc, Index acc_stride) {
-  Index c = 0;
-  // One row alone has registers for more chains, which hide the latency of a multiply-add.
-  if constexpr (R == 1)
-    for (; c + 4 * VecD::width <= cols; c += 4 * VecD::width)
-      gemm_some<T, R, 4>(tile, stride, v + c, n, cols, acc + c, acc_stride);
-  for (; c + 3 * VecD::width <= cols; c += 3 * VecD::width)
-    gemm_some<T, R, 3>(tile, stride, v + c, n, cols, acc + c, acc_stride);
-  for (; c + VecD::width <= cols; c += VecD::width)
-    gemm_some<T, R, 1>(tile, stride, v + c, n, cols, acc + c, acc_stride);
+/// NV vectors of columns for all tile rows: R rows at a time, then single ones. R x NV chains hide
+/// the latency of a multiply-add.
+template <class T, int R, int NV>
+inline void gemm_strip(const T* tile, Index stride, int rows, const double* v, Index n, Index cols,
+                       double* acc, Index acc_stride) {
+  int r = 0;
+  for (; r + R <= rows; r += R)
+    gemm_some<T, R, NV>(tile + r * stride, stride, v, n, cols, acc + r * acc_stride, acc_stride);
+  for (; r < rows; ++r)
+    gemm_some<T, 1, NV>(tile + r * stride, stride, v, n, cols, acc + r * acc_stride, acc_stride);
 }
 
 template <class T>
 void gemm_cols(const T* tile, Index stride, int rows, const double* v, Index n, Index cols,
                double* acc, Index acc_stride) {
-  int r = 0;
-  for (; r + 4 <= rows; r += 4)
-    gemm_rows<T, 4>(tile + r * stride, stride, v, n, cols, acc + r * acc_stride, acc_stride);
-  for (; r < rows; ++r)
-    gemm_rows<T, 1>(tile + r * stride, stride, v, n, cols, acc + r * acc_stride, acc_stride);
+  constexpr Index width = VecD::width;
+  constexpr int many = 2 * mercer::query_block;  // rows of a whole tile
+  Index c = 0;
+  if (rows < 4)
+    for (; c + 4 * width <= cols; c += 4 * width)
+      gemm_strip<T, 1, 4>(tile, stride, rows, v + c, n, cols, acc + c, acc_stride);
+  for (; c + 3 * width <= cols; c += 3 * width)
+    gemm_strip<T, 4, 3>(tile, stride, rows, v + c, n, cols, acc + c, acc_stride);
+  for (; c + 2 * width <= cols; c += 2 * width)
+    gemm_strip<T, 4, 2>(tile, stride, rows, v + c, n, cols, acc + c, acc_stride);
+  for (; c + width <= cols; c += width) {
+    const int whole = rows / many * many;
+    gemm_strip<T, many, 1>(tile, stride, whole, v + c, n, cols, acc + c, acc_stride);
+    gemm_strip<T, 4, 1>(tile + whole * stride, stride, rows - whole, v + c, n, cols,
+                        acc + whole * acc_stride + c, acc_stride);
+  }
 }
 
 template <class T>

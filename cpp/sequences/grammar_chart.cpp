@@ -12,15 +12,16 @@ namespace {
 template <class V>
 class Spans {
  public:
-  Spans(Index symbols, Index length)
-      : width_(length + 1), cells_(vector_of<V>(symbols * width_ * width_)) {}
+  Spans(Index symbols, Index length) : width_(length + 1) {
+    cells_.require(symbols * width_ * width_);
+  }
   V& operator()(Index symbol, Index begin, Index end) {
-    return cells_[static_cast<std::size_t>((symbol * width_ + begin) * width_ + end)];
+    return cells_[(symbol * width_ + begin) * width_ + end];
   }
 
  private:
   Index width_;
-  std::vector<V> cells_;
+  ZeroPages<V> cells_;  // gigabytes for long sequences, which no call could clear at once
 };
 
 Spans<double> inside_of(const GrammarRules& rules, const std::int32_t* letters, Index n,
@@ -35,7 +36,7 @@ Spans<double> inside_of(const GrammarRules& rules, const std::int32_t* letters, 
   for (Index size = 2; size <= n; ++size)
     for (Index i = 0; i + size <= n; ++i)
       for (const auto& side : rules.sides) {
-        if (asking.leaves(2 * size)) return inside;
+        if (asking.leaves(16 * size)) return inside;  // every other read is of a page of its own
         double sum = 0;
         for (Index m = i + 1; m < i + size; ++m)
           sum += inside(side.left, i, m) * inside(side.right, m, i + size);

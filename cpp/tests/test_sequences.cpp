@@ -1,5 +1,7 @@
 // Kernels on sequences against their definitions, on every instruction set; counts of patterns;
 // subsets of stores.
+#include <sys/resource.h>
+
 #include <cmath>
 #include <map>
 #include <random>
@@ -194,6 +196,16 @@ TEST(sequences_that_are_prepared_are_left_when_the_caller_says_so) {
   CHECK(pair_diagonal(*kernel, s, 1, soon).empty());
   CHECK(asked == 3);
   CHECK(pair_diagonal(*kernel, s, 1, never).size() == 6);
+}
+
+TEST(sequences_that_are_left_at_once_touch_no_chart) {
+  const Sequence x(8000, 0);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  const GrammarChart chart(ambiguous_rules(), x.data(), 8000, [] { return true; });
+  getrusage(RUSAGE_SELF, &after);
+  CHECK(chart.root < 0);
+  CHECK(after.ru_minflt - before.ru_minflt < 60000);  // of 125,000 pages for each symbol
 }
 
 /// How often the values of a series of one point against a longer one ask whether to go on.

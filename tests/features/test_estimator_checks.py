@@ -37,7 +37,7 @@ ESTIMATORS = [
 
 def local_optima(estimator: Any) -> dict[str, str]:
     """Starts are drawn from the rows, so repeated rows lead to another local optimum."""
-    if not isinstance(estimator, KernelKMeans | KernelSpectralClustering):
+    if not isinstance(estimator, KernelKMeans):
         return {}
     kinds = ("dense", "sparse")
     return {

@@ -92,3 +92,14 @@ def test_memory_that_will_not_suffice_is_refused(monkeypatch):
     monkeypatch.setattr("mercer.features.kernel_cca.available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match="30 pairs need"):
         KernelCCA().fit(np.eye(30), np.eye(30))
+
+
+def test_linear_kernels_far_from_the_origin_keep_their_digits():
+    options = {"n_components": 2, "kernel": "linear", "kernel_y": "linear"}
+    A, B = np.round(X * 2**12) / 2**12, np.round(Y * 2**12) / 2**12
+    near = KernelCCA(**options).fit(A, B)
+    far = KernelCCA(**options).fit(A + 2.0**33, B - 2.0**30)
+    np.testing.assert_allclose(far.correlations_, near.correlations_, rtol=1e-10)
+    pairs = zip(far.transform(A + 2.0**33, B - 2.0**30), near.transform(A, B), strict=True)
+    for moved, there in pairs:
+        np.testing.assert_allclose(moved, there, atol=1e-8)

@@ -109,3 +109,42 @@ def test_bad_input():
         KernelKMeans(5).fit([[0.0], [1.0]])
     with pytest.raises(ValueError, match="distance"):
         KernelKMeans(2, kernel=ThinPlate()).fit(X)
+
+
+def test_a_linear_kernel_far_from_the_origin_keeps_its_digits():
+    grid = np.round(X * 2**12) / 2**12
+    options = {"n_clusters": 4, "kernel": "linear", "random_state": 0}
+    near, far = (KernelKMeans(**options).fit(grid + shift) for shift in (0.0, 2.0**33))
+    assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-12)
+    np.testing.assert_allclose(far.transform(grid + 2.0**33), near.transform(grid), atol=1e-7)
+    assert far.certificate_.dual == pytest.approx(near.certificate_.dual)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("last", [2, 4])  # in an iteration, and in the bound behind the last one
+def test_an_interrupt_keeps_the_labels_found_so_far(monkeypatch, last):
+    from mercer.features.projected_gram import ProjectedGram
+
+    points = np.random.default_rng(0).normal(size=(600, 2))
+    calls = []
+
+    def interrupted(self, V, product=ProjectedGram.exact):
+        calls.append(len(V))
+        if len(calls) == last:
+            raise KeyboardInterrupt
+        return product(self, V)
+
+    model = KernelKMeans(3, kernel=RBF(0.5), max_iter=3, n_init=2, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(ProjectedGram, "exact", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(points)
+    assert model.certificate_.status == "interrupted"
+    assert len(calls) == last
+    assert 0.0 <= model.certificate_.dual <= model.inertia_
+    np.testing.assert_array_equal(model.predict(points)[:5] >= 0, True)
+
+
+def test_a_time_limit_without_any_labels_raises():
+    with pytest.raises(TimeoutError, match="no clusters"):
+        KernelKMeans(3, time_limit=1e-9).fit(np.random.default_rng(0).normal(size=(600, 2)))

@@ -257,6 +257,34 @@ def test_upper_bounds_hold_for_unconverged_pairs():
         assert (theta[:4] <= values[:4]).all()
 
 
+GRID = np.round(X * 2**12) / 2**12  # translations by powers of two are exact
+
+
+@pytest.mark.parametrize("solver", ["dense", "krylov"])
+def test_a_linear_kernel_far_from_the_origin_keeps_its_digits(solver):
+    options = {"n_components": 2, "eigen_solver": solver, "random_state": 0}
+    near = KernelPCA(**options).fit(GRID)
+    far = KernelPCA(**options).fit(GRID + 2.0**33)
+    np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(far.transform(GRID + 2.0**33), near.transform(GRID), atol=1e-9)
+    np.testing.assert_allclose(far.transform(GRID + 2.0**33), far._scores, atol=1e-9)
+
+
+def test_bounds_include_the_rounding_of_values_that_centring_cancels():
+    # A kernel on squares: exact in integers, of which 2^50 is subtracted.
+    K = 2.0**50 * np.ones((40, 40)) + np.round(2**6 * centred(Linear()(GRID)))
+    exact = KernelPCA(3, kernel="precomputed").fit(K - 2.0**50)
+    model = KernelPCA(3, kernel="precomputed").fit(K)
+    low, high = model.eigenvalue_bounds_.T
+    assert (low <= exact.eigenvalues_).all()
+    assert (exact.eigenvalues_ <= high).all()
+    left = exact.certificate_.primal
+    assert model.certificate_.dual <= left <= model.certificate_.primal
+    with pytest.warns(UserWarning, match="ill-conditioned"):
+        hidden = KernelPCA(3, kernel="poly", gamma=1.0).fit(GRID + 1e7)
+    assert hidden.certificate_.status == "precision_limit"
+
+
 def test_limits_keep_what_was_found():
     pca = KernelPCA(5, kernel=RBF(0.3), eigen_solver="krylov", max_iter=1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="iteration limit"):

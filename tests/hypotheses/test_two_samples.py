@@ -97,3 +97,11 @@ def test_bad_input():
         mmd_test(X, Y, Precomputed())
     with pytest.raises(ValueError, match="equal length"):
         mmd_test(X, Y, dependence=3.0)
+
+
+def test_kernels_have_names_and_statistics_that_are_rounding_are_ties():
+    named = mmd_test(X, Y, "linear", n_permutations=50, random_state=0)
+    given = mmd_test(X, Y, Linear(), n_permutations=50, random_state=0)
+    assert (named.statistic, named.p_value) == (given.statistic, given.p_value)
+    # Far away every difference of the averages is rounding, so no permutation is smaller.
+    assert mmd_test(X + 1e9, Y + 1e9, "linear", n_permutations=50, random_state=0).p_value == 1.0

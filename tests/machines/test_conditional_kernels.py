@@ -38,6 +38,21 @@ def output(machine):
     return getattr(machine, "decision_function", machine.predict)
 
 
+@pytest.mark.parametrize("kernel", FIRST, ids=repr)
+@pytest.mark.parametrize("parameters", [{}, {"solver": "interior_point"}], ids=str)
+def test_huge_prices_are_left_to_the_interior_point_method(kernel, parameters):
+    """Pair steps would move coefficients of up to 1e8 by less than 1 at a time."""
+    rows, y = X[:24].round(), TARGETS[:24]  # few distinct rows, of different targets
+    model = NuSVR(kernel=kernel, C=1e8, nu=0.8, **parameters).fit(rows, y)
+    assert model.certificate_.status == "optimal"
+    assert model.n_iter_ < 1e5
+    np.testing.assert_allclose(
+        model.predict(rows),
+        NuSVR(kernel=Projected(kernel).bind(rows), C=1e8, nu=0.8).fit(rows, y).predict(rows),
+        atol=1e-3,
+    )
+
+
 @pytest.mark.spec("SM-3.54")
 @pytest.mark.parametrize("kernel", FIRST, ids=repr)
 @pytest.mark.parametrize(("machine", "y", "parameters"), MACHINES)

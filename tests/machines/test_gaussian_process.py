@@ -143,6 +143,7 @@ def test_gradients_of_both_objectives(objective: str, basis: Any) -> None:
 COVARIANCES = [e for e in catalogue() if not e.kernel.pairwise and e.kernel.definiteness.order == 0]
 
 
+@pytest.mark.spec("CS-6.42")
 @pytest.mark.parametrize("example", COVARIANCES, ids=str)
 def test_evidence_gradients_of_the_whole_catalogue(example: Any) -> None:
     objects = sample(example.objects, 6, np.random.default_rng(0))

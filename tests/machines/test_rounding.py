@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial, normalize
+from mercer.kernels import RBF, Laplacian, Linear, LogDistance, Matern, Polynomial, normalize
 from mercer.machines import base, proving
 from mercer.machines.proving import GAP_LIMIT
 from mercer.machines.rounding import ERROR, rounding_of_values
@@ -116,6 +117,21 @@ def test_large_kernel_values_are_checked_in_double_precision(scale, monkeypatch)
     assert model.certificate_.precision == ("float64" if large else "float32")
     assert model.certify(scale * X, T).kkt_violation <= 1.01e-3
     assert model.certify(scale * X, T).status == "optimal"
+
+
+@pytest.mark.filterwarnings("ignore:kernel values in float32")
+@pytest.mark.parametrize("kernel", [RBF(0.3), Laplacian(0.3), LogDistance()], ids=str)
+def test_float32_that_is_too_coarse_for_the_rows_is_proved_in_double_precision(kernel):
+    """Compressed rows at 3e4 have float32 squared distances that are wrong by tens."""
+    rows = csr_array(X[:40] + 3e4)
+    model = SVC(kernel=kernel, C=5.0, dtype="float32").fit(rows, LABELS[:40])
+    exact = model.certify(rows, LABELS[:40], rigorous=True)
+    proof = model.certificate_
+    assert proof.status == "optimal"
+    assert proof.dual <= exact.primal
+    assert proof.primal >= exact.dual
+    values = kernel(rows, rows[model.support_]) @ model.dual_coef_.toarray()[0] + model.intercept_
+    np.testing.assert_allclose(model.decision_function(rows), values, atol=1e-3)
 
 
 def test_errors_of_values_add_up_as_estimated(monkeypatch):

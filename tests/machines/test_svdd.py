@@ -84,3 +84,12 @@ def test_weights_are_repetition_and_objects_may_be_strings():
     assert matrix.radius_ == pytest.approx(model.radius_)
     with pytest.raises(ValueError, match="does not hold k"):
         matrix.predict(K)
+
+
+def test_a_linear_kernel_far_from_the_origin_keeps_its_digits():
+    grid = np.round(X * 2**12) / 2**12
+    near, far = (SVDD(nu=0.2, kernel="linear").fit(grid + shift) for shift in (0.0, 2.0**33))
+    assert far.radius_ == pytest.approx(near.radius_, rel=1e-6)
+    np.testing.assert_allclose(
+        far.decision_function(grid + 2.0**33), near.decision_function(grid), atol=1e-4
+    )

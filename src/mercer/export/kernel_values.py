@@ -53,6 +53,12 @@ class Rows:
         self.graph, self.tensor, self.n_columns = graph, tensor, n_columns
         self._seen: dict[Any, tuple[str, int]] = {}
 
+    def near(self, point: NDArray[Any] | None) -> Rows:
+        """Return the rows relative to a point, if any."""
+        if point is None:
+            return self
+        return Rows(self.graph, self.graph.sub(self.tensor, point.astype(float)), self.n_columns)
+
     def seen(self, columns: Any, mapping: Mapping | None, kernel: Kernel) -> tuple[str, int]:
         """Return what a leaf looks at, and its number of columns."""
         key = (columns, mapping)
@@ -185,7 +191,7 @@ class _Interpreter:
         return values
 
     def refuse_objects(self, leaf: Leaf) -> None:
-        """Refuse a leaf that is not a statistic of rows of numbers."""
+        """Reject a leaf that is not a statistic of rows of numbers."""
         if leaf.kind == "python":
             raise _refusal(self.kernel, "it is computed by Python code")
         if leaf.kind == "sequence" or leaf.mapped:

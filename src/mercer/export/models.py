@@ -19,6 +19,7 @@ from mercer.machines.one_class import ROUNDING
 from mercer.machines.regressor import KernelRegressor
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.ridge.classification import RidgeClassifierBase
+from mercer.solvers.centring import translated
 
 from . import classes
 from .expansions import block_values, expansion_values
@@ -102,8 +103,9 @@ def _one_class(rows: Rows, model: Any) -> list[Output]:
 
 
 def _svdd(rows: Rows, model: Any) -> list[Output]:
-    g = rows.graph
-    f = Expansion(model.kernel_, model.support_vectors_, -2.0 * model.dual_coef_)
+    g, rows = rows.graph, rows.near(model._point)
+    Z = translated(model._point, model.support_vectors_)
+    f = Expansion(model.kernel_, Z, -2.0 * model.dual_coef_)
     squares = g.add(expansion_values(rows, f), diagonal(rows, model.kernel_))
     radius2, centre2 = -model.offset_, model._centre_norm2
     values = g.sub(radius2 - centre2, _flat(g, squares))

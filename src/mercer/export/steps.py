@@ -17,6 +17,7 @@ from sklearn.preprocessing import (
 
 from mercer.expansion import Expansion
 from mercer.features import KernelPCA, Nystrom, RandomFourierFeatures
+from mercer.solvers.centring import translated
 
 from .expansions import expansion_values
 from .kernel_values import NotExportableError, Rows
@@ -133,7 +134,9 @@ def _kernel_pca(rows: Rows, step: Any) -> str:
             "are projected out."
         )
     centre = -offsets[0] if len(offsets) else 0.0
-    return expansion_values(rows, Expansion(step.kernel_, step.X_fit_, step.scores_coef_, centre))
+    fitted = translated(step._point, step.X_fit_)
+    f = Expansion(step.kernel_, fitted, step.scores_coef_, centre)
+    return expansion_values(rows.near(step._point), f)
 
 
 _STEPS = {

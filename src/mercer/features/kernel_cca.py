@@ -25,6 +25,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.gram.available_memory import available_bytes
+from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.data import check_several_targets
@@ -32,12 +33,14 @@ from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers import Certificate
+from mercer.solvers.centring import centring, translated
 
 from .projected_gram import ProjectedGram
 
 Array = NDArray[np.float64]
 
 _BYTES = 48  # of a pair of samples: two matrices, their eigenvectors, and work space
+_PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 _RANK = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
 
 
@@ -72,8 +75,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     n_components_ : int
         Number of pairs.
     certificate_ : Certificate
-        Primal value: minus the sum of the correlations; dual value: a lower bound on it from the
-        residuals of the singular vectors.
+        Primal value: minus the sum of the correlations; dual value: a lower bound on it for all
+        directions, from the residual of the whole singular value decomposition.
     kernel_, kernel_y_ : Kernel
         The kernels with all parameters resolved.
 
@@ -88,6 +91,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     """
 
     _sparse_means_sparse = False
+    _x_point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
+    _y_point: NDArray[Any] | None = None
 
     def __init__(
         self,
@@ -135,10 +140,16 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             kernel_y = resolve(self.kernel_y, self.gamma, self.degree, self.coef0)
             kernel_y, other = self._paired(y, kernel_y, data)
             _refuse_without_memory(data.n)
-            first = _View(self._gram(data, kernel), data.weight, reg, self.n_jobs)
-            second = _View(Gram(kernel_y, other, "float64"), data.weight, reg, self.n_jobs)
+            moved, moved_y = centring(kernel, data.X, True), centring(kernel_y, other, True)
+            gram = self._gram(data, kernel)
+            if moved is not None:
+                gram = Gram(kernel, moved.rows, "float64")
+            first = _View(gram, data.weight, reg, self.n_jobs)
+            gram = Gram(kernel_y, other if moved_y is None else moved_y.rows, "float64")
+            second = _View(gram, data.weight, reg, self.n_jobs)
             M = first.root.T @ second.root
             P, values, Q = scipy.linalg.svd(M, full_matrices=False)
+            left = M - (P * values) @ Q
             k = min(wanted, int(np.count_nonzero(values > 1e-12)))
             if not k:
                 raise ValueError(
@@ -158,17 +169,22 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             kept = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
             self._x_fit = kept if kernel.pairwise else data.X
             self._y_fit = other
-            residual = np.linalg.norm(M @ Q - P * values[:k], axis=0)
-            error = float(residual.sum()) + 8.0 * np.finfo(float).eps * math.sqrt(data.n) * k
+            self._x_point = None if moved is None else moved.point
+            self._y_point = None if moved_y is None else moved_y.point
+            residual = float(np.linalg.norm(left))
+            # The k largest singular values of `left`, of norm `residual`, are all that M can add;
+            # rounding of a kernel matrix changes M by its norm over the regularisation.
+            rounding = 8.0 * np.finfo(float).eps * math.sqrt(data.n)
+            error = (residual + rounding + first.error + second.error) * math.sqrt(k)
             total = float(values[:k].sum())
             definite = kernel.definiteness.is_psd and kernel_y.definiteness.is_psd
             self.certificate_ = Certificate(
-                "optimal",
+                "optimal" if error <= _PROVED * total else "precision_limit",
                 primal=-total,
                 dual=-total - error,
                 gap=error,
                 relative_gap=error / total,
-                kkt_violation=float(residual.max()),
+                kkt_violation=residual,
                 seconds=time.monotonic() - begun,
                 assumes=None if definite else "psd",
                 rounding=error,
@@ -191,12 +207,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             Projections of X; with `y` also those of y.
         """
         X = self._objects(X)
-        x_scores = self._project(self.kernel_, self._x_fit, X, self.x_coef_) - self._x_offsets
+        point, coef = self._x_point, self.x_coef_
+        x_scores = self._project(self.kernel_, self._x_fit, X, point, coef) - self._x_offsets
         if y is None:
             return x_scores
         n = len(y) if isinstance(y, list | tuple) else count(y)
         Y = self.kernel_y_.validate(self._second(y, self.kernel_y_, n))
-        y_scores = self._project(self.kernel_y_, self._y_fit, Y, self.y_coef_) - self._y_offsets
+        point, coef = self._y_point, self.y_coef_
+        y_scores = self._project(self.kernel_y_, self._y_fit, Y, point, coef) - self._y_offsets
         return x_scores, y_scores
 
     def fit_transform(  # type: ignore[override]
@@ -243,7 +261,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             others = take(others, data.kept)
         if kernel.is_bound:
             return kernel, others
-        return kernel._bound_to_valid(others, data.weight, None), others
+        return kernel._bound_to_valid(Views(others), data.weight, None), others
 
     def _second(self, y: Any, kernel: Kernel, n: int) -> Any:
         """Return the objects y; numbers in one dimension as a column."""
@@ -254,10 +272,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         rows = check_several_targets(self, y, n)
         return rows[:, None] if rows.ndim == 1 else rows
 
-    def _project(self, kernel: Kernel, fitted: Any, X: Any, coef: Array) -> Array:
+    def _project(self, kernel: Kernel, fitted: Any, X: Any, point: Any, coef: Array) -> Array:
         if kernel.pairwise:
             return np.asarray(Prepared(kernel, fitted).matmul(X, coef, self.n_jobs))
-        rows, Z = stored_alike(X, fitted)
+        rows, Z = (translated(point, A) for A in stored_alike(X, fitted))
         return np.asarray(Prepared(kernel, Z).matmul(rows, coef, self.n_jobs))
 
     @property
@@ -285,6 +303,7 @@ class _View:
         # reg times the mean variance, times the sum of weights
         self.shift = reg * float(self.values.sum())
         self.root = self.vectors * np.sqrt(self.values / (self.values + self.shift))
+        self.error = 2.0 * rounding / self.shift if self.shift > 0.0 else 0.0
 
     def directions(self, P: Array) -> tuple[Array, Array]:
         """Return coefficients of directions on uncentred values, and what is subtracted."""

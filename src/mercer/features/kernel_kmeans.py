@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -32,10 +33,12 @@ from mercer.kernels import Kernel
 from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
+from mercer.numerics.block_krylov import StopIterationRequest
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
+from mercer.solvers.centring import centring, translated
 
 from .projected_gram import ProjectedGram
 from .seeds import generator
@@ -57,7 +60,7 @@ class KernelKMeans(
     n_clusters : int >= 1, default=8
         Number of clusters.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``, on any objects. It must have distances: be positive
+        A kernel on any objects, as for the machines. It must have distances: be positive
         semidefinite, or conditionally so of order 1.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
@@ -100,6 +103,7 @@ class KernelKMeans(
     """
 
     _sparse_means_sparse = False
+    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
 
     def __init__(
         self,
@@ -164,17 +168,18 @@ class KernelKMeans(
                 f"n_clusters={k} needs at least as many objects of positive weight; got "
                 f"n_samples={data.n}."
             )
-        gram = self._gram(data, kernel)
+        moved = centring(kernel, data.X, True)
+        gram = self._gram(data, kernel) if moved is None else Gram(kernel, moved.rows, "float64")
+        self._point = None if moved is None else moved.point
         weight = np.ones(data.n) if data.weight is None else data.weight
-        deadline = None if self.time_limit is None else begun + float(self.time_limit)
+        plain = ProjectedGram(gram, None, np.empty((data.n, 0)), self.n_jobs, self.time_limit)
         found = _lloyd(
             gram,
             weight,
             _starts(gram, weight, k, int(self.n_init), generator(self.random_state)),
             k,
             int(self.max_iter),
-            deadline,
-            self.n_jobs,
+            plain.exact,
         )
         self.kernel_ = kernel
         self.inertia_, self.n_iter_ = found.inertia, found.n_iter
@@ -187,7 +192,7 @@ class KernelKMeans(
         if data.kept is not None:
             self.labels_ = self.predict(X)
             self.labels_[data.kept] = found.labels
-        self._certify(found, gram, data.weight, kernel, k, time.monotonic() - begun)
+        self._certify(found, gram, data.weight, kernel, k, begun)
 
     def predict(self, X: Any) -> Labels:
         """Return the cluster whose centre is nearest.
@@ -246,7 +251,7 @@ class KernelKMeans(
         """Return the products of the images of objects with the centres."""
         if self.kernel_.pairwise:
             return Prepared(self.kernel_, self._X_fit).matmul(X, self.coef_, self.n_jobs)
-        rows, Z = stored_alike(X, self._X_fit)
+        rows, Z = (translated(self._point, A) for A in stored_alike(X, self._X_fit))
         return Prepared(self.kernel_, Z).matmul(rows, self.coef_, self.n_jobs)
 
     def _nearest(self, values: Array) -> Labels:
@@ -258,7 +263,8 @@ class KernelKMeans(
                 "a precomputed matrix of new objects does not hold k(x, x), so there are no "
                 "distances to the centres; use predict, or a kernel on objects."
             )
-        squares = self.kernel_.diag(X)[:, None] - 2.0 * self._values(X) + self._squares
+        lengths = self.kernel_.diag(translated(self._point, X))
+        squares = lengths[:, None] - 2.0 * self._values(X) + self._squares
         return np.maximum(squares, 0.0)
 
     def _certify(
@@ -268,26 +274,33 @@ class KernelKMeans(
         weight: Array | None,
         kernel: Kernel,
         k: int,
-        seconds: float,
+        begun: float,
     ) -> None:
         size = float(np.abs(gram.diag()) @ (np.ones(gram.n) if weight is None else weight))
         rounding = 8.0 * np.finfo(float).eps * math.sqrt(gram.n) * size
-        if found.status == "interrupted":
-            dual = -math.inf
-        else:
-            matrix = ProjectedGram(gram, weight, np.ones((gram.n, 1)), self.n_jobs)
-            dual = max(_lower_bound(matrix, k - 1) - rounding, 0.0)
+        status, dual = found.status, 0.0
+        if status in ("stationary", "iteration_limit"):
+            left = None
+            if self.time_limit is not None:
+                left = max(begun + float(self.time_limit) - time.monotonic(), 0.0)
+            matrix = ProjectedGram(gram, weight, np.ones((gram.n, 1)), self.n_jobs, left)
+            try:
+                bound, ended = _lower_bound(matrix, k - 1)
+            except KeyboardInterrupt:
+                bound, ended = 0.0, "interrupted"
+            dual = max(bound - rounding, 0.0)
+            status = "interrupted" if ended == "interrupted" else status
         primal = self.inertia_ + rounding
         gap = primal - dual
         self.certificate_ = Certificate(
-            found.status,
+            status,
             primal=primal,
             dual=dual,
             gap=gap,
             relative_gap=gap / primal if primal > 0.0 else 0.0,
             kkt_violation=0.0 if found.status == "stationary" else math.nan,
             n_iter=found.n_iter,
-            seconds=seconds,
+            seconds=time.monotonic() - begun,
             assumes=None if kernel.definiteness.order is not None else "cpd",
             rounding=rounding,
         )
@@ -352,10 +365,12 @@ def _lloyd(
     labels: NDArray[np.intp],
     k: int,
     max_iter: int,
-    deadline: float | None,
-    n_jobs: int | None,
+    product: Callable[[Array], Array],
 ) -> _Clusters:
-    """Return the best of several starts after assignment and averaging until nothing changes."""
+    """Return the best of several starts after assignment and averaging until nothing changes.
+
+    `product`: the function V -> K V, which raises StopIterationRequest at a limit.
+    """
     diagonal, n = gram.diag(), gram.n
     active = list(range(len(labels)))
     best: _Clusters | None = None
@@ -367,11 +382,19 @@ def _lloyd(
             _fill_empty(labels[s], k, weight, gram, diagonal)
         coef = np.hstack([_coefficients(labels[s], k, weight) for s in active])
         try:
-            products = gram.matmul(coef, n_jobs)
+            products = product(coef)
         except KeyboardInterrupt:
             if best is None:
                 raise
             status = "interrupted"
+            break
+        except StopIterationRequest as request:
+            if best is None:
+                raise TimeoutError(
+                    "time_limit ended before the first product with the kernel matrix, so there "
+                    "are no clusters; use a larger time_limit."
+                ) from None
+            status = str(request)
             break
         still = []
         for position, s in enumerate(active):
@@ -392,9 +415,6 @@ def _lloyd(
         active = still
         if active and iteration >= max_iter:
             status = "iteration_limit"
-            break
-        if active and deadline is not None and time.monotonic() > deadline:
-            status = "time_limit"
             break
     assert best is not None
     return best._replace(n_iter=iteration, status=status)
@@ -420,17 +440,18 @@ def _fill_empty(labels: Labels, k: int, weight: Array, gram: Gram, diagonal: Arr
         labels[int(np.argmax(own))] = c
 
 
-def _lower_bound(matrix: ProjectedGram, number: int) -> float:
-    """Return the trace minus upper bounds on the largest eigenvalues."""
+def _lower_bound(matrix: ProjectedGram, number: int) -> tuple[float, str]:
+    """Return the trace minus bounds on the largest eigenvalues, and how their search ended."""
     trace = matrix.trace()
     if number == 0:
-        return trace
+        return trace, "optimal"
     try:
         found = matrix.leading(number, np.random.default_rng(0), tol=1e-4)
-    except KeyboardInterrupt:  # the labels are found; there is no bound yet
-        return -math.inf
+    except TimeoutError:
+        return 0.0, "time_limit"
     if not found.exact:
-        return -math.inf
+        return 0.0, found.status
     if found.n_products == 0:
-        return trace - float(found.values.sum())
-    return trace - float(upper_bounds(found.values, found.residual_norms, number, trace).sum())
+        return trace - float(found.values.sum()), found.status
+    bounds = upper_bounds(found.values, found.residual_norms, number, trace)
+    return trace - float(bounds.sum()), found.status

@@ -24,6 +24,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
+from mercer.solvers.centring import centring, translated
 
 from .base import as_precise
 from .preimages import preimages, refuse_without_rows
@@ -38,6 +39,7 @@ PREIMAGES = ("learned", "fixed_point", "gradient")
 
 _NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is rounding
 _ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
+_ULPS = 8.0  # rounding of kernel values and of the decomposition, in units of the last place
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 
 
@@ -96,7 +98,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         kernel on rows of numbers.
     eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
         "dense" takes the whole spectrum; "krylov" iterates on products. "arpack" and "randomized"
-        are scikit-learn's names for iterations and stand for "krylov".
+        are scikit-learn's names for iterations and mean "krylov".
     tol : float >= 0, default=1e-5
         Accepted residual of the iteration, relative to the largest eigenvalue. Errors of the
         eigenvalues go with its square where the spectrum has gaps. 0: as small as rounding allows.
@@ -144,7 +146,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     signature_ : array of shape (n_components_,)
         1 or -1, the sign of the eigenvalue; -1 occurs with ``allow_indefinite=True`` only.
     scores_coef_ : array of shape (n_samples, n_components_)
-        What kernel values against the training objects are multiplied with.
+        Matrix by which kernel values against the training objects are multiplied.
     X_fit_ : objects
         The training objects of positive weight; for a precomputed kernel their positions.
     dual_coef_, X_transformed_fit_ : array
@@ -153,7 +155,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Number of components.
     certificate_ : Certificate
         Primal value: the variance (sum over the weights) that the components leave unexplained;
-        dual value: what any so many directions leave at least.
+        dual value: the least variance that any such number of directions can leave.
     kernel_ : Kernel
         The kernel with all parameters resolved.
 
@@ -171,6 +173,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     X_fit_: Any
 
     _sparse_means_sparse = False
+    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
 
     def __init__(
         self,
@@ -251,9 +254,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _fit(self, data: TrainingData, kernel: Kernel) -> None:
         start = time.perf_counter()
         functions = self._functions(data.X, data.n)
-        matrix = ProjectedGram(
-            self._gram(data, kernel), data.weight, functions, self.n_jobs, self.time_limit
-        )
+        moved = centring(kernel, data.X, self.center)
+        gram = self._gram(data, kernel) if moved is None else Gram(kernel, moved.rows, "float64")
+        matrix = ProjectedGram(gram, data.weight, functions, self.n_jobs, self.time_limit)
         found = self._decompose(matrix)
         trace = matrix.trace()
         k = self._number(found.values, found, trace)
@@ -283,6 +286,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         coef = vectors * inverse
         self.scores_coef_ = coef if root is None else coef * root[:, None]
         self._offsets = self._regression(matrix, functions)
+        self._point = None if moved is None else moved.point
         self.n_components_ = k
         self.kernel_ = kernel
         self._n_left_out = data.n_total - data.n
@@ -293,7 +297,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._mean_coef = (
             None if not self.center else (np.ones(data.n) if root is None else root**2) / total
         )
-        self._certify(found, k, trace, kernel, time.perf_counter() - start)
+        self._certify(found, k, trace, matrix.scale, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
 
     def fit_transform(  # type: ignore[override]
@@ -335,7 +339,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if self.kernel_.pairwise:
             prepared, rows = Prepared(self.kernel_, self.X_fit_), X
         else:
-            rows, Z = stored_alike(X, self.X_fit_)
+            rows, Z = (translated(self._point, A) for A in stored_alike(X, self.X_fit_))
             prepared = Prepared(self.kernel_, Z)
         scores = prepared.matmul(rows, self.scores_coef_, self.n_jobs)
         functions = self._functions(X, count(X))
@@ -532,12 +536,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.X_fit_ = X.copy() if copied else X
 
     def _certify(
-        self, found: RitzPairs, k: int, trace: float, kernel: Kernel, seconds: float
+        self,
+        found: RitzPairs,
+        k: int,
+        trace: float,
+        scale: float,
+        kernel: Kernel,
+        seconds: float,
     ) -> None:
         values, norms = found.values, found.residual_norms
-        n = len(found.vectors)
+        n, eps = len(found.vectors), np.finfo(float).eps
         size = float(np.abs(values).max(initial=0.0))
-        rounding = 4.0 * np.finfo(float).eps * math.sqrt(n) * max(size, abs(trace))
+        # Kernel values are wrong by some eps sqrt(k(x, x) k(z, z)), before functions are removed,
+        # so their matrix by that times the trace. The k largest eigenvalues of such a matrix, whose
+        # squares sum to the square of its norm, are what rounding adds to a sum of k.
+        rounding = _ULPS * eps * (scale + math.sqrt(n) * size)
+        of_sums = (1.0 + math.sqrt(k)) * rounding
         definite = not self.allow_indefinite and (values >= -_NEGATIVE * size).all()
         status = found.status
         primal = dual = gap = relative = math.nan
@@ -548,12 +562,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 upper = upper_bounds(values, norms, k, trace) if k else values[:0]
             bounds = np.stack([values[:k] - rounding, upper + rounding], axis=1)
             left = trace - float(values[:k].sum())
-            primal = max(left, 0.0) + rounding
-            dual = max(left - float((upper - values[:k]).sum()) - rounding, 0.0)
+            primal = max(left, 0.0) + of_sums
+            dual = max(left - float((upper - values[:k]).sum()) - of_sums, 0.0)
             gap = primal - dual
             relative = gap / trace if trace > 0.0 else 0.0
-            if status == "optimal" and relative > _PROVED and found.n_products:
-                status = "stationary"
+            if status == "optimal" and relative > _PROVED:
+                status = "precision_limit" if of_sums > 0.5 * gap else "stationary"
         else:
             errors = norms[:k] + rounding
             bounds = np.stack([values[:k] - errors, values[:k] + errors], axis=1)
@@ -572,7 +586,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             seconds=seconds,
             precision="float64" if found.exact else "float32, by the solver",
             assumes=None if kernel.definiteness.is_psd or not definite else "psd",
-            rounding=rounding,
+            rounding=of_sums,
         )
         if status in ("iteration_limit", "time_limit"):
             warn_caller(

@@ -35,6 +35,7 @@ _CHEAP_COLUMNS = 64
 DENSE_UP_TO = 500  # objects for which the whole spectrum costs less than an iteration
 FEW = 0.15  # of the components; more of them come from the whole spectrum
 _SAMPLE = 200  # objects whose columns give the start of an iteration
+_FEWER = 100  # the same where values are kept, so that a product costs as little as a good start
 _RANDOM = 0.05  # length of the random part of a start
 
 
@@ -143,9 +144,10 @@ class ProjectedGram:
         if self.has_cheap_products:
             self._keep()  # before the first call of BLAS, whose threads then wait actively
         random = rng.standard_normal((self.n, width)) / np.sqrt(self.n)
-        if self.n < 5 * _SAMPLE or 2 * width > _SAMPLE:
+        sample = _SAMPLE if self._kept is None else _FEWER
+        if self.n < 5 * sample or 2 * width > sample:
             return random
-        chosen = rng.choice(self.n, _SAMPLE, replace=False)
+        chosen = rng.choice(self.n, sample, replace=False)
         gram = self._coarse if self.has_cheap_products else self._gram
         columns = gram.tile(chosen, n_jobs=self._n_jobs).T
         if self.root is not None:
@@ -173,6 +175,7 @@ class ProjectedGram:
         self._kept = kept
 
     def _product_of_kept(self, kept: list[tuple[int, Single]], V: Single) -> Single:
+        V = np.ascontiguousarray(V)
         product = np.zeros_like(V)
         for first, tile in kept:
             last = first + len(tile)

@@ -8,7 +8,11 @@ Problem: labels with the smallest normalised cut, with D the diagonal of the row
 Method: the indicators relaxed to orthonormal vectors are the k leading eigenvectors of
 :math:`D^{-1/2} K D^{-1/2}` (block Krylov, without the matrix); their rows, scaled to length 1, are
 clustered by k-means (J. Shi, J. Malik, IEEE Trans. PAMI 22, 2000; A. Ng, M. Jordan, Y. Weiss, NIPS
-2001). The relaxation bounds every clustering: Ncut >= k minus the sum of the k largest eigenvalues.
+2001). k-means starts at the pivots of a QR factorisation of the rows (A. Damle, V. Minden, L. Ying,
+"Simple, direct and efficient multi-way spectral clustering", Information and Inference 8, 2019),
+of which the order of the objects, their repetition and the basis of the eigenvectors change
+nothing. The relaxation bounds every clustering: Ncut >= k minus the sum of the k largest
+eigenvalues.
 """
 
 from __future__ import annotations
@@ -31,7 +35,6 @@ from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import stored_alike
 from mercer.solvers import Certificate
 
-from .kernel_kmeans import KernelKMeans
 from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
@@ -40,6 +43,9 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 _NEGATIVE = -1e-12  # relative to the largest: a smaller negative affinity is rounding
+_ZERO = 1e-10  # of eigenvalues, the largest of which is 1
+_SAME = 1e-9  # squared length of what is left of a row of length 1 that the pivots span
+_GAIN = 1e-12  # in squared distance: an object moves to a centre that is nearer by more
 
 
 class KernelSpectralClustering(ClusterMixin, KernelEstimator):
@@ -53,16 +59,14 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     n_clusters : int >= 1, default=8
         Number of clusters.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``; its values are the affinities and must not be
+        A kernel, as for the machines; its values are the affinities and must not be
         negative.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
-    n_init : int >= 1, default=10
-        Starts of k-means in the space of the eigenvectors.
     tol : float >= 0, default=1e-6
         Accepted residual of the eigenvectors.
     random_state : int, Generator, RandomState or None, default=None
-        Seed.
+        Seed of the iteration for the eigenvectors; the clusters do not depend on it otherwise.
     time_limit : float > 0 or None, default=None
         Seconds after which the iteration ends with the eigenvectors found so far.
     n_jobs : int or None, default=None
@@ -71,7 +75,8 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     Attributes
     ----------
     labels_ : array of int
-        The cluster of every object.
+        The cluster of every object. Clusters are numbered by falling volume, the sum of the
+        affinities of their objects; of fewer distinct objects than clusters the last are empty.
     eigenvalues_ : array of shape (n_clusters,)
         Leading eigenvalues of the normalised kernel matrix, the first one 1; a gap after the k-th
         speaks for k clusters.
@@ -104,7 +109,6 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        n_init: int = 10,
         tol: float = 1e-6,
         random_state: Any = None,
         time_limit: float | None = None,
@@ -115,7 +119,6 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.n_init = n_init
         self.tol = tol
         self.random_state = random_state
         self.time_limit = time_limit
@@ -148,7 +151,6 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     def _fit(self, X: Any, sample_weight: Any) -> None:
         begun = time.monotonic()
         k = integer(self.n_clusters, "n_clusters", minimum=1)
-        integer(self.n_init, "n_init", minimum=1)
         if self.time_limit is not None:
             positive(self.time_limit, "time_limit")
         data, kernel = self._enter(X, None, sample_weight)
@@ -164,28 +166,24 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             gram, weight / degrees, np.empty((data.n, 0)), self.n_jobs, self.time_limit
         )
         found = matrix.leading(k, generator(self.random_state), float(self.tol))
-        values, vectors = found.values[:k], _signed(found.vectors[:, :k])
-        self._scale = 1.0 / np.maximum(values, 1e-12)
+        values = found.values[:k]
+        # Copies of an object have different entries in vectors of eigenvalue 0.
+        vectors = _signed(found.vectors[:, :k]) * (values > _ZERO)
+        self._scale = np.where(values > _ZERO, 1.0 / np.maximum(values, _ZERO), 0.0)
         self._maps = (
             vectors * np.sqrt(weight / degrees)[:, None]
         )  # K (u / sqrt d) = lambda u sqrt d
-        embedding = _unit_rows(vectors)
-        means = KernelKMeans(
-            k, kernel="linear", n_init=int(self.n_init), random_state=self.random_state
-        ).fit(embedding, sample_weight=data.weight)
-        self.eigenvalues_, self.embedding_ = values, embedding
-        self._centres = means.coef_.T @ embedding
+        self.eigenvalues_, self.embedding_ = values, _unit_rows(vectors)
+        labels, self._centres, self.ncut_ = _smallest_cut(
+            vectors / np.sqrt(weight)[:, None], self.embedding_, weight, degrees, gram, self.n_jobs
+        )
         self.kernel_ = kernel
         kept = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
         self._X_fit = kept if kernel.pairwise else data.X
-        self.labels_ = means.labels_
+        self.labels_ = labels
         if data.kept is not None:
             self.labels_ = self.predict(X)
-            self.labels_[data.kept] = means.labels_
-        marks = np.eye(k)[means.labels_] * weight[:, None]
-        within = np.einsum("ij,ij->j", marks, gram.matmul(marks, self.n_jobs))
-        volume = degrees @ marks
-        self.ncut_ = float(k - (within / np.maximum(volume, 1e-300)).sum())
+            self.labels_[data.kept] = labels
         self._certify(found, matrix, kernel, k, time.monotonic() - begun)
 
     def _certify(
@@ -240,8 +238,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             rows, Z = stored_alike(X, self._X_fit)
             values = Prepared(self.kernel_, Z).matmul(rows, self._maps, self.n_jobs)
         rows = _unit_rows(values * self._scale)
-        squares = ((rows[:, None, :] - self._centres) ** 2).sum(axis=2)
-        return np.argmin(squares, axis=1)
+        return _squares(rows, self._centres).argmin(axis=1)
 
 
 def _signed(vectors: Array) -> Array:
@@ -250,13 +247,82 @@ def _signed(vectors: Array) -> Array:
     return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
 
 
+def _smallest_cut(
+    rows: Array,
+    units: Array,
+    weight: Array,
+    degrees: Array,
+    gram: Gram,
+    n_jobs: int | None,
+) -> tuple[Labels, Array, float]:
+    """Return the labels, centres and normalised cut of the better of two starts.
+
+    `rows`: of the eigenvectors of single copies. Both starts take the longest of them as the first
+    centre; the others are the pivots of these rows, or of the rows of length 1, `units`.
+    """
+    k = rows.shape[1]
+    first = int(np.einsum("ij,ij->i", rows, rows).argmax())
+    found = [_lloyd(units, weight, units[_pivots(R, first)]) for R in (rows, units)]
+    marks = np.hstack([np.eye(k)[labels] * weight[:, None] for labels, _ in found])
+    within = np.einsum("ij,ij->j", marks, gram.matmul(marks, n_jobs)).reshape(2, k)
+    volume = (degrees @ marks).reshape(2, k)
+    cuts = k - (within / np.maximum(volume, 1e-300)).sum(axis=1)
+    best = int(cuts[1] < cuts[0] - _GAIN)
+    labels, centres = found[best]
+    order = np.argsort(-volume[best], kind="stable")  # empty clusters without a centre come last
+    return np.argsort(order)[labels], centres[order[: len(centres)]], float(cuts[best])
+
+
+def _pivots(rows: Array, first: int) -> list[int]:
+    """Return the pivots of a QR factorisation, each the row farthest from the span of the others.
+
+    Fewer than the columns where the rows span less.
+    """
+    left, smallest = rows.copy(), _SAME * float(rows[first] @ rows[first])
+    pivots: list[int] = []
+    while len(pivots) < rows.shape[1]:
+        squares = np.einsum("ij,ij->i", left, left)
+        pivot = int(squares.argmax()) if pivots else first
+        if squares[pivot] <= smallest:
+            break
+        pivots.append(pivot)
+        direction = left[pivot] / np.sqrt(squares[pivot])
+        left -= np.outer(left @ direction, direction)
+    return pivots
+
+
+def _lloyd(rows: Array, weight: Array, centres: Array) -> tuple[Labels, Array]:
+    """Return labels and centres after assignment and averaging until no object moves."""
+    n, k = len(rows), len(centres)
+    labels = _squares(rows, centres).argmin(axis=1)
+    while True:
+        sums = np.zeros_like(centres)
+        np.add.at(sums, labels, rows * weight[:, None])
+        total = np.bincount(labels, weights=weight, minlength=k)[:, None]
+        centres = np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), centres)
+        squares = _squares(rows, centres)
+        nearest = squares.argmin(axis=1)
+        moving = squares[np.arange(n), labels] - squares[np.arange(n), nearest] > _GAIN
+        if not moving.any():
+            return labels, centres
+        labels = np.where(moving, nearest, labels)
+
+
+def _squares(rows: Array, centres: Array) -> Array:
+    """Return squared distances minus the squared lengths of the rows.
+
+    Not by BLAS: a label must not depend on how many objects come with it.
+    """
+    return (centres**2).sum(axis=1) - 2.0 * np.einsum("ij,kj->ik", rows, centres)
+
+
 def _unit_rows(A: Array) -> Array:
     lengths = np.linalg.norm(A, axis=1, keepdims=True)
     return np.divide(A, lengths, out=np.zeros_like(A), where=lengths > 0.0)
 
 
 def _degrees(gram: Gram, weight: Array, n_jobs: int | None) -> Array:
-    """Return the weighted row sums; negative affinities are refused."""
+    """Return the weighted row sums; negative affinities raise ValueError."""
     sums = np.empty(gram.n)
     step = max(1, 2**22 // gram.n)
     for first in range(0, gram.n, step):

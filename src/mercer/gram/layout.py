@@ -53,6 +53,8 @@ class Layout:
     # per leaf a point that is subtracted from dense rows before rounding
     centres: list[np.ndarray | None]
     images: Images  # how objects become the rows of leaves that look at their images
+    # error of the kernel values as a multiple of that which "auto" allows; in float64 nothing
+    coarseness: float = 0.0
 
     def prepare(
         self,
@@ -199,15 +201,14 @@ def choose_layout(
             if _mostly_zero(X, program):
                 compressed = Layout(program, "float32", True, single.centres, images)
                 store = compressed.prepare(views, known=known)
-                if _coarseness(compressed, store, views, found) <= 1.0:
+                compressed.coarseness = _coarseness(compressed, store, views, found)
+                if compressed.coarseness <= 1.0:
                     return compressed, store
         store = single.prepare(views, found=found, known=known)
-        if dtype == "float32" and not sparse:
-            return single, store
-        coarseness = _coarseness(single, store, views, found)
-        if dtype == "float32":
-            _warn_of_errors(program, coarseness)
-        if dtype == "float32" or coarseness <= 1.0:
+        single.coarseness = _coarseness(single, store, views, found)
+        if dtype == "float32" and sparse:
+            _warn_of_errors(program, single.coarseness)
+        if dtype == "float32" or single.coarseness <= 1.0:
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves), images)
     return double, double.prepare(views, found=found, known=known)

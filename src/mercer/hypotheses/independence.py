@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
-from mercer.kernels import RBF, Kernel
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count
-from mercer.selection import bandwidth
 
-from .result import PermutationTest, autoregressive, concluded
+from .result import PermutationTest, autoregressive, concluded, resolved
 
 Array = NDArray[np.float64]
 
@@ -38,8 +36,8 @@ _KEPT_BYTES = 2**28  # of the values between the objects y, which all permutatio
 def hsic_test(
     X: Any,
     Y: Any,
-    kernel: Kernel | None = None,
-    kernel_y: Kernel | None = None,
+    kernel: Any = None,
+    kernel_y: Any = None,
     *,
     n_permutations: int = 999,
     dependence: float | None = None,
@@ -52,9 +50,9 @@ def hsic_test(
     ----------
     X, Y : objects
         The pairs: as many objects of each, at least four.
-    kernel, kernel_y : Kernel, optional
-        Kernels on the objects of X and of Y; by default Gaussian kernels whose width is the median
-        distance.
+    kernel, kernel_y : Kernel, str or callable, optional
+        Kernels on the objects of X and of Y, or their names; by default Gaussian kernels whose
+        width is the median distance.
     n_permutations : int >= 1, default=999
         Number of permutations. The smallest p-value is 1 / (1 + n_permutations).
     dependence : float > 0, optional
@@ -86,8 +84,8 @@ def hsic_test(
         raise ValueError(
             f"hsic_test needs as many objects of Y as of X, at least four; got {n} and {count(Y)}."
         )
-    first, second = _gram(kernel, X, "kernel"), _gram(kernel_y, Y, "kernel_y")
-    kernels = (first.kernel, second.kernel)
+    first = Gram(*resolved(kernel, X, "kernel")._bound_to(X), "float64")
+    second = Gram(*resolved(kernel_y, Y, "kernel_y")._bound_to(Y), "float64")
     rng = generator(random_state)
     centred = _Centred(first, n_jobs)
     if dependence is not None:
@@ -97,7 +95,6 @@ def hsic_test(
             number,
             positive(dependence, "dependence"),
             rng,
-            kernels,
         )
     rows_of = _rows(second, n_jobs)
     orders = [np.arange(n), *(rng.permutation(n) for _ in range(number))]
@@ -108,7 +105,12 @@ def hsic_test(
         for b, order in enumerate(orders):
             values[b] += np.einsum("ij,ij->", K, rows_of(order[rows])[:, order])
     values /= n**2
-    return concluded(float(values[0]), values[1:], kernels)
+    return _concluded(float(values[0]), values[1:], first, second)
+
+
+def _concluded(statistic: float, null: Array, first: Gram, second: Gram) -> PermutationTest:
+    scale = float(np.abs(first.diag()).mean() * np.abs(second.diag()).mean())
+    return concluded(statistic, null, (first.kernel, second.kernel), scale)
 
 
 class _Centred:
@@ -138,7 +140,6 @@ def _bootstrapped(
     number: int,
     length: float,
     rng: np.random.Generator,
-    kernels: tuple[Any, ...],
 ) -> PermutationTest:
     n = first.gram.n
     W = autoregressive(n, number, length, rng)
@@ -149,15 +150,4 @@ def _bootstrapped(
         products = first.rows(rows) * second.rows(rows)
         statistic += float(products.sum())
         null += np.einsum("ij,ij->j", W[rows], products @ W)
-    return concluded(statistic / n**2, null / n**2, kernels)
-
-
-def _gram(kernel: Kernel | None, X: Any, name: str) -> Gram:
-    if kernel is None:
-        kernel = RBF(bandwidth(X).gamma)
-    if kernel.pairwise:
-        raise ValueError(
-            f"{name} is evaluated on objects; a precomputed matrix has none. Pass FiniteMatrix(K) "
-            "with positions as the objects."
-        )
-    return Gram(*kernel._bound_to(X), "float64")
+    return _concluded(statistic / n**2, null / n**2, first.gram, second.gram)

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.kernels import RBF, Kernel, resolve
+from mercer.selection import bandwidth
+
 Array = NDArray[np.float64]
 
 _TIES = 1e-12  # relative difference below which two statistics count as equal
+_ULPS = 64.0  # the same in units of the last place of the kernel values that are averaged
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,33 @@ class PermutationTest:
         )
 
 
-def concluded(statistic: float, null: Array, kernels: tuple[Any, ...]) -> PermutationTest:
-    """Return the outcome; a permuted statistic that is equal up to rounding counts as larger."""
+def concluded(
+    statistic: float, null: Array, kernels: tuple[Any, ...], scale: float
+) -> PermutationTest:
+    """Return the outcome; a permuted statistic that is equal up to rounding counts as larger.
+
+    `scale`: the mean size of what is averaged, whose rounding a small statistic inherits.
+    """
     margin = _TIES * max(abs(statistic), float(np.abs(null).max(initial=0.0)))
+    margin = max(margin, _ULPS * float(np.finfo(float).eps) * scale)
     larger = int(np.count_nonzero(null >= statistic - margin))
     return PermutationTest(statistic, (1 + larger) / (1 + len(null)), null, len(null), kernels)
+
+
+def resolved(kernel: Any, X: Any, name: str) -> Kernel:
+    """Return the kernel that a test was given: an object, a name, a function, or None.
+
+    `X`: the rows that give the width of the default, a Gaussian kernel. `name`: of the parameter.
+    """
+    if kernel is None:
+        return RBF(bandwidth(X).gamma)
+    kernel = resolve(kernel, "scale", 3, 0.0)
+    if kernel.pairwise:
+        raise ValueError(
+            f"{name} is evaluated on objects; a precomputed matrix has none. Pass FiniteMatrix(K) "
+            "with positions as the objects."
+        )
+    return kernel
 
 
 def autoregressive(n: int, number: int, length: float, rng: np.random.Generator) -> Array:

@@ -25,12 +25,10 @@ from numpy.typing import NDArray
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
-from mercer.kernels import RBF, Kernel
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count
-from mercer.selection import bandwidth
 
-from .result import PermutationTest, autoregressive, concluded
+from .result import PermutationTest, autoregressive, concluded, resolved
 
 Array = NDArray[np.float64]
 
@@ -42,7 +40,7 @@ _COLUMNS = 128  # permutations that are multiplied at once
 def mmd_test(
     X: Any,
     Y: Any,
-    kernel: Kernel | None = None,
+    kernel: Any = None,
     *,
     statistic: str = "unbiased",
     n_permutations: int = 999,
@@ -56,9 +54,9 @@ def mmd_test(
     ----------
     X, Y : objects
         The samples, at least two objects each.
-    kernel : Kernel, optional
-        A kernel on the objects; by default a Gaussian kernel whose width is the median distance of
-        the pooled rows.
+    kernel : Kernel, str or callable, optional
+        A kernel on the objects, or its name; by default a Gaussian kernel whose width is the median
+        distance of the pooled rows.
     statistic : {"unbiased", "biased", "linear"}, default="unbiased"
         The estimate of the squared distance. "linear" uses disjoint pairs of the first
         min(n_X, n_Y) objects, in linear time, and has less power.
@@ -94,28 +92,22 @@ def mmd_test(
     if min(n, m) < 2:
         raise ValueError(f"each sample needs at least two objects; got {n} and {m}.")
     pooled = _pooled(X, Y)
-    if kernel is None:
-        kernel = RBF(bandwidth(pooled).gamma)
-    if kernel.pairwise:
-        raise ValueError(
-            "mmd_test evaluates its kernel on the objects of both samples; a precomputed matrix "
-            "has none. Pass FiniteMatrix(K) with positions as the objects."
-        )
-    kernel, pooled = kernel._bound_to(pooled)
+    kernel, pooled = resolved(kernel, pooled, "kernel")._bound_to(pooled)
     gram = Gram(kernel, pooled, "float64")
     rng = generator(random_state)
     if dependence is not None:
         return _bootstrapped(gram, n, m, number, positive(dependence, "dependence"), rng, n_jobs)
+    scale = float(np.abs(gram.diag()).mean())
     if statistic == "linear":
         terms = _disjoint(gram, n, min(n, m) // 2)
         signs = rng.choice([-1.0, 1.0], size=(number, len(terms)))
-        return concluded(float(terms.mean()), signs @ terms / len(terms), (kernel,))
+        return concluded(float(terms.mean()), signs @ terms / len(terms), (kernel,), scale)
     members = np.zeros((n + m, number + 1))
     members[:n, 0] = 1.0
     for b in range(1, number + 1):
         members[rng.permutation(n + m)[:n], b] = 1.0
     values = _quadratic(gram, members, n, m, statistic == "unbiased", n_jobs)
-    return concluded(float(values[0]), values[1:], (kernel,))
+    return concluded(float(values[0]), values[1:], (kernel,), scale)
 
 
 def _quadratic(
@@ -172,7 +164,8 @@ def _bootstrapped(
         ]
     )
     v = np.concatenate([np.ones(n), -np.ones(n)]) / n
-    return concluded(float(v @ gram.matmul(v, n_jobs)), null, (gram.kernel,))
+    scale = float(np.abs(gram.diag()).mean())
+    return concluded(float(v @ gram.matmul(v, n_jobs)), null, (gram.kernel,), scale)
 
 
 def _pooled(X: Any, Y: Any) -> Any:

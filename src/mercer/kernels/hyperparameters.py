@@ -1,9 +1,9 @@
 """Hyper-parameters of a kernel: its continuous parameters as one vector of logarithms.
 
-Continuous is what the constructor annotates as a float and what `Kernel.gradient` has a derivative
-for. Scales and widths are positive, so they are optimised on a logarithmic scale: a step in theta
-is a factor. Bounds are stated for the kernel as a whole or for its parts; what is stated further
-outside takes precedence.
+A parameter is continuous if the constructor annotates it as a float and `Kernel.gradient` has a
+derivative for it. Scales and widths are positive, so they are optimised on a logarithmic scale: a
+step in theta is a factor. Bounds are stated for the kernel as a whole or for its parts; what is
+stated further outside takes precedence.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Ker
 
 
 def check_bounds(kernel: Kernel, bounds: Any) -> None:
-    """Refuse bounds that are not in order, or that name no continuous parameter of the kernel."""
+    """Reject bounds that are not in order, or that name no continuous parameter of the kernel."""
     if bounds is None or (isinstance(bounds, str) and bounds == "fixed"):
         return
     if not isinstance(bounds, dict):

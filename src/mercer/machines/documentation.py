@@ -1,4 +1,4 @@
-"""What the documentation of the machines has in common, written once.
+"""Docstring parts that the machines have in common, written once.
 
 A docstring of a decorated class, or of one of its methods, may contain a line of names in braces in
 the place of entries of a section:
@@ -82,7 +82,8 @@ n_jobs : int, default=None
     Threads, at most one for each core that the process may use; None for all of them.
 dtype : {"auto", "float32", "float64"}, default="auto"
     Precision of kernel values. "auto" takes float32 where they are then accurate to 2e-6, which
-    sparse rows far from the origin are not.
+    sparse rows far from the origin are not. Where "float32" is less accurate than that, the proof
+    and the predictions are in float64.
 solver : {"auto", "decomposition", "interior_point"}, default="auto"
     Optimiser to begin with. "decomposition" takes steps on pairs and blocks of coefficients, on any
     number of samples, and changes the method where they make little progress. "interior_point"

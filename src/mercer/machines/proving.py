@@ -3,8 +3,9 @@
 The values of a model on its training rows are a product of the kernel matrix with the returned
 coefficients, made after the last step; solvers end with that product, so it is not made twice. A
 model trained on float32 kernel values is checked on float64 values where that is cheap beside the
-fit, or where rounding could be as large as the tolerance or keeps the gap from being small. One
-that then violates its tolerance is refined on float64 values, from where it stands.
+fit, where rounding could be as large as the tolerance or keeps the gap from being small, or where
+``dtype="float32"`` was asked for and is less accurate than ``dtype="auto"`` allows. One that then
+violates its tolerance is refined on float64 values, from where it stands.
 
 A model within its tolerance whose relative gap exceeds `GAP_LIMIT` is solved further, with smaller
 tolerances. The gap includes what rounding can contribute. Where that alone is too much in float64,
@@ -29,13 +30,13 @@ from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import SOLVER_VALUES
+from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
 from .formulation import Formulation, Measure, Outcome, Task
 from .multiclass import Scheme
-from .rounding import ERROR, GAP_LIMIT, REACHED, SEEN, rounding_of_values
+from .rounding import ERROR, REACHED, SEEN, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]
@@ -142,6 +143,8 @@ class Fitting:
         """Return estimates of the errors of values that were computed in a precision."""
         single = precision.startswith("float32")
         errors = estimated(self.sizes, ERROR["float32"] * self.share if single else 0.0)
+        if single and self.gram.coarse:  # both the value and the exact one are at most r_i r_j
+            errors = replace(errors, systematic=2.0)
         return replace(errors, conditional=bool(self.gram.kernel.definiteness.order))
 
     def look_closer(self) -> None:
@@ -345,7 +348,8 @@ def checking_precision(fitting: Fitting) -> str:
     """Return the precision in which the model is to be checked."""
     if fitting.gram.dtype == "float64" or fitting.hurried:
         return fitting.gram.dtype
-    if fitting.gram.linear:  # a weight vector, which costs next to nothing
+    # Of a linear kernel there is a weight vector, which costs next to nothing.
+    if fitting.gram.linear or fitting.gram.coarse:
         return "float64"
     n_support = int(np.count_nonzero(fitting.matrix().any(axis=0)))
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
@@ -359,7 +363,8 @@ def predicting_precision(fitting: Fitting) -> str:
 
     Single precision is for models of which it says what was proved.
     """
-    single = fitting.gram.dtype == "float32" and not fitting.gram.linear
+    gram = fitting.gram
+    single = gram.dtype == "float32" and not (gram.linear or gram.coarse)
     if single and (fitting.interrupted or _rounding(fitting) <= fitting.settings.tol):
         return "float32"
     return "float64"

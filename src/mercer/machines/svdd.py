@@ -12,6 +12,7 @@ from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
 from mercer.objects.parameters import positive
 from mercer.objects.validation import take
+from mercer.solvers.centring import centring, translated
 
 from .conventions import OutlierMixin
 from .estimator import KernelEstimator
@@ -38,7 +39,7 @@ class SVDD(OutlierMixin, KernelEstimator):
         The largest fraction of the weight outside, in (0, 1]. Below the smallest share of an object
         the ball holds all of them.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``: positive semidefinite, or conditionally so.
+        Kernels that the machine accepts: positive semidefinite, or conditionally so.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
     tol : float > 0, default=1e-6
@@ -72,6 +73,8 @@ class SVDD(OutlierMixin, KernelEstimator):
     """
 
     _sparse_means_sparse = False
+
+    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
 
     def __init__(
         self,
@@ -125,7 +128,13 @@ class SVDD(OutlierMixin, KernelEstimator):
                 kept.astype(np.int64) if kernel.pairwise else take(data.X, support)
             )
             self.dual_coef_ = found.coef[support]
+            moved = centring(kernel, data.X, True)
+            self._point = None if moved is None else moved.point
             self._centre_norm2 = found.centre
+            if moved is not None:
+                near = take(moved.rows, support)
+                values = cross_gram_product(kernel, near, near, self.dual_coef_)
+                self._centre_norm2 = float(self.dual_coef_ @ values)
             squares = self._squares(data.X, support if kernel.pairwise else None)
             radius2 = max(penalised_radius(squares, price)[1], 0.0)
             self.radius_, self.offset_ = math.sqrt(radius2), -radius2
@@ -193,6 +202,7 @@ class SVDD(OutlierMixin, KernelEstimator):
             values = X[:, columns] @ self.dual_coef_
             diagonal = np.diagonal(X)
         else:
-            values = cross_gram_product(self.kernel_, X, self.support_vectors_, self.dual_coef_)
+            X, Z = (translated(self._point, A) for A in (X, self.support_vectors_))
+            values = cross_gram_product(self.kernel_, X, Z, self.dual_coef_)
             diagonal = self.kernel_.diag(X)
         return np.asarray(diagonal - 2.0 * values + self._centre_norm2)

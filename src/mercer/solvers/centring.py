@@ -109,6 +109,19 @@ def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
     return None if point is None else Centring(point, X - point)
 
 
+def translated(point: NDArray[Any] | None, X: Any) -> Any:
+    """Return rows relative to the point of a centring, X itself where there was none.
+
+    Parameters
+    ----------
+    point : array of shape (n_columns,) or None
+        The point.
+    X : array or sparse matrix
+        The rows.
+    """
+    return X if point is None else Centring(point, None).move(X)
+
+
 def _of_sparse(X: sp.csr_matrix) -> Centring | None:
     if X.nnz < X.shape[0] or not X.shape[0] or X.data.dtype.kind != "f":
         return None

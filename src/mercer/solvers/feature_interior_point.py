@@ -80,12 +80,15 @@ def solve_in_features(
     -------
     Found or None
         The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
-        iterations early), "time_limit" or "interrupted"; None where the rank is too large or a
-        kink lies outside of its bounds.
+        iterations early), "time_limit" or "interrupted"; None where the rank is too large, a kink
+        lies outside of its bounds, or the kernel is conditionally definite and coefficients need
+        not sum to 0.
     """
     begin = perf_counter()
     kink = 0.0 if problem.kink is None else problem.kink
     if np.any(kink < problem.lower) or np.any(kink > problem.upper):
+        return None
+    if gram.kernel.definiteness.order and not _sums_to_zero(totals, problem):
         return None
     n = gram.n
     room = min(settings.cache_size * 2**20 / (8.0 * n), np.sqrt(_WORK / n), max_rank, n)
@@ -103,6 +106,13 @@ def solve_in_features(
             candidates.append(method.recovered(it))
         beta = min(candidates, key=method.violation)
     return Found(beta, status, n_iter, features.shape[1])
+
+
+def _sums_to_zero(totals: Array, problem: DualProblem) -> bool:
+    """Return whether the coefficients of every feasible point sum to 0, up to rounding."""
+    if problem.group is None:
+        return False
+    return bool(abs(float(np.sum(totals))) <= 1e-12 * float(np.sum(np.abs(totals))))
 
 
 class _Features:

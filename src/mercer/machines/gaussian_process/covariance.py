@@ -31,7 +31,7 @@ Label = tuple[str, int | None]
 
 
 class Covariance(Protocol):
-    """What a Gaussian process asks of its kernel."""
+    """The interface of a covariance function to Gaussian processes."""
 
     kernel: Any
     noise: float | None
@@ -85,7 +85,7 @@ class Covariance(Protocol):
 
 
 class Values:
-    """Values of a bound kernel of mercer, with its white noise as a diagonal of its own.
+    """Values of a bound kernel of mercer, with its white noise as a separate diagonal.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class MercerCovariance(Values):
     free : list of Hyperparameter
         The parameters that are optimised.
     noise : float, optional
-        Variance of the noise; None: there is none beside that of the kernel.
+        Variance of the noise; None: only that of the kernel.
     noise_bounds : (float, float) or None
         Bounds on the noise; None: it is not optimised.
     """

@@ -40,7 +40,7 @@ class LatentProcess:
     X : objects
         Validated training objects.
     targets : array
-        What the mode is found for.
+        The problem whose mode is sought.
     max_iter : int
         Limit on the Newton steps.
     """

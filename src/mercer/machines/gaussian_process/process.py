@@ -1,4 +1,4 @@
-"""What Gaussian process estimators share: the door, the covariance, the evidence search."""
+"""Base class of Gaussian process estimators: the door, the covariance, the evidence search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mercer.objects.callers import warn_caller
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator
-from ..parameters import check_choice, check_positive
+from ..parameters import check_choices, check_positive
 from ..progress import watched
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .search import Found, maximise
@@ -58,10 +58,10 @@ class ProcessEstimator(KernelEstimator):
         return tags
 
     def _check_search(self) -> None:
-        """Refuse parameters of the search that have no meaning."""
+        """Reject parameters of the search that have no meaning."""
         optimizer: Any = self.optimizer
         if not (optimizer is None or callable(optimizer)):
-            check_choice("optimizer", optimizer, ("fmin_l_bfgs_b",))
+            check_choices(self, optimizer=("fmin_l_bfgs_b",))
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
         if not (self.log_prior is None or callable(self.log_prior)):

@@ -19,7 +19,7 @@ from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..parameters import check_choice, check_flags
+from ..parameters import check_choices, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended, joined
@@ -95,7 +95,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         intercept and all columns, or a function of X that returns a column for each. Their
         uncertainty is part of the predictive variance, and the evidence is the restricted one.
     objective : {"evidence", "loo"}, default="evidence"
-        What the hyper-parameters maximise: the log evidence, or the sum of the leave-one-out log
+        Objective of the hyper-parameters: the log evidence, or the sum of the leave-one-out log
         predictive densities.
     log_prior : callable, default=None
         A function of theta (the logarithms of the hyper-parameters) that returns a log density and
@@ -134,14 +134,14 @@ class GaussianProcessRegressor(ProcessRegressor):
     solver_ : str
         "cholesky" or "cg".
     jitter_ : float
-        What had to be added to the diagonal beyond alpha, because float64 required it.
+        Jitter that was added to the diagonal in addition to alpha, because float64 required it.
     log_marginal_likelihood_value_ : float
         The log evidence, of the normalised targets; with the solver "cg" an estimate.
     log_marginal_likelihood_error_ : float
         Standard error of that estimate, from its random vectors; 0 with "cholesky".
     log_marginal_likelihood_interval_ : (float, float)
-        Bounds of the log evidence, which hold whatever the random vectors were; with "cholesky"
-        both are the value.
+        Bounds of the log evidence, which hold for any random vectors; with "cholesky" both
+        are the value.
     variance_error_ : float
         By how much a predicted variance may be too large, in units of the prior variance: 1e-6 with
         "cg", which predicts upper bounds; 0 with "cholesky", where only rounding counts.
@@ -202,8 +202,8 @@ class GaussianProcessRegressor(ProcessRegressor):
 
     def _check_parameters(self) -> None:
         self._check_search()
-        check_choice("objective", self.objective, ("evidence", "loo"))
-        check_choice("solver", self.solver, ("auto", "cholesky", "cg"))
+        check_choices(self, objective=("evidence", "loo"))
+        check_choices(self, solver=("auto", "cholesky", "cg"))
         if self.solver == "cg" and self.objective == "loo":
             raise ParameterError(
                 'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '

@@ -153,7 +153,7 @@ def maximise(
 
 
 def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: Array) -> None:
-    """Warn of every parameter that ran into a bound, and say what that means."""
+    """Warn of every parameter at a bound, with an explanation."""
     for (name, i), value, (low, high) in zip(labels, theta, bounds, strict=True):
         for bound, side, change in ((low, "lower", "Decreasing"), (high, "upper", "Increasing")):
             if low < high and np.isclose(value, bound, atol=1e-5):

@@ -91,7 +91,7 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     alpha_ : array of shape (m,) or (m, n_targets)
         Coefficients of the posterior mean, a function of k(x, z) for the inducing points z.
     jitter_ : float
-        What was added to the diagonal of the covariance of the inducing points. It makes the
+        Jitter added to the diagonal of the covariance of the inducing points. It makes the
         bound smaller, never larger than the log evidence.
     lower_bound_ : float
         Titsias' bound, of the normalised targets.
@@ -176,9 +176,9 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             )
         if kernel.definiteness.order not in (0, None):
             raise ParameterError(
-                f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an "
-                "unpenalised mean, which inducing points do not have. Use GaussianProcessRegressor "
-                "with a basis."
+                f"{kernel!r} is {kernel.definiteness}: it is a covariance only together with an "
+                "unpenalised mean, which sparse processes do not have. Use "
+                "GaussianProcessRegressor with a basis."
             )
 
     def _first_noise(self, kernel: Any, y: Array) -> float | None:
