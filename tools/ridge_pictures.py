@@ -29,7 +29,9 @@ def evidence(model, ax):
     """Draw the log evidence over gamma and noise, the scale at its optimum, with the path."""
     names, decade = model.parameter_names_, np.log(10.0)
     i, j = names.index("kernel__gamma"), names.index("noise")
-    gammas, noises = np.linspace(-4.0, 2.0, GRID), np.linspace(-7.0, 1.0, GRID)
+    path = np.array(model.visited)
+    low, high = path.min(axis=0) - 1.0, path.max(axis=0) + 1.0
+    gammas, noises = (np.linspace(low[k], high[k], GRID) for k in (i, j))
     values = np.empty((GRID, GRID))
     for a, gamma in enumerate(gammas):
         for b, noise in enumerate(noises):
@@ -38,8 +40,7 @@ def evidence(model, ax):
             values[b, a] = model.log_marginal_likelihood(theta)
     levels = np.linspace(values.max() - 30.0, values.max(), 16)
     ax.contourf(gammas / decade, noises / decade, values, levels, cmap="Blues", extend="min")
-    path = np.array(model.visited) / decade
-    ax.plot(path[:, i], path[:, j], "o-", color="#D55E00", ms=3, lw=1)
+    ax.plot(path[:, i] / decade, path[:, j] / decade, "o-", color="#D55E00", ms=3, lw=1)
     ax.plot(model.theta_[i] / decade, model.theta_[j] / decade, "*", color="#222222", ms=12)
     ax.set_xlim(gammas[0] / decade, gammas[-1] / decade)
     ax.set_ylim(noises[0] / decade, noises[-1] / decade)

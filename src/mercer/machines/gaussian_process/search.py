@@ -18,6 +18,10 @@ Array = NDArray[np.float64]
 Objective = Callable[..., Any]
 
 
+_STEEP = 0.005  # slope at which L-BFGS-B begins anew, if small changes of the value have stopped it
+_RUNS = 3
+
+
 class _StopSearchError(Exception):
     """Ends the optimiser at a limit; the best point so far is kept."""
 
@@ -79,6 +83,7 @@ def maximise(
     `units`: L-BFGS-B moves in units * theta; default: 1 for each entry.
     """
     units = np.ones(len(bounds)) if units is None else units
+    limits = units[:, None] * bounds
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
 
@@ -105,14 +110,20 @@ def maximise(
                 if -value > best.value:
                     best.theta, best.value, best.gradient = np.array(theta), -value, None
                 continue
-            result = scipy.optimize.minimize(
-                negative,
-                units * start,
-                method="L-BFGS-B",
-                jac=True,
-                bounds=units[:, None] * bounds,
-                options=None if precision is None else {"ftol": precision},
-            )
+            point = units * start
+            for _ in range(_RUNS):
+                result = scipy.optimize.minimize(
+                    negative,
+                    point,
+                    method="L-BFGS-B",
+                    jac=True,
+                    bounds=limits,
+                    options=None if precision is None else {"ftol": precision},
+                )
+                point = result.x
+                slope = projected_gradient(point, -result.jac, limits)
+                if precision is not None or np.abs(slope).max(initial=0.0) <= _STEEP:
+                    break
             if result.status == 1:  # of SciPy: too many evaluations
                 best.status = "iteration_limit"
                 warn_caller(
