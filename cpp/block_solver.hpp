@@ -63,8 +63,12 @@ class BlockSolver {
       const double violation = extremes();
       if (report(violation)) break;
       if (settings_.gap_tol > 0 && active() == n && gap_reached()) break;
-      if (!(violation > settings_.tol)) {
-        if (sol_.fresh) break;
+      if (!(violation > tol_)) {
+        if (sol_.fresh) {
+          summarise(full_, sol_);
+          if (!tightened<T>(settings_, sol_, tol_)) break;
+          continue;
+        }
         // The running values carry the rounding of every step, and those of inactive variables
         // are old: confirm on fresh ones, which also are what a certificate is made of.
         write_back();
@@ -105,6 +109,7 @@ class BlockSolver {
     limits_.finish();
     if (!sol_.fresh) rebuild();
     summarise(full_, sol_);
+    confirm(settings_, sol_);
     sol_.n_kernel_values = kernel_values_;
     return std::move(sol_);
   }
@@ -547,7 +552,7 @@ class BlockSolver {
         slots_.set(s, full_, active_[k], beta_[k], values_[k],
                    static_cast<double>(full_diag_[active_[k]]));
     }
-    t.tol = std::max(0.1 * violation, 0.5 * settings_.tol);
+    t.tol = std::max(0.1 * violation, 0.5 * tol_);
     t.stop = limits_.flag();
     t.max_steps = limits_.steps_left(sol_.n_iter, 16 * t.size);
     ops<T>().inner(t);
@@ -680,6 +685,7 @@ class BlockSolver {
   const Problem& full_;
   const Evaluator<T>& full_kernel_;
   const Settings& settings_;
+  double tol_ = settings_.tol;  ///< smaller than that where the gap demands it
   Limits limits_;
   int threads_;
   Solution sol_;

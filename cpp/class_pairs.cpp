@@ -202,7 +202,10 @@ class PairSolver {
   static constexpr int rounds = 8;
 
   /// The relative gap of a problem that is solved.
-  double gap_limit() const { return settings_.gap_tol > 0 ? settings_.gap_tol : p_.largest_gap; }
+  double gap_limit() const {
+    if (settings_.gap_tol > 0) return settings_.gap_tol;
+    return settings_.largest_gap > 0 ? settings_.largest_gap : infinite;
+  }
 
   /// Whether the user's limit on steps is reached.
   bool by_user() const { return settings_.max_iter >= 0 && sol_.n_iter >= settings_.max_iter; }

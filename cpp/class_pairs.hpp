@@ -28,8 +28,7 @@ struct ClassPairs {
   std::vector<Index> order;  ///< objects sorted by class
   std::vector<Index> ends;   ///< where each class ends in `order`
   std::vector<double> lower, upper, slope_left, slope_right, curv_left, curv_right, kink;
-  bool equality = true;       ///< whether the coefficients of a pair sum to 0
-  double largest_gap = 5e-4;  ///< relative gap above which a problem goes on beyond its tolerance
+  bool equality = true;  ///< whether the coefficients of a pair sum to 0
 
   Index n() const { return static_cast<Index>(order.size()); }
   Index classes() const { return static_cast<Index>(ends.size()); }

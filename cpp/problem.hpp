@@ -68,9 +68,10 @@ struct Progress {
 
 struct Settings {
   double tol = 1e-3;
-  double gap_tol = 0;     ///< relative gap to stop at; 0: off
-  Index max_iter = -1;    ///< pair updates; negative: no limit
-  double time_limit = 0;  ///< seconds; 0: no limit
+  double gap_tol = 0;      ///< relative gap to stop at; 0: off
+  double largest_gap = 0;  ///< relative gap above which tol is made smaller on the way; 0: off
+  Index max_iter = -1;     ///< pair updates; negative: no limit
+  double time_limit = 0;   ///< seconds; 0: no limit
   bool shrinking = true;
   double cache_bytes = 200e6;
   int threads = 1;

@@ -42,6 +42,23 @@ Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Inde
   return r;
 }
 
+/// Makes the tolerance smaller where a solution within it has too large a gap; returns whether.
+/// Rounding of the values ends this.
+template <class T>
+bool tightened(const Settings& s, const Solution& sol, double& tol) {
+  constexpr double factor = 0.1, finest = sizeof(T) == 4 ? 5e-6 : 1e-9;
+  const bool wide = s.largest_gap > 0 && s.gap_tol <= 0 && sol.relative_gap > s.largest_gap;
+  if (!wide || factor * tol < finest) return false;
+  tol *= factor;
+  return true;
+}
+
+/// Says "optimal" of a solution that met its tolerance, and was ended on the way to a smaller gap.
+inline void confirm(const Settings& s, Solution& sol) {
+  const bool ended = sol.status == Status::stalled || sol.status == Status::iteration_limit;
+  if (s.largest_gap > 0 && ended && sol.violation <= s.tol) sol.status = Status::optimal;
+}
+
 /// Thrown out of work that the solver gave up before its end; see Limits::leave.
 struct Left {};
 

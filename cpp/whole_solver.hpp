@@ -71,6 +71,7 @@ class WholeSolver {
     if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
+    confirm(settings_, sol);
     sol.n_kernel_values = kernel_values_;
     sol.cache_hits = hits_;
     sol.cache_misses = misses_;
@@ -136,7 +137,9 @@ class WholeSolver {
         collect(sol);
         rebuild(sol);
         summarise(p_, sol);
-        if (sol.violation <= settings_.tol * (1 + 1e-9) || sol.violation >= 0.5 * previous) break;
+        const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
+        if (met && tightened<T>(settings_, sol, t.tol)) continue;
+        if (met || sol.violation >= 0.5 * previous) break;
         previous = sol.violation;
         continue;
       }

@@ -98,6 +98,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "back_to_top_button": True,
+    "secondary_sidebar_items": {"**": ["page-toc"], "literature": []},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

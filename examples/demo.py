@@ -51,10 +51,11 @@ def draw(model: mercer.SVC, X: np.ndarray, y: np.ndarray, accuracy: float) -> No
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
     decision_surface(model, X, y, ax=left)
     left.set_title(f"SVC, Gaussian kernel: {accuracy:.1%} of held-out points right")
-    left.get_legend().remove()
-    left.legend(
-        frameon=False, fontsize="small", loc="upper center", ncols=3, bbox_to_anchor=(0.5, -0.12)
-    )
+    beside = left.get_legend()
+    labels = [text.get_text() for text in beside.get_texts()]
+    beneath = {"loc": "upper center", "ncols": 5, "bbox_to_anchor": (0.5, -0.12)}
+    beside.remove()
+    left.legend(beside.legend_handles, labels, frameon=False, fontsize="small", **beneath)
     steps, primal, dual = gap_curve(model, X, y).T
     right.fill_between(steps, dual, primal, color="#56B4E9", alpha=0.3, label="duality gap")
     right.plot(

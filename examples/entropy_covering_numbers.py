@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer.capacity import uniform_bound
+from mercer.capacity import overall_bound
 from mercer.capacity.entropy import (
     LPClass,
     MultiOutputClass,
+    Spectrum,
     SVClass,
     continuum_entropy,
     cover_radius_margin,
@@ -22,7 +23,6 @@ from mercer.capacity.entropy import (
     expected_excess,
     kegl_log_cover,
     kernel_entropy,
-    periodic_spectrum,
     wrap_error,
 )
 from mercer.kernels import RBF
@@ -34,7 +34,7 @@ KERNEL = RBF(gamma=1.0)
 
 def covers(ax) -> None:
     """Draw ln N over eps for 1,000 points."""
-    spectrum = periodic_spectrum(KERNEL, 10.0)
+    spectrum = Spectrum.from_translation_invariant(KERNEL, 10.0)
     sv, lp = SVClass(spectrum, c=1.86), LPClass(spectrum)
     eps = np.geomspace(0.6, 1e-3, 25)
     curves = {
@@ -70,7 +70,7 @@ def dimensions(ax) -> None:
 def periods(ax) -> None:
     """Draw entropy numbers and the change of the kernel over the period."""
     v = np.linspace(2.2, 20.0, 60)
-    eps = [entropy_A(periodic_spectrum(KERNEL, float(x)), 20.0).value for x in v]
+    eps = [entropy_A(Spectrum.from_translation_invariant(KERNEL, float(x)), 20.0).value for x in v]
     wrap = [wrap_error(KERNEL, float(x), 2.0) for x in v]
     ax.plot(v, eps, color=COLOURS[0])
     ax.set(xlabel="period v", title="data in [-1, 1]: what a period costs")
@@ -82,13 +82,13 @@ def periods(ax) -> None:
 
 def learning(ax) -> None:
     """Draw bounds over the number of points."""
-    spectrum = periodic_spectrum(KERNEL, 10.0)
+    spectrum = Spectrum.from_translation_invariant(KERNEL, 10.0)
     sv, ball = SVClass(spectrum), SVClass.from_ball(1.0)
     manifold = MultiOutputClass(spectrum, 2)
     m = np.geomspace(1e3, 1e9, 7).astype(int)
     curves = {
-        "regression, spectrum": [uniform_bound(int(k), sv.log_covering).value for k in m],
-        "regression, ball alone": [uniform_bound(int(k), ball.log_covering).value for k in m],
+        "regression, spectrum": [overall_bound(int(k), sv.log_covering).value for k in m],
+        "regression, ball alone": [overall_bound(int(k), ball.log_covering).value for k in m],
         "principal curve, spectrum": [
             expected_excess(int(k), manifold.log_covering, 1.0).value for k in m
         ],

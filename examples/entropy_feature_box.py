@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer.capacity.entropy import periodic_spectrum
+from mercer.capacity.entropy import Spectrum
 from mercer.kernels import RBF
 
 PICTURE = Path("entropy-feature-box.png")
@@ -30,7 +30,7 @@ BLUE, VERMILION, INK = "#0072B2", "#D55E00", "#222222"
 def features(X: np.ndarray) -> np.ndarray:
     """Return the features along cos(w0 x_1) and cos(2 w0 x_2)."""
     w0 = 2 * math.pi / PERIOD
-    lam = periodic_spectrum(RBF(gamma=1.0), PERIOD, 2).values
+    lam = Spectrum.from_translation_invariant(RBF(gamma=1.0), PERIOD, 2).values
     size = math.sqrt(2) / PERIOD  # the waves have unit length in L2 of the torus
     first = math.sqrt(lam[1]) * size * np.cos(w0 * X[:, 0])
     second = math.sqrt(lam[3]) * size * np.cos(2 * w0 * X[:, 1])  # |j|^2 = 4 is the fourth shell

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from entropy_feature_box import PERIOD, features
 
-from mercer.capacity.entropy import LPClass, SVClass, periodic_spectrum
+from mercer.capacity.entropy import LPClass, Spectrum, SVClass
 from mercer.kernels import RBF, Periodized
 
 PICTURE = Path("entropy-weight-regions.png")
@@ -63,7 +63,7 @@ def main(picture: Path = PICTURE) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(picture, dpi=110)
 
-    spectrum = periodic_spectrum(RBF(gamma=1.0), PERIOD, 2)
+    spectrum = Spectrum.from_translation_invariant(RBF(gamma=1.0), PERIOD, 2)
     print("ln N(eps) of the two classes, Lambda = 1")
     for eps in (0.5, 0.1, 0.01):
         values = [float(c(spectrum).log_covering(eps)) for c in (SVClass, LPClass)]

@@ -10,7 +10,8 @@ from pathlib import Path
 import mercer
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
-SUBMODULES = ["mercer.geometry.hyperplanes"]  # public, but not part of the package above them
+# Public, but not part of the package above them.
+SUBMODULES = ["mercer.capacity.rates", "mercer.geometry.hyperplanes"]
 
 
 def public_names():

@@ -2,7 +2,7 @@
 
 Usage: python -m tools.guide_pictures
 
-Each function draws what the example beside the picture computes.
+Each function draws the example of its page.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.calibration import calibration_curve
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris, make_classification, make_moons
 
-from mercer import SVC, SVR, OneClassSVM, explain, plots
+from mercer import SVC, SVR, GaussianProcessRegressor, OneClassSVM, explain, plots
 from mercer.data import noisy_sinc, spirals
-from mercer.kernels import RBF
+from mercer.features import Nystrom, RandomFourierFeatures
+from mercer.kernels import RBF, PeriodicGaussian, Spectrum, Subsequence, normalize
 
 mpl.use("Agg")
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures" / "guide"
@@ -98,8 +99,8 @@ def certificates():
             proofs.append(SVC(C=10, gamma=1.0, max_iter=int(n)).fit(X, y).certificate_)
     primal, dual = ([getattr(p, name) for p in proofs] for name in ("primal", "dual"))
     ax.fill_between(steps, dual, primal, color="#56B4E9", alpha=0.3, lw=0, label="gap")
-    ax.plot(steps, primal, color="#D55E00", label="primal value of the model")
-    ax.plot(steps, dual, color="#0072B2", label="dual value: no model is below")
+    ax.plot(steps, primal, color="#0072B2", label="objective of the model (primal)")
+    ax.plot(steps, dual, color="#D55E00", label="lower bound for every model (dual)")
     ax.set(xscale="log", xlabel="iterations (max_iter)", ylabel="objective")
     ax.set_ylim(0, 2.5 * primal[-1])
     ax.legend(frameon=False)
@@ -145,7 +146,71 @@ def novelty():
     return fig
 
 
-PICTURES = (machines, widths, weights, certificates, probabilities, explaining, novelty)
+def kernels():
+    """Draw two kernels with their sum and product, and random functions that belong to them."""
+    fig, axes = plt.subplots(2, 4, figsize=(11.0, 4.6), layout="constrained", sharex=True)
+    smooth, season = RBF(0.02), PeriodicGaussian(period=3.0, sigma=0.6, form="unit")
+    x = np.linspace(-10, 10, 400)
+    drawn = {
+        "a: RBF": smooth,
+        "b: PeriodicGaussian": season,
+        "a + b: trend and season": smooth + season,
+        "a * b: changing season": smooth * season,
+    }
+    for (title, kernel), top, bottom in zip(drawn.items(), axes[0], axes[1], strict=True):
+        top.plot(x, kernel(x[:, None], [[0.0]])[:, 0], color="#0072B2")
+        top.set_title(title, fontsize=10)
+        process = GaussianProcessRegressor(kernel)
+        bottom.plot(x, process.sample_y(x[:, None], 2, random_state=1), linewidth=1.2)
+        bottom.set_xlabel("x")
+    axes[0, 0].set_ylabel("k(x, 0)")
+    axes[1, 0].set_ylabel("two random functions")
+    return fig
+
+
+def strings():
+    """Draw the kernel matrix of eight words for contiguous and for gapped substrings."""
+    fig, axes = plt.subplots(1, 2, figsize=(9.6, 4.4), layout="constrained")
+    words = ["banana", "bandana", "cabana", "ananas", "kernel", "colonel", "kennel", "tunnel"]
+    for ax, kernel in zip(axes, (Spectrum(2), Subsequence(n=2, decay=0.5)), strict=True):
+        image = ax.imshow(normalize(kernel)(words), cmap="Blues", vmin=0.0, vmax=1.0)
+        ax.set_xticks(range(8), words, rotation=45, ha="right")
+        ax.set_yticks(range(8), words)
+        ax.set_title(f"normalize({kernel!r})", fontsize=10)
+    fig.colorbar(image, ax=axes, label="kernel value", shrink=0.8)
+    return fig
+
+
+def approximations():
+    """Draw the error of explicit features over their number."""
+    fig, ax = plt.subplots(figsize=(6.0, TALL), layout="constrained")
+    X, _ = make_classification(3000, n_features=20, flip_y=0.1, random_state=0)
+    counts = [10, 30, 100, 300, 1000]
+    kernel = RBF(0.02)
+    for make, colour in ((Nystrom, "#0072B2"), (RandomFourierFeatures, "#D55E00")):
+        errors = []
+        for n in counts:
+            features = make(kernel=kernel, n_components=n, random_state=0).fit(X)
+            errors.append(features.approximation_error(X, n_sample=500).relative_frobenius)
+        ax.plot(counts, errors, "o-", color=colour, label=make.__name__)
+    ax.set(xscale="log", yscale="log", xlabel="number of features")
+    ax.set_ylabel("relative error of the kernel matrix")
+    ax.legend(frameon=False)
+    return fig
+
+
+PICTURES = (
+    machines,
+    widths,
+    weights,
+    certificates,
+    probabilities,
+    explaining,
+    novelty,
+    kernels,
+    strings,
+    approximations,
+)
 
 
 def main() -> None:

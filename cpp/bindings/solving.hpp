@@ -38,6 +38,7 @@ inline Settings parse_settings(const nb::dict& d) {
   Settings s;
   s.tol = nb::cast<double>(d["tol"]);
   s.gap_tol = nb::cast<double>(d["gap_tol"]);
+  s.largest_gap = nb::cast<double>(d["largest_gap"]);
   s.max_iter = nb::cast<Index>(d["max_iter"]);
   s.time_limit = nb::cast<double>(d["time_limit"]);
   s.shrinking = nb::cast<bool>(d["shrinking"]);

@@ -255,7 +255,7 @@ class Expansion:
         return state
 
     def _restored(self) -> None:
-        """Refuse attributes that were read from a file and do not fit together."""
+        """Reject attributes that were read from a file and do not fit together."""
         Expansion(
             self.kernel,
             self.vectors,
@@ -296,7 +296,7 @@ class Expansion:
         self._check_names(X)
         against = self.vectors if hasattr(self.vectors, "shape") else None
         X = self.kernel.validate(X, against)
-        if sp.issparse(self.vectors) and not sp.issparse(X):
+        if sp.issparse(self.vectors) and isinstance(X, np.ndarray):
             return sp.csr_matrix(X)
         if sp.issparse(X) and not sp.issparse(self.vectors):
             raise ValueError(
@@ -305,7 +305,7 @@ class Expansion:
         return X
 
     def _check_names(self, X: Any) -> None:
-        """Refuse a frame whose columns are not those of the vectors, in their order."""
+        """Reject a frame whose columns are not those of the vectors, in their order."""
         names, expected = column_names(X), self.feature_names
         if names is None or expected is None or names == expected:
             return
@@ -321,7 +321,7 @@ class Expansion:
 
 
 def _check_linear(a: Array, coef: Array, columns: list[int] | None, vectors: Any) -> None:
-    """Refuse coefficients of a linear function that do not fit outputs and columns."""
+    """Reject coefficients of a linear function that do not fit outputs and columns."""
     shape: tuple[int, ...] = getattr(vectors, "shape", ())
     n_columns = (shape[1] if len(shape) == 2 else None) if columns is None else len(columns)
     fits = a.ndim == coef.ndim and a.shape[1:] == coef.shape[1:]

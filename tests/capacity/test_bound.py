@@ -17,7 +17,7 @@ from mercer.capacity import (
     compare,
     compression_bound,
     finite_class_bound,
-    uniform_bound,
+    overall_bound,
     vc_bound,
 )
 from mercer.capacity.bound import bound, state
@@ -38,10 +38,38 @@ def test_a_bound_states_its_conditions_and_what_it_assumes() -> None:
     assert fine.at(vc_dim=10).value == vc_bound(n_samples=1000, vc_dim=10, delta=0.05).value
 
 
+@pytest.mark.spec("CS-4.01", "SM-7.27")
+def test_sample_complexity_of_bounds_that_rise_before_they_fall() -> None:
+    made = capacity.soft_margin_bound(1000, radius=1.0, margin=0.5, slack=0.5)
+    for value in (1.0, 4.5, 5.5):  # at one sample log2(l) = 0, and the value is 4.3
+        m = made.sample_complexity(value)
+        curve = made.learning_curve(np.arange(1, 2 * m))
+        assert (curve[m - 1 :] <= value).all()
+        assert curve[m - 2] > value
+
+
+@pytest.mark.spec("CS-4.45")
+def test_what_was_measured_on_the_sample_makes_a_bound_data_dependent() -> None:
+    assert not vc_bound(1000, 3).data_dependent
+    assert not vc_bound(1000, 3, n_errors=5).data_dependent
+    assert compression_bound(3, 1000).to_dict()["data_dependent"]
+    assert capacity.hard_margin_bound(1000, 1.0, 0.5).data_dependent
+
+
+def test_a_lower_bound_is_never_the_best_and_quantities_are_not_mixed() -> None:
+    upper, lower = vc_bound(1000, 3), capacity.vc_lower_bound(1000, 3)
+    assert compare(upper, lower).best is upper
+    assert compare(lower).best is None
+    posterior = capacity.pac_bayes_bound(1000, 0.1, kl=2.0)
+    for others in (lower, posterior):
+        with pytest.raises(ValueError, match="upper bounds on one quantity"):
+            capacity.best_bound(upper, others)
+
+
 @pytest.mark.spec("SM-7.29")
 def test_when_a_bound_says_nothing() -> None:
-    assert uniform_bound(10**5, 2.0, emp_risk=0.5).trivial == 1
-    doubled = uniform_bound(10**5, 2.0, emp_risk=1.5, loss_range=2.0)
+    assert overall_bound(10**5, 2.0, emp_risk=0.5).trivial == 1
+    doubled = overall_bound(10**5, 2.0, emp_risk=1.5, loss_range=2.0)
     assert doubled.trivial == 2
     assert not doubled.vacuous
     assert doubled.at(n_samples=100).vacuous
@@ -81,7 +109,7 @@ def test_bounds_compare_by_value_and_survive_json() -> None:
     assert other != twin
     assert small == vc_bound(n_samples=1000, vc_dim=3)
     assert small == pytest.approx(float(small))
-    plain = json.loads(json.dumps(uniform_bound(n_samples=100, ln_n=lambda e, n: 1.0).to_dict()))
+    plain = json.loads(json.dumps(overall_bound(n_samples=100, ln_n=lambda e, n: 1.0).to_dict()))
     assert plain["inputs"]["n_samples"] == 100
     assert plain["conditions"][0]["state"] == "satisfied"
     assert plain["dominant"] == "deviation"
@@ -119,7 +147,7 @@ def test_every_bound_grows_with_confidence_and_falls_with_samples() -> None:
         vc_bound(n_samples=1000, vc_dim=10, variant="vc71", n_errors=0),
         compression_bound(n_sv=7, n_samples=1000),
         finite_class_bound(n_samples=1000, n_hypotheses=50),
-        uniform_bound(n_samples=1000, ln_n=lambda eps, n: 3 / eps),
+        overall_bound(n_samples=1000, ln_n=lambda eps, n: 3 / eps),
     ],
     ids=lambda made: made.name,
 )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, NuSVC, OneClassSVM
-from mercer.capacity import leave_one_out
+from mercer.capacity import leave_one_out, loo_estimates
+from mercer.capacity.loo_exact import TITLES
 
 TOY = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
 LABELS = np.array([-1, -1, 1, 1])
@@ -43,6 +44,12 @@ def test_leave_one_out_error_of_the_toy_set():
     assert found.losses.tolist() == [1, 1, 0, 0]
     assert found.error == 0.5
     assert found.interval == (0.5, 0.5)
+    without = [([0, -1], 1), ([1, 0], -1), ([2 / 3, -2 / 3], -1), ([1, -1], -1)]
+    for i, (w, b) in enumerate(without):
+        rest = np.delete(np.arange(4), i)
+        model = SVC(kernel="linear", C=np.inf).fit(TOY[rest], np.asarray(LABELS)[rest])
+        assert model.coef_[0] == pytest.approx(w, abs=1e-9)
+        assert model.intercept_[0] == pytest.approx(b, abs=1e-9)
 
 
 @pytest.mark.spec("LFD-27")
@@ -54,6 +61,41 @@ def test_essential_support_vectors_of_the_toy_set():
     found = leave_one_out(hard.fit(X, y), X, y)
     assert found.essential.tolist() == [0, 1]
     assert found.error == 2 / 5
+
+
+@pytest.mark.spec("LFD-25", "LFD-26", "LFD-29", "CS-6.46")
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"C": np.inf, "gamma": 3.0},
+        {"C": 1.0, "gamma": 0.7},
+        {"C": 2.0, "gamma": 0.7, "fit_intercept": False},
+        {"C": 2.0, "gamma": "scale", "penalty_norm": 2},
+        {"C": 1.0, "gamma": 0.7, "class_weight": "balanced"},
+    ],
+    ids=str,
+)
+def test_one_call_gives_the_exact_error_with_all_its_bounds(params):
+    X, y = clouds(n=30)
+    model = SVC(tol=1e-6, **params).fit(X, y)
+    found = leave_one_out(model, X, y)
+    names = {"essential support vectors", "support vectors", "xi-alpha", "span", "GACV"}
+    names |= {"radius and margin", "Jaakkola-Haussler"}
+    assert {s.name for s in found.statements} | set(found.not_applicable) == {
+        "leave-one-out",
+        *names,
+    }
+    assert found["leave-one-out"].value == found.error
+    for statement in found.statements:
+        if statement.kind == "leave-one-out bound" and statement.bound.certified:
+            assert statement.bound.value >= found.error, statement.name
+        alone = {v: k for k, v in TITLES.items()}.get(statement.name)
+        if alone:
+            assert loo_estimates(model, X, y, kind=alone).value == statement.bound.value
+    assert all(name in str(found) for name in names)
+    limited = leave_one_out(model, X, y, time_limit=0)
+    assert limited["leave-one-out so far"].value >= found.error
+    assert limited["support vectors"] == found["support vectors"]
 
 
 @pytest.mark.spec("LFD-25")
@@ -160,6 +202,7 @@ def test_the_time_limit_leaves_an_interval():
     assert low <= exact.error <= high
     assert high == len(model.support_) / 40
     assert "not reached in time" in str(found)
+    assert high == found["leave-one-out so far"].value
     np.testing.assert_array_equal(model.dual_coef_, coef)  # the model is not touched
 
 
@@ -174,3 +217,14 @@ def test_other_rows_are_refused():
         leave_one_out(model, X, y, time_limit=-1)
     with pytest.raises(TypeError, match="machines of mercer"):
         leave_one_out(object(), X, y)
+
+
+def test_tubes_of_single_samples_are_left_out_with_their_rows():
+    X, _ = clouds(n=20)
+    y, tubes = np.sin(X[:, 0]), 0.05 * (np.arange(20) % 3)
+    model = SVR(gamma=0.5, tol=1e-8).fit(X, y, sample_epsilon=tubes)
+    found = leave_one_out(model, X, y, sample_epsilon=tubes)
+    for i in found.refitted[::4]:
+        rest = np.arange(20) != i
+        refit = SVR(gamma=0.5, tol=1e-8).fit(X[rest], y[rest], sample_epsilon=tubes[rest])
+        assert found.residuals[i] == pytest.approx(y[i] - refit.predict(X[[i]])[0], abs=1e-6)

@@ -140,3 +140,29 @@ def test_what_does_not_apply_is_refused_with_its_reason():
     thin = SVC(kernel=ThinPlate()).fit(X, y)
     with pytest.raises(ValueError, match="needs a feature space"):
         loo_estimates(thin, X, y, kind="xi_alpha")
+
+
+@pytest.mark.spec("CS-6.46")
+@pytest.mark.parametrize("weights", [None, "balanced"])
+def test_xi_alpha_is_no_bound_where_the_refits_lose_their_free_support_vectors(weights):
+    """With a small C nearly all multipliers are bounded, and a row left out tips the intercept."""
+    X, y = clouds(4, n=15)
+    model = SVC(gamma=0.5, C=0.1, tol=1e-8, class_weight=weights).fit(X, y)
+    found = leave_one_out(model, X, y)
+    made = found["xi-alpha"]
+    assert made.value < found.error
+    assert not made.certified
+    words = "free support vector" if weights is None else "one price"
+    assert any(words in c.what for c in made.violated)
+    assert loo_estimates(model, X, y, kind="xi_alpha").assumes  # not known without the refits
+
+
+def test_the_only_member_of_a_class_is_counted_by_every_bound():
+    X, y = np.array([[-2.0], [-1.0], [1.5]]), np.array([0, 0, 1])
+    for C in (0.1, np.inf):
+        model = SVC(kernel="linear", C=C, fit_intercept=False).fit(X, y)
+        found = leave_one_out(model, X, y)
+        assert found.losses[2] == 1
+        for statement in found.statements:
+            if statement.kind == "leave-one-out bound":
+                assert statement.bound.value >= found.error, statement.name

@@ -21,19 +21,20 @@ from mercer.capacity import (
     fat_margin_bound,
     finite_class_bound,
     hard_margin_bound,
+    hinge_mistake_bound,
     linear_fat_dimension,
     luckiest,
     margin_distribution,
     margin_rate,
     n_margin_errors,
     optimal_compression_prior,
+    overall_bound,
     pac_bayes_bound,
     percentile_bound,
     slack_embedding,
     soft_margin_bound,
     soft_margin_cover_bound,
     stratified,
-    uniform_bound,
     vc_bound,
 )
 from mercer.kernels import RBF
@@ -112,7 +113,7 @@ def test_the_fat_bound_is_the_cover_bound_with_the_cover_inserted() -> None:
 def test_a_finite_class_at_a_margin_is_a_finite_class() -> None:
     ln_n = math.log(50)
     made = covering_margin_bound(2000, ln_n)
-    assert made.value == pytest.approx(uniform_bound(2000, ln_n, template="zero_error").value)
+    assert made.value == pytest.approx(overall_bound(2000, ln_n, variant="zero_error").value)
     assert made > finite_class_bound(2000, 50)  # which needs no ghost sample
 
     def cover(eps: float, n_points: int) -> float:
@@ -401,3 +402,25 @@ def test_pac_bayes_dominates_randomised_classifiers() -> None:
     single = pac_bayes_bound(m, 0.1, math.log(8))
     occam = finite_class_bound(m, 8, variant="sm", emp_risk=0.1)
     assert occam.value < single.value < occam.value + 0.06
+
+
+@pytest.mark.spec("CS-4.33")
+def test_mistakes_of_a_perceptron_stay_below_the_bound_of_every_unit_vector() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        X = rng.uniform(-1, 1, size=(200, 3))
+        y = np.where(X[:, 0] + 0.4 * rng.normal(size=200) > 0, 1, -1)
+        w, mistakes = np.zeros(3), 0
+        for x, label in zip(X, y, strict=True):
+            if label * (w @ x) <= 0:
+                w, mistakes = w + label * x, mistakes + 1
+        R = np.linalg.norm(X, axis=1).max()
+        best = math.inf
+        for margin in (0.1, 0.3, 1.0):
+            slack = float(np.maximum(0, margin - y * X[:, 0]).sum())  # of u = (1, 0, 0)
+            made = hinge_mistake_bound(R, margin, slack)
+            best = min(best, made.value)
+            # The root of M gamma - s = R sqrt(M).
+            assert made.value * margin - slack == pytest.approx(R * math.sqrt(made.value))
+        assert mistakes <= best < 10 * mistakes
+    assert hinge_mistake_bound(3.0, 0.5).value == pytest.approx(36.0)

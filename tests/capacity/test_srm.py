@@ -11,10 +11,10 @@ from mercer.capacity import (
     SRM,
     constrained,
     finite_class_bound,
+    overall_bound,
     srm_bound,
     srm_penalty,
     structure,
-    uniform_bound,
     vc_bound,
 )
 from mercer.kernels import RBF, FourierSeries, PeriodicGaussian
@@ -165,7 +165,7 @@ def test_confidence_terms_are_monotone() -> None:
     def deviation(**change: float) -> float:
         given = {"n_samples": 10**5, "delta": 0.05, "scale": 1.0} | change
         cover = lambda eps, n: given["scale"] / eps  # noqa: E731
-        return uniform_bound(given["n_samples"], cover, given["delta"]).terms["deviation"]
+        return overall_bound(given["n_samples"], cover, given["delta"]).terms["deviation"]
 
     base = deviation()
     assert base > 0

@@ -55,7 +55,7 @@ def test_every_kernel_states_formula_use_and_example(name):
     said = describe(getattr(mk, name), str)
     missing(name, said)
     assert said.use.startswith(USE)
-    assert ". Not " in said.use, "also say when not to use it"
+    assert ". Avoid it " in said.use, "also say when not to use it"
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,12 @@ def test_every_public_name_has_summary_parameters_returns_and_an_example():
     assert {path: lacks for path, lacks in lacking.items() if lacks} == {}
 
 
+def test_every_public_error_and_warning_is_explained():
+    page = (DOCS / "errors.md").read_text(encoding="utf-8")
+    raised = [name.name for name in documented() if name.kind == "exception"]
+    assert [name for name in raised if f"`{name}`" not in page] == []
+
+
 def test_examples_of_docstrings_can_be_found_by_doctest():
     """An example that doctest does not see would never run."""
     for name in documented():

@@ -124,7 +124,7 @@ def test_columns_sparse_rows_repeated_objects_and_files(tmp_path):
     ],
 )
 def test_points_that_determine_no_linear_function_are_refused(points, why):
-    with pytest.raises(ValueError, match=f"ThinPlate\\(\\) needs beside it: {why}"):
+    with pytest.raises(ValueError, match=f"linear term of ThinPlate\\(\\): {why}"):
         interpolate(ThinPlate(), points, np.arange(float(len(points))))
     # The constant alone is determined by any object.
     f = interpolate(NegativeDistance(), points[:1], [3.0])

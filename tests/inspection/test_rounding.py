@@ -60,7 +60,7 @@ def test_values_too_rough_for_a_verdict_say_so():
     verdict = check(BSpline(13), np.linspace(-0.2, 0.2, 30)[:, None])
     assert verdict.definiteness is Definiteness.UNKNOWN
     assert not verdict.is_psd
-    assert "cannot be told in float64" in str(verdict).splitlines()[0]
+    assert "cannot be decided in float64" in str(verdict).splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ def test_the_linear_kernel_has_the_vectors_as_features():
     np.testing.assert_array_equal(Linear().feature_map(X), X)
 
 
-@pytest.mark.spec("CS-3.10")
+@pytest.mark.spec("CS-3.10", "HO-07")
 def test_a_matrix_and_its_factor_give_one_kernel():
     A = rng.normal(size=(2, 3))
     kernel = Bilinear.from_factor(A)
@@ -225,7 +225,7 @@ def test_a_matrix_and_its_factor_give_one_kernel():
     np.testing.assert_array_equal(Bilinear(np.zeros((3, 3)))(X), np.zeros((9, 9)))
 
 
-@pytest.mark.spec("CS-3.10")
+@pytest.mark.spec("CS-3.10", "HO-07")
 def test_an_indefinite_matrix_is_refused_with_a_witness():
     B = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match=r"v'Bv = -1 for v = \[0.707107, -0.707107\]") as refused:

@@ -109,7 +109,7 @@ def test_fitting_and_predicting(kernel):
     calls.clear()
     first = model.decision_function(NEW)
     assert {calls[x] for x in NEW} == {1}
-    assert max(calls[x] for x in X) == 1  # the support vectors
+    assert max(calls[x] for x in X) <= 1  # support vectors; of documents the model has the counts
     calls.clear()
     np.testing.assert_array_equal(model.decision_function(NEW), first)
     assert calls == Counter(NEW)  # and not the support vectors again

@@ -55,7 +55,7 @@ def test_one_observation():
     assert latent**2 == pytest.approx([0.2])
 
 
-@pytest.mark.spec("CS-6.41", "SM-3.28")
+@pytest.mark.spec("CS-6.40", "CS-6.41", "SM-3.28")
 def test_the_mean_is_ridge_regression_with_the_noise_variance_as_penalty():
     y = np.sin(3.0 * X[:, 0])
     C = 2.0
@@ -63,6 +63,8 @@ def test_the_mean_is_ridge_regression_with_the_noise_variance_as_penalty():
     ridge = KernelRidge(1.0 / (2.0 * C), kernel=RBF(1.0)).fit(X, y)
     assert ridge.noise_variance_ == 1.0 / (2.0 * C)
     np.testing.assert_allclose(process.predict(X), ridge.predict(X), atol=1e-12)
+    _, covariance = process.predict(np.linspace(-2.0, 2.0, 9)[:, None], return_cov=True)
+    assert (np.diagonal(covariance) > 0.0).all()
     # The most probable function: minus its log posterior is the primal value, up to a constant.
     a = ridge.dual_coef_
     value = 0.5 * a @ RBF(1.0)(X) @ a + C * np.sum((y - ridge.predict(X)) ** 2)

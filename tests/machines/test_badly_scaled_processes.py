@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from mercer import GaussianProcessRegressor, KernelRidge
+from mercer import GaussianProcessRegressor, KernelRidge, SparseGaussianProcessRegressor
 from mercer.kernels import RBF
 
 X = np.array([0.0, 0.5, 1.25, 2.0, 2.5, 3.25, 4.0, 4.75])[:, None]  # exact in binary
@@ -46,3 +46,20 @@ def test_a_process_on_8_points(scale: float, alpha: float) -> None:
     assert model.log_marginal_likelihood_value_ == pytest.approx(evidence, rel=1e-7)
     ridge = KernelRidge(alpha, kernel=scale * RBF(GAMMA)).fit(X, Y)
     assert ridge.predict([[NEW]])[0] == pytest.approx(mean, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(("scale", "alpha"), [(1e4, 1e-6), (1.0, 1e-12), (1e8, 1e-2)])
+def test_intervals_of_the_log_evidence_allow_for_the_rounding_of_large_coefficients(
+    scale: float, alpha: float
+) -> None:
+    evidence = exact(scale, alpha)[2]
+    kernel = scale * RBF(GAMMA)
+    iterative = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None, solver="cg")
+    low, high = iterative.fit(X, Y).log_marginal_likelihood_interval_
+    assert low <= evidence <= high
+    for m in (3, 5, 8):
+        sparse = SparseGaussianProcessRegressor(
+            kernel, m, alpha=alpha, optimizer=None, noise=None
+        ).fit(X, Y)
+        assert sparse.certificate_.dual <= evidence <= sparse.certificate_.primal
+        assert sparse.certificate_.rounding > 0.0

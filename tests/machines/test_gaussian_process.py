@@ -15,17 +15,26 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import GaussianProcessRegressor, KernelRidge, KernelRidgeCV
+from mercer import (
+    GaussianProcessClassifier,
+    GaussianProcessRegressor,
+    KernelRidge,
+    KernelRidgeCV,
+    SparseGaussianProcessRegressor,
+)
 from mercer.gram import iterative, shifted
 from mercer.kernels import (
     RBF,
+    Definiteness,
     FromFunction,
     Linear,
     Matern,
     NegativeDistance,
     SetPower,
+    Sigmoid,
     Spectrum,
     ThinPlate,
+    VectorKernel,
     White,
     from_sklearn,
 )
@@ -90,6 +99,21 @@ def test_optimised_evidence_is_at_least_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(with_noise**2 - without**2, 0.1, atol=1e-12)
 
 
+def test_the_search_takes_the_path_of_length_scales() -> None:
+    paths: list[list[Any]] = [[], []]
+    kernels = 1.0 * RBF(0.5), sk.ConstantKernel(1.0) * sk.RBF(1.0)
+    for path, kernel in zip(paths, kernels, strict=True):
+
+        def density(theta: Any, path: list[Any] = path) -> Any:
+            path.append(theta)
+            return 0.0, np.zeros(2)
+
+        GaussianProcessRegressor(kernel, alpha=0.1, log_prior=density).fit(X, y)
+    for (gamma, scale), (constant, length) in zip(paths[0][:6], paths[1][:6], strict=True):
+        assert gamma == pytest.approx(-2.0 * length - np.log(2.0), abs=1e-6)
+        assert scale == pytest.approx(constant, abs=1e-6)
+
+
 def slopes(model: Any, theta: Any, value: Any) -> Any:
     step = 1e-5
     return [
@@ -119,6 +143,7 @@ def test_gradients_of_both_objectives(objective: str, basis: Any) -> None:
 COVARIANCES = [e for e in catalogue() if not e.kernel.pairwise and e.kernel.definiteness.order == 0]
 
 
+@pytest.mark.spec("CS-6.42")
 @pytest.mark.parametrize("example", COVARIANCES, ids=str)
 def test_evidence_gradients_of_the_whole_catalogue(example: Any) -> None:
     objects = sample(example.objects, 6, np.random.default_rng(0))
@@ -210,9 +235,13 @@ def test_partial_fit_appends_samples(basis: Any) -> None:
     model.partial_fit(X[20:25], y[20:25]).partial_fit(X[25:], y[25:])
     a, b = (m.predict(NEW, return_std=True) for m in (model, whole))
     np.testing.assert_allclose(a, b, atol=1e-8)
+    with pytest.raises(ValueError, match="fitted on targets"):
+        model.partial_fit(NEW, np.zeros((7, 2)))
     assert model.log_marginal_likelihood_value_ == pytest.approx(
         whole.log_marginal_likelihood_value_
     )
+    assert model.certificate_.primal == pytest.approx(whole.certificate_.primal)
+    assert model.certificate_.relative_gap < 1e-9
     fresh = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).partial_fit(X, y)
     assert fresh.predict(NEW).shape == (7,)
 
@@ -275,15 +304,51 @@ def test_a_prior_on_hyper_parameters_pulls_them() -> None:
     assert abs(model.theta_[0] - 1.0) < abs(free.theta_[0] - 1.0)
 
 
-def test_parameters_without_derivatives_stay_and_are_named() -> None:
-    def f(A: Any, B: Any) -> Any:
-        return A @ B.T + 1.0
+class Bump(VectorKernel):
+    """exp(-|x - z|^2 / width), without derivatives."""
 
-    model = GaussianProcessRegressor(0.5 * FromFunction(f), alpha=0.1).fit(X, y)
-    assert np.isfinite(model.predict(NEW)).all()
+    definiteness = Definiteness.POSITIVE_DEFINITE
+
+    def __init__(self, width: float = 1.0) -> None:
+        self.width = width
+
+    def compile(self, builder: Any) -> None:
+        builder.leaf("sqdist")
+        builder.affine(-1.0 / self.width, 0.0)
+        builder.exp()
+
+
+def test_parameters_without_derivatives_stay_and_are_named() -> None:
+    with pytest.warns(UserWarning, match=r"kernel__width of .* stay as they are: .* derivatives"):
+        model = GaussianProcessRegressor(0.5 * Bump(2.0), alpha=0.1).fit(X, y)
+    assert model.fixed_parameters_ == ["kernel__width"]
+    assert model.parameter_names_ == ["scale"]
+    assert model.kernel_.kernel.width == 2.0
+    same = GaussianProcessRegressor(model.kernel_.scale * RBF(0.5), alpha=0.1, optimizer=None)
+    np.testing.assert_allclose(model.predict(NEW), same.fit(X, y).predict(NEW), atol=1e-9)
     fixed = GaussianProcessRegressor(RBF(0.4), alpha=0.1, bounds="fixed").fit(X, y)
     assert fixed.theta_.shape == (0,)
     assert fixed.certificate_.status == "optimal"
+
+
+def test_kernels_that_may_be_indefinite_are_not_called_proved() -> None:
+    def f(A: Any, B: Any) -> Any:
+        return np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+    labels = y > 0
+    models = [
+        GaussianProcessRegressor(FromFunction(f), alpha=0.1, optimizer=None).fit(X, y),
+        SparseGaussianProcessRegressor(FromFunction(f), 5, optimizer=None).fit(X, y),
+        GaussianProcessClassifier(FromFunction(f), optimizer=None).fit(X, labels),
+    ]
+    for model in models:
+        assert model.certificate_.assumes == "psd"
+    indefinite = Sigmoid(0.1, -0.01)
+    proof = GaussianProcessClassifier(indefinite, optimizer=None).fit(X, labels).certificate_
+    assert (proof.status, proof.convexity) == ("stationary", "refuted")
+    assert np.isnan(proof.gap)
+    with pytest.raises(ValueError, match="indefinite"):
+        SparseGaussianProcessRegressor(indefinite, 5).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -301,6 +366,7 @@ def test_parameters_without_derivatives_stay_and_are_named() -> None:
         (GaussianProcessRegressor(RBF(0.4), solver="cg", alpha=0.0), "positive noise"),
         (GaussianProcessRegressor(sk.RBF(), noise=0.1), "WhiteKernel"),
         (GaussianProcessRegressor(NegativeDistance()), 'basis="constant"'),
+        (GaussianProcessRegressor(RBF(0.4), log_prior=3), "log_prior must be"),
     ],
 )
 def test_refused_parameters(model: Any, message: str) -> None:

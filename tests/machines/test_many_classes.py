@@ -16,8 +16,9 @@ import mercer
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
 from mercer.machines import class_pairs, prediction
-from mercer.machines.multiclass import one_score_per_class, pair_position, pairs, votes
-from mercer.solvers import Certificate
+from mercer.machines.multiclass import one_score_per_class, pairs, votes
+from mercer.solvers import Certificate, ladder
+from mercer.solvers.class_pairs import pair_position
 
 
 def blobs(k=24, n=240, columns=2, seed=0, spread=0.8):
@@ -230,8 +231,8 @@ def test_pairs_are_polished_as_single_problems_are(kernel):
 
 def test_time_that_is_over_ends_the_problems_one_by_one(monkeypatch):
     clock = iter(range(0, 10**6, 100))
-    monkeypatch.setattr(class_pairs, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(class_pairs, "_alone", None)
+    monkeypatch.setattr(ladder, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(ladder, "solve", None)
     random = np.random.default_rng(0)
     X, y = random.normal(size=(240, 4)) * 2.0**20, np.arange(240) % 20
     with pytest.warns(ConvergenceWarning):

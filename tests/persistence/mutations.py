@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.objects.compression import inflated
 from mercer.persistence import DamagedFileError
 from mercer.persistence.model_files import read
 
@@ -66,8 +67,12 @@ def _bytes(content: bytes, rng: np.random.Generator) -> bytes:
 def _document(content: bytes, rng: np.random.Generator) -> bytes:
     """Replace a part of the document by something else, or by another part."""
     head, payload = _opened(content)
-    end = 8 + int.from_bytes(payload[:8], "little")
-    document = json.loads(payload[8:end])
+    start = 8 if head.endswith((b"1", b"2")) else 16
+    end = start + int.from_bytes(payload[:8], "little")
+    text = payload[start:end]
+    if start == 16 and int.from_bytes(payload[8:16], "little") != len(text):
+        text = inflated(text)
+    document = json.loads(text)
     places: list[tuple[Any, Any]] = []
     _collect(document, places)
     owner, key = places[int(rng.integers(len(places)))]
@@ -77,7 +82,8 @@ def _document(content: bytes, rng: np.random.Generator) -> bytes:
         other, where = places[int(rng.integers(len(places)))]
         owner[key] = json.loads(json.dumps(other[where]))
     text = json.dumps(document).encode()
-    return _sealed(head, len(text).to_bytes(8, "little") + text + payload[end:])
+    length = len(text).to_bytes(8, "little")
+    return _sealed(head, length * (start // 8) + text + payload[end:])
 
 
 def _collect(part: Any, places: list[tuple[Any, Any]]) -> None:

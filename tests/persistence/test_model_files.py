@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn.svm
@@ -45,6 +46,7 @@ from mercer.kernels import (
 )
 from mercer.persistence import DamagedFileError
 from mercer.persistence.classes import estimator_classes
+from mercer.persistence.container import FORMAT, MAGIC
 from tests.persistence.mutations import survives
 
 OLD = Path(__file__).parent / "files"
@@ -163,6 +165,48 @@ def test_every_estimator_of_the_door_is_enumerated():
     assert estimators <= set(estimator_classes())
 
 
+@pytest.mark.parametrize("name", sorted(estimator_classes()))
+def test_models_of_documents_hold_no_texts(name, tmp_path):
+    if name in ("KernelCenterer", "RandomFourierFeatures", "RegularizedPrincipalManifold"):
+        return  # which take matrices and rows of numbers only
+    kind = estimator_classes()[name]
+    if "kernel" not in kind().get_params():
+        return
+    model = kind(kernel=TfIdf())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if is_classifier(model) or hasattr(model, "fit_predict"):
+            model.fit(TEXTS, np.arange(40) % 2)
+        else:
+            model.fit(TEXTS, T)
+    mercer.save(model, tmp_path / "model")
+    for content in (pickle.dumps(model), (tmp_path / "model").read_bytes()):
+        assert not any(text.encode() in content for text in TEXTS)
+    for question in questions(model):
+        found, expected = (
+            getattr(m, question)(TEXTS) for m in (mercer.load(tmp_path / "model"), model)
+        )
+        np.testing.assert_array_equal(*(sp.csr_matrix(a).toarray() for a in (found, expected)))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, lambda columns: FRAME.to_numpy()])
+def test_texts_of_a_table_are_kept_where_another_kernel_reads_them(library):
+    frame = library({name: FRAME[name].tolist() for name in FRAME})
+    numbers, words = RBF(1.0).on_columns([0]), TfIdf(stemmer=str.upper).on_columns([2])
+    model = SVC(kernel=numbers + words).fit(frame, Y)
+    assert not any(text.encode() in pickle.dumps(model) for text in TEXTS)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(frame), model.decision_function(frame))
+    np.testing.assert_allclose(
+        SVC(kernel="precomputed").fit((numbers + words).bind(frame)(frame), Y).dual_coef_,
+        model.dual_coef_,
+        atol=1e-6,
+    )
+    assert model.certify(frame, Y).status == "optimal"
+    letters = SVC(kernel=words + Spectrum(2).on_columns([2])).fit(frame, Y)
+    assert any(text.encode() in pickle.dumps(letters) for text in TEXTS)
+
+
 def test_processes_with_kernels_of_both_libraries_are_saved(tmp_path):
     for kernel in (RBF(0.3) + Linear(), ConstantKernel(2.0) * RationalQuadratic() + WhiteKernel()):
         model = mercer.GaussianProcessRegressor(kernel, optimizer=None).fit(X, T)
@@ -193,13 +237,23 @@ def test_equal_arrays_are_stored_once(tmp_path):
 
 
 Z = rng.normal(size=(900, 12))
+FEW, PLACE = Z[:50, :4], np.arange(900)
 CLASS = Z[:, 0] + Z[:, 1] ** 2 > 1.0
 PEERS = {
     "two classes": lambda library: library.SVC().fit(Z, CLASS),
-    "twenty classes": lambda library: library.SVC().fit(Z, np.arange(900) % 20),
+    "twenty classes": lambda library: library.SVC().fit(Z, PLACE % 20),
     "regression": lambda library: library.SVR().fit(Z, Z[:, 0] + rng.normal(size=900)),
     "one class": lambda library: library.OneClassSVM(nu=0.3).fit(Z),
     "sparse": lambda library: library.SVC().fit(sp.csr_matrix(np.maximum(Z, 0.0)), CLASS),
+    "four rows": lambda library: library.SVC().fit(Z[:4, :1], [0, 1, 0, 1]),
+    "few rows": lambda library: library.SVC().fit(FEW, FEW[:, 0] > 0.0),
+    "few rows, names": lambda library: library.SVC().fit(
+        FEW, np.array(["no", "yes"])[PLACE[:50] % 2]
+    ),
+    "few rows, one class": lambda library: library.OneClassSVM().fit(FEW),
+    "few rows, regression": lambda library: library.SVR().fit(FEW, FEW[:, 0]),
+    "few rows, tube": lambda library: library.NuSVR().fit(FEW, FEW[:, 0]),
+    "two hundred classes": lambda library: library.SVC().fit(Z[:, :10], PLACE % 200),
 }
 
 
@@ -270,8 +324,8 @@ def test_what_a_file_cannot_hold_is_refused_by_name(model, message, tmp_path):
         (lambda content: content[:60], "damaged or truncated"),
         (lambda content: content[:-9] + b"x" + content[-8:], "damaged or truncated"),
         (
-            lambda content: content.replace(b"model 2\n", b"model 3\n", 1),
-            r"newer version .*\(format 3",
+            lambda content: content.replace(b"model 3\n", b"model 4\n", 1),
+            r"newer version .*\(format 4",
         ),
     ],
 )
@@ -294,10 +348,11 @@ def test_forged_files_are_refused_and_run_nothing(tmp_path):
 def test_files_of_earlier_versions_stay_readable(path):
     name = path.stem.split("-", 1)[1].replace("_", " ")
     expected = np.load(path.with_suffix(".npy"))
-    np.testing.assert_allclose(
-        mercer.load(path).decision_function(INPUTS.get(name, X)), expected, rtol=1e-6, atol=1e-9
-    )
+    model = mercer.load(path)
+    values = getattr(model, "decision_function", model.predict)(INPUTS.get(name, X))
+    np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-9)
 
 
-def test_there_are_files_of_this_version():
-    assert list(OLD.glob(f"{mercer.__version__}-*.mercer"))
+def test_there_are_files_of_every_format():
+    formats = {path.read_bytes().partition(b"\n")[0] for path in OLD.glob("*.mercer")}
+    assert formats == {MAGIC + str(number).encode() for number in range(1, FORMAT + 1)}

@@ -1,4 +1,4 @@
-"""What a kernel claims, asked of the kernel: objects, definiteness, derivatives, spectrum."""
+"""Properties of a kernel as it states them: objects, definiteness, derivatives, spectrum."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tests.catalogue import catalogue, sample
 
 from .portraits import Matrix, Plane, Portrait
 
-REFUSED = re.compile(r"^Refuse (.+?);? see ")
+REJECTED = re.compile(r"^Reject (.+?);? see ")
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,15 @@ def operator(kernel: Any) -> tuple[str, str] | None:
 
 
 def domain(kernel: Any) -> str:
-    """Return the objects that a kernel takes, and those among them that it refuses."""
+    """Return the objects that a kernel takes, and those among them that it rejects."""
     words = kernel.domain
     if kernel.accepts_sparse and "sparse" not in words:
         words += ", sparse rows among them"
     own = type(kernel).check_domain
     if own is not mk.Kernel.check_domain:
-        refused = REFUSED.match(" ".join((own.__doc__ or "").split()))
-        if refused:
-            words += f". Refused are {refused[1]}"
+        rejected = REJECTED.match(" ".join((own.__doc__ or "").split()))
+        if rejected:
+            words += f". Raises ValueError for {rejected[1]}"
     return words
 
 

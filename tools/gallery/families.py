@@ -36,16 +36,16 @@ FAMILIES = [
     ),
     Family(
         "Functions of the distance",
-        "Nothing changes when all vectors are moved. How fast the spectrum falls off says how "
-        "smooth the functions of a machine are.",
+        "Translation-invariant kernels: adding a constant to all vectors changes nothing. The "
+        "faster the spectrum decays, the smoother are the functions of a machine.",
         "RBF Laplacian Exponential Matern RationalQuadratic DampedOscillator InverseMultiquadric "
         "BSpline RadialBSpline DistanceKernel FromSpectrum",
     ),
     Family(
         "Conditionally positive definite kernels",
-        "They grow with the distance and are positive on coefficients that sum to zero (or that "
-        "also leave linear functions alone). Machines with a bias take those of order 1 as they "
-        "are.",
+        "Their quadratic form is positive for coefficients that sum to zero (order 1), or that are "
+        "also orthogonal to linear functions (order 2). Machines with a bias accept kernels of "
+        "order 1 directly.",
         "Multiquadric NegativeDistance LogDistance ThinPlate Projected",
     ),
     Family(
@@ -55,29 +55,29 @@ FAMILIES = [
     ),
     Family(
         "Histograms and single columns",
-        "The columns are looked at one by one, and the results added up or multiplied.",
+        "Kernels on single columns, added up or multiplied.",
         "HistogramIntersection ChiSquare AdditiveChiSquare Spline ANOVA",
     ),
     Family(
         "Strings and sequences",
         "Sequences of letters, words or any tokens, of any lengths. Long sequences have large "
-        "values: `normalize` takes the lengths out.",
+        "values; `normalize` removes the effect of the length.",
         "Spectrum BlendedSpectrum Substring Subsequence Mismatch WeightedDegree PairHMM Grammar",
     ),
     Family(
-        "Sequences seen by a model",
+        "Kernels from generative models",
         "A generative model turns sequences into vectors, which are then compared.",
         "Fisher Marginalized",
     ),
     Family("Time series", "Lists of numbers or vectors, in time.", "Delayed GlobalAlignment"),
     Family(
         "Documents, sets and logic",
-        "What two collections have in common.",
+        "Kernels that compare the common elements of two collections.",
         "TfIdf SetIntersection Jaccard SetPower Multiset Boolean",
     ),
     Family(
         "Graphs, parts and finite sets",
-        "Objects that are known by their neighbours, by their parts, or by name only.",
+        "Objects described by their neighbours, their parts, or only by their name.",
         "Diffusion Convolution Categorical FiniteMatrix",
     ),
     Family(
@@ -89,7 +89,7 @@ FAMILIES = [
     ),
     Family(
         "Your own",
-        "A function, a map, samples or a matrix of yours as a kernel.",
+        "A kernel from a function, a feature map, samples or a matrix.",
         "FromFunction FromFeatureMap Covariance Precomputed",
     ),
 ]
@@ -103,7 +103,7 @@ ADVICE = [
         "Matern FromSpectrum",
         "the spectrum is the filter",
     ),
-    ("few columns, no idea of a width", "NegativeDistance ThinPlate Spline", "they have none"),
+    ("few columns, width unknown", "NegativeDistance ThinPlate Spline", "they have no width"),
     (
         "a map, a surface, scattered points",
         "ThinPlate Multiquadric Matern",

@@ -19,17 +19,18 @@ PICTURES = ROOT / "docs" / "pictures" / "kernels"
 OPENING = """\
 # Kernels
 
-Every kernel of `mercer.kernels`: its formula, a picture, what is known about it, when to use it and
-an example. The page is made by `make gallery` from the classes: what it says stands in their
-docstrings, or is asked of them. Change those, not this page.
+Every kernel of `mercer.kernels`: its formula, a picture, its properties, when to use it and an
+example. `make gallery` generates this page: the text comes from the docstrings, and the property
+tables are computed. Edit the docstrings, not this page.
 
-In the pictures of kernels on vectors the left half shows k(x, z) over x. The right half shows the
-spectrum: how much of each frequency the kernel lets pass into the functions of a machine. Where the
-kernel is no function of x - z, its eigenvalues take that place. Kernels on other objects are shown
-as their matrix on a few of them, with its eigenvalues. A cross marks the size of a negative one.
+Pictures of kernels on vectors show k(x, z) as a function of x on the left and the kernel's Fourier
+transform on the right: how strongly each frequency can appear in a fitted function. If k(x, z) is
+not a function of x - z, the right side shows the eigenvalues of a kernel matrix instead. Kernels on
+other objects are shown as their matrix on a few objects, with its eigenvalues; a cross marks the
+absolute value of a negative eigenvalue.
 
-[kernel-matrices.md](kernel-matrices.md) says how values are computed, `mercer.inspection` asks a
-kernel about itself, and `mercer.selection.suggest` tries kernels on your data."""
+[Kernel matrices](kernel-matrices.md) explains how values are computed. `mercer.inspection` tests
+properties of a kernel, and `mercer.selection.suggest` compares kernels on your data."""
 
 
 def page() -> str:
@@ -50,7 +51,7 @@ def page() -> str:
 
 
 def same_kernels(drawn: dict[str, Portrait], classes: dict[str, Any]) -> None:
-    """Refuse kernels without a family or a portrait, and the other way round."""
+    """Reject kernels without a family or a portrait, and the other way round."""
     placed = {name for family in FAMILIES for name in family.names.split()}
     for names, where in ((placed, "families"), (set(drawn), "portraits")):
         odd = sorted(names ^ set(classes))
@@ -159,7 +160,7 @@ def definiteness(name: str, portrait: Portrait) -> str:
 
 
 def missing(name: str, text: Description) -> None:
-    """Refuse a class that does not say what the page has to say."""
+    """Reject a class that does not say what the page has to say."""
     for part, found in (("formula", text.formula), ("use", text.use), ("example", text.code)):
         if not found:
             raise SystemExit(

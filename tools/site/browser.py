@@ -3,8 +3,8 @@
 Usage: python -m tools.site.browser docs/_build/html
 
 Pages are opened from ``file://`` with the network switched off, in a wide window and a narrow one.
-Reported are errors in the console, scripts and pictures that do not load, internal links that lead
-nowhere and pages that cannot be reached from the first one. The search is asked for a few words.
+The test searches for a few words and reports errors in the console, scripts and pictures that do
+not load, internal links that lead nowhere and pages that cannot be reached from the first one.
 The browser is driven over the Chrome DevTools protocol, so nothing but Debian's ``chromium`` and
 the package ``websockets`` is needed.
 """
@@ -27,6 +27,7 @@ QUESTIONS = {
     "SVC": "api/mercer.SVC",
     "Subsequence": "Subsequence",
 }
+PATIENCE = 600  # seconds to wait for an answer of the browser, on a machine with other work
 LINKS = """
 JSON.stringify([...document.querySelectorAll('a[href]')].map(a => a.href)
     .filter(href => href.startsWith('file:')))"""
@@ -56,7 +57,7 @@ class Tab:
         number = self.number
         await self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
-            message = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            message = json.loads(await asyncio.wait_for(self.socket.recv(), PATIENCE))
             if message.get("id") == number:
                 if "error" in message:
                     raise RuntimeError(f"{method}: {message['error']}")

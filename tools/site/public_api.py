@@ -21,6 +21,7 @@ ROOMS = (
     "mercer.inspection",
     "mercer.hypotheses",
     "mercer.capacity",
+    "mercer.capacity.rates",
     "mercer.geometry",
     "mercer.geometry.hyperplanes",
     "mercer.plots",

@@ -1,6 +1,6 @@
 """Bounds on the error of a machine, with the conditions under which they hold."""
 
-from . import entropy
+from . import entropy, rates
 from .bayes import (
     gaussian_posterior,
     log_marginal_likelihood,
@@ -23,18 +23,18 @@ from .covering import (
     packing_number,
 )
 from .covers import (
+    LossInducedCover,
+    OffsetClass,
+    ParametricClass,
+    SumClass,
     convert_cover,
     cover_from_fat,
     cover_from_pseudodim,
     cover_lower_bound_from_fat_l,
     fat_cover,
     fat_p_from_fat_l,
-    loss_induced_cover,
-    offset_cover,
-    parametric_cover,
     polynomial_lipschitz,
     sauer_cover,
-    sum_cover,
 )
 from .dimensions import (
     radon_unrealisable_labelling,
@@ -66,7 +66,7 @@ from .finite_learners import (
     no_free_lunch,
     symmetrisation_demo,
 )
-from .growth import Entropies, entropies, growth_function, sauer
+from .growth import annealed_entropy, growth_function, sauer, vc_entropy
 from .kernel_shattering import shatter_with_margin, worst_margin
 from .loo_exact import LeaveOneOut, leave_one_out
 from .loo_formulas import loo_estimates
@@ -86,17 +86,19 @@ from .margin import (
 from .norms import lp_norm, measure_norm, sample_norm
 from .percentiles import (
     best_percentile,
+    hinge_mistake_bound,
     margin_distribution,
     margin_rate,
     n_margin_errors,
     percentile_bound,
 )
+from .rates import rate_T
 from .regression import (
     regression_bound,
     regression_slacks,
     sse_bound,
 )
-from .report import GeneralizationReport, Statement, generalization_report
+from .report import GeneralizationReport, generalization_report
 from .risk import (
     Estimate,
     cross_validation_estimate,
@@ -124,19 +126,20 @@ from .srm import (
     srm_penalty,
     structure,
 )
+from .statements import Statement
 from .target_margin import best_target_margin
 from .uniform import (
-    TEMPLATES,
-    UniformTemplate,
+    UNIFORM_BOUNDS,
+    UniformBound,
     deviation_probability,
-    uniform_bound,
+    overall_bound,
 )
 from .vc import vc_bound, vc_confidence, vc_lower_bound
 
 __all__ = [
     "LUCKINESS",
     "SRM",
-    "TEMPLATES",
+    "UNIFORM_BOUNDS",
     "BayesFinite",
     "Bound",
     "Choice",
@@ -144,16 +147,20 @@ __all__ = [
     "CompressionScheme",
     "Condition",
     "CoveringNumber",
-    "Entropies",
     "Estimate",
     "FiniteClassLearner",
     "GeneralizationReport",
     "LeaveOneOut",
+    "LossInducedCover",
     "Luckiness",
+    "OffsetClass",
+    "ParametricClass",
     "Shattering",
     "SlackEmbedding",
     "Statement",
-    "UniformTemplate",
+    "SumClass",
+    "UniformBound",
+    "annealed_entropy",
     "balanced_dichotomy",
     "best_bound",
     "best_percentile",
@@ -174,7 +181,6 @@ __all__ = [
     "dichotomies",
     "effective_vc_dimension",
     "empirical_risk",
-    "entropies",
     "fat_cover",
     "fat_dimension",
     "fat_margin_bound",
@@ -185,6 +191,7 @@ __all__ = [
     "greedy_maximal_system",
     "growth_function",
     "hard_margin_bound",
+    "hinge_mistake_bound",
     "hoeffding_interval",
     "hoeffding_tail",
     "hyperplanes_shatter",
@@ -196,7 +203,6 @@ __all__ = [
     "log_marginal_likelihood",
     "loo_bound",
     "loo_estimates",
-    "loss_induced_cover",
     "lp_norm",
     "luckiest",
     "map_weights",
@@ -206,14 +212,15 @@ __all__ = [
     "measure_norm",
     "n_margin_errors",
     "no_free_lunch",
-    "offset_cover",
     "optimal_compression_prior",
+    "overall_bound",
     "pac_bayes_bound",
     "packing_number",
-    "parametric_cover",
     "percentile_bound",
     "polynomial_lipschitz",
     "radon_unrealisable_labelling",
+    "rate_T",
+    "rates",
     "realise_labelling",
     "rectangle_unrealisable_labelling",
     "regression_bound",
@@ -231,16 +238,15 @@ __all__ = [
     "sse_bound",
     "stratified",
     "structure",
-    "sum_cover",
     "symmetrisation_demo",
     "test_set_bound",
-    "uniform_bound",
     "vc_bound",
     "vc_confidence",
     "vc_dim_margin",
     "vc_dimension",
     "vc_dimension_of_combinations",
     "vc_dimension_of_union",
+    "vc_entropy",
     "vc_lower_bound",
     "worst_margin",
 ]

@@ -1,4 +1,4 @@
-"""What a bound is: a number, the probability with which it may fail, and its conditions.
+"""Bounds: a number, the probability with which it may fail, and its conditions.
 
 A function that computes a bound is written as a formula: it takes keywords of the common
 vocabulary, and returns ``state(terms, *conditions)``. The decorator `bound` checks the arguments
@@ -53,9 +53,9 @@ class Bound:
     terms : dict of str to float
         Contributions to the value, by name; they sum to it unless the formula takes a root.
     conditions : tuple of Condition
-        What the theorem requires, with the state of each requirement.
+        Conditions of the theorem, with the state of each.
     quantity : str
-        What is bounded, e.g. "error" or "ln covering number".
+        The bounded quantity, e.g. "error" or "ln covering number".
     side : {"upper", "lower"}
         From which side.
     name : str
@@ -63,7 +63,7 @@ class Bound:
     inputs : dict
         Arguments of that function.
     reference : str
-        Where the theorem stands.
+        Reference of the theorem.
     relative : bool
         True when the theorem leaves a constant unspecified: the value then ranks models but is no
         guarantee.
@@ -118,8 +118,13 @@ class Bound:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What cannot be known from the samples and has to be true all the same."""
+        """Conditions that the samples cannot decide and the theorem assumes."""
         return tuple(c.what for c in self.conditions if c.state == "unknown")
+
+    @property
+    def data_dependent(self) -> bool:
+        """Whether it reads a margin, slacks, support vectors or the like beside training errors."""
+        return any(self.inputs.get(name) is not None for name in vocabulary.MEASURED)
 
     @property
     def vacuous(self) -> bool:
@@ -138,7 +143,7 @@ class Bound:
     def at(self, **changes: Any) -> Bound:
         """Return the bound of the same formula with other inputs.
 
-        What was decided or added by a caller holds for it as well.
+        Conditions that a caller decided or added are kept.
         """
         return self._formula(**changes).knowing(*self._known)
 
@@ -210,8 +215,8 @@ class Bound:
         Notes
         -----
         Doubling, then bisection, on "the value is small enough and no condition is violated".
-        This gives the smallest such number for bounds that decrease once their conditions hold,
-        as all bounds of this package do.
+        Bounds with a logarithm of the number of samples rise before they fall, so a power of two
+        counts as the end of the search only if the next three pass as well.
         """
         self._needs_samples()
         if self.side == "lower":
@@ -230,12 +235,18 @@ class Bound:
             small = there.value < target if value is None else there.value <= target
             return small and not there.violated
 
-        high = 1
-        while not reached(high):
-            high *= 2
-            if high > limit:
-                raise ValueError(f"{self.name} does not reach {target:g} with {limit:g} samples.")
-        low = high // 2
+        power = passed = 1
+        while True:
+            if not reached(power):
+                passed = 2 * power
+                if passed > limit:
+                    raise ValueError(
+                        f"{self.name} does not reach {target:g} with {limit:g} samples."
+                    )
+            elif power >= 8 * passed:
+                break
+            power *= 2
+        low, high = passed // 2, passed
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if reached(middle) else (middle, high)
@@ -252,6 +263,7 @@ class Bound:
             "vacuous": self.vacuous,
             "certified": self.certified,
             "relative": self.relative,
+            "data_dependent": self.data_dependent,
             "terms": {name: float(value) for name, value in self.terms.items()},
             "dominant": self.dominant,
             "conditions": [dataclasses.asdict(c) for c in self.conditions],
@@ -336,7 +348,7 @@ def bound(
     quantity : str
         What is bounded.
     reference : str
-        Where the theorem stands; a formula with variants states its own.
+        Reference of the theorem; a formula with variants states its own.
     **defaults
         Other fields of `Bound`, such as ``side="lower"``, ``trivial=None`` or ``relative=True``.
 
@@ -405,5 +417,5 @@ def _short(value: Any) -> str:
         array = np.asarray(value)
         return f"<array of {array.size}>" if array.size > 6 else str(array.tolist())
     if callable(value):
-        return getattr(value, "__name__", "<function>")
+        return getattr(value, "__name__", type(value).__name__)
     return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .bound import Bound
+from .statements import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,12 +38,12 @@ class Comparison:
 
     @property
     def best(self) -> Bound | None:
-        """The smallest certified bound that is not vacuous.
+        """The smallest certified upper bound that is not vacuous.
 
         It may only be quoted with its own `delta` if it was chosen before the data were seen;
         `best_bound` shares the confidence among the candidates.
         """
-        useful = (b for b in self.bounds if b.certified and not b.vacuous)
+        useful = (b for b in self.bounds if b.side == "upper" and b.certified and not b.vacuous)
         return next(useful, None)
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -86,13 +87,7 @@ class Comparison:
         return ax
 
     def __str__(self) -> str:
-        table = [HEADINGS, *self.rows()]
-        widths = [max(len(row[j]) for row in table) for j in range(len(HEADINGS))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in table
-        ]
-        return "\n".join(lines)
+        return "\n".join(aligned([HEADINGS, *self.rows()]))
 
 
 def compare(*bounds: Bound) -> Comparison:

@@ -1,4 +1,4 @@
-"""What a theorem requires, and whether it holds."""
+"""Conditions of a theorem, and whether they hold."""
 
 from __future__ import annotations
 

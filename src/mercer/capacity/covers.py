@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from .bound import Bound, Condition, bound, state
 from .growth import sauer
 
 __all__ = [
+    "LossInducedCover",
+    "OffsetClass",
+    "ParametricClass",
+    "SumClass",
     "convert_cover",
     "cover_from_fat",
     "cover_from_pseudodim",
     "cover_lower_bound_from_fat_l",
     "fat_cover",
     "fat_p_from_fat_l",
-    "loss_induced_cover",
-    "offset_cover",
-    "parametric_cover",
     "polynomial_lipschitz",
     "sauer_cover",
-    "sum_cover",
 ]
 
 Cover = Callable[[float, int], float]
@@ -76,10 +77,9 @@ def fat_cover(fat: Callable[[float], float], low: float = 0.0, high: float = 1.0
     return lambda eps, n_points: cover_from_fat(eps, n_points, float(fat(eps / 4)), low, high).value
 
 
-def loss_induced_cover(
-    ln_n: Cover, lipschitz: float = 1.0, jump: float = 0.0, metric: str = "linf"
-) -> Cover:
-    """Return the cover of the losses of a class from the cover of the class.
+@dataclass(frozen=True)
+class LossInducedCover:
+    """The cover of the losses of a class, from the cover of the class.
 
     Parameters
     ----------
@@ -88,34 +88,37 @@ def loss_induced_cover(
     lipschitz : float
         C with c(a) - c(b) <= max(C |a - b|, jump).
     jump : float, default=0
-        Size of the discontinuities of the loss. The result refuses scales below it: the proof
+        Size of the discontinuities of the loss. Raises ValueError at scales below it: the proof
         needs the scale of the losses, not of the functions, to be at least `jump`.
     metric : {"linf", "l1"}, default="linf"
         The metric of `ln_n`: for "l1", not normalised, the scale is eps m / C.
 
-    Returns
-    -------
-    callable
-        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
-
     Examples
     --------
-    >>> from mercer.capacity import loss_induced_cover
-    >>> loss_induced_cover(lambda eps, n: 1 / eps, lipschitz=2.0)(0.1, 50)
+    >>> from mercer.capacity import LossInducedCover
+    >>> LossInducedCover(lambda eps, n: 1 / eps, lipschitz=2.0)(0.1, 50)
     20.0
     """
-    if metric not in ("linf", "l1"):
-        raise ValueError(f"metric must be 'linf' or 'l1'; got {metric!r}.")
-    if not lipschitz > 0 or jump < 0:
-        raise ValueError("lipschitz must be positive and jump must not be negative.")
 
-    def of_losses(eps: float, n_points: int) -> float:
-        if eps < jump:
-            raise ValueError(f"the loss jumps by {jump:g}: no cover at the finer scale {eps:g}.")
-        scale = eps / lipschitz
-        return ln_n(scale * n_points if metric == "l1" else scale, n_points)
+    ln_n: Cover
+    lipschitz: float = 1.0
+    jump: float = 0.0
+    metric: str = "linf"
 
-    return of_losses
+    def __post_init__(self) -> None:
+        if self.metric not in ("linf", "l1"):
+            raise ValueError(f"metric must be 'linf' or 'l1'; got {self.metric!r}.")
+        if not self.lipschitz > 0 or self.jump < 0:
+            raise ValueError("lipschitz must be positive and jump must not be negative.")
+
+    def __call__(self, eps: float, n_points: int) -> float:
+        """Return ln N."""
+        if eps < self.jump:
+            raise ValueError(
+                f"the loss jumps by {self.jump:g}: no cover at the finer scale {eps:g}."
+            )
+        scale = eps / self.lipschitz
+        return self.ln_n(scale * n_points if self.metric == "l1" else scale, n_points)
 
 
 def polynomial_lipschitz(p: float, low: float, high: float) -> float:
@@ -185,64 +188,67 @@ def convert_cover(ln_n: Cover, source: str, target: str) -> Cover:
     return lambda eps, n_points: ln_n(eps / float(n_points) ** power, n_points)
 
 
-def sum_cover(first: Cover, second: Cover, n_shares: int = 99) -> Cover:
-    """Return the cover of sums f + g: N(tau eps, F) N((1 - tau) eps, G), with the best tau.
+@dataclass(frozen=True)
+class SumClass:
+    """The cover of sums f + g: N(tau eps, F) N((1 - tau) eps, G), with the best tau.
 
     Parameters
     ----------
-    first : callable
-        Cover of the functions f.
-    second : callable
-        Cover of the functions g.
+    first, second : callable
+        Covers of the functions f and of the functions g.
     n_shares : int, default=99
         How many values of tau are tried.
 
-    Returns
-    -------
-    callable
-        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
-
     Examples
     --------
-    >>> from mercer.capacity import offset_cover, sum_cover
-    >>> both = sum_cover(lambda eps, n: 1 / eps, offset_cover(1.0))
+    >>> from mercer.capacity import OffsetClass, SumClass
+    >>> both = SumClass(lambda eps, n: 1 / eps, OffsetClass(1.0))
     >>> round(both(0.1, 10), 3)
     15.698
     """
-    shares = [i / (n_shares + 1) for i in range(1, n_shares + 1)]
 
-    def of_sum(eps: float, n_points: int) -> float:
-        return min(first(t * eps, n_points) + second((1 - t) * eps, n_points) for t in shares)
+    first: Cover
+    second: Cover
+    n_shares: int = 99
 
-    return of_sum
+    def __call__(self, eps: float, n_points: int) -> float:
+        """Return ln N."""
+        shares = (i / (self.n_shares + 1) for i in range(1, self.n_shares + 1))
+        return min(
+            self.first(t * eps, n_points) + self.second((1 - t) * eps, n_points) for t in shares
+        )
 
 
-def offset_cover(largest: float) -> Cover:
-    """Return the cover of constant functions |b| <= largest: ceil(largest / eps) balls.
+@dataclass(frozen=True)
+class OffsetClass:
+    """The cover of constant functions |b| <= largest: ceil(largest / eps) balls.
 
     Parameters
     ----------
     largest : float
         Bound on the absolute value of the constants.
 
-    Returns
-    -------
-    callable
-        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
-
     Examples
     --------
-    >>> from mercer.capacity import offset_cover
-    >>> round(offset_cover(1.0)(0.25, 10), 4)
+    >>> from mercer.capacity import OffsetClass
+    >>> round(OffsetClass(1.0)(0.25, 10), 4)
     1.3863
     """
-    if not largest > 0:
-        raise ValueError(f"largest must be positive; got {largest!r}.")
-    return lambda eps, n_points: math.log(max(1, math.ceil(largest / eps * (1 - 1e-12))))
+
+    largest: float
+
+    def __post_init__(self) -> None:
+        if not self.largest > 0:
+            raise ValueError(f"largest must be positive; got {self.largest!r}.")
+
+    def __call__(self, eps: float, n_points: int) -> float:
+        """Return ln N."""
+        return math.log(max(1, math.ceil(self.largest / eps * (1 - 1e-12))))
 
 
-def parametric_cover(n_functions: int, radius: float) -> Cover:
-    """Return the cover q ln(1 + 2 R / eps) of a ball of radius R in a space of q functions.
+@dataclass(frozen=True)
+class ParametricClass:
+    """The cover q ln(1 + 2 R / eps) of a ball of radius R in a space of q functions.
 
     The radius is measured in the maximum norm of the functions; by comparison of volumes.
 
@@ -253,20 +259,23 @@ def parametric_cover(n_functions: int, radius: float) -> Cover:
     radius : float
         Radius R of the ball, in the maximum norm.
 
-    Returns
-    -------
-    callable
-        The cover as a function ``ln_n(eps, n_points)``, the natural logarithm of N.
-
     Examples
     --------
-    >>> from mercer.capacity import parametric_cover
-    >>> round(parametric_cover(2, radius=1.0)(0.5, 10), 4)
+    >>> from mercer.capacity import ParametricClass
+    >>> round(ParametricClass(2, radius=1.0)(0.5, 10), 4)
     3.2189
     """
-    if n_functions < 1 or not radius > 0:
-        raise ValueError("need at least one function and a positive radius.")
-    return lambda eps, n_points: n_functions * math.log1p(2 * radius / eps)
+
+    n_functions: int
+    radius: float
+
+    def __post_init__(self) -> None:
+        if self.n_functions < 1 or not self.radius > 0:
+            raise ValueError("need at least one function and a positive radius.")
+
+    def __call__(self, eps: float, n_points: int) -> float:
+        """Return ln N."""
+        return self.n_functions * math.log1p(2 * self.radius / eps)
 
 
 @bound("ln covering number", "Haussler; Smola, (7.47)", trivial=None)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
 
 from .bound import Bound, Condition, bound, state
+from .fat import fat_dimension
 
 __all__ = [
     "radon_unrealisable_labelling",
@@ -41,35 +42,42 @@ KNOWN = {
 }
 
 
-def vc_dimension(kind: str, n_features: int = 1) -> float:
-    """Return the VC dimension of a known class.
+def vc_dimension(cls: str | ArrayLike, n_features: int = 1, kind: str = "s") -> float:
+    """Return the VC dimension of a known class, or of finitely many functions by brute force.
 
     Parameters
     ----------
-    kind : str
+    cls : str or array-like of shape (n_functions, n_points)
         "thresholds" (x >= t), "intervals", "halfspaces", "homogeneous halfspaces", "linear span"
         (of `n_features` linearly independent functions), "balls", "rectangles" (parallel to the
         axes), "sines" (one parameter, infinite dimension), "nearest neighbour",
-        "gaussian expansions", "convex sets".
+        "gaussian expansions", "convex sets". Or the values of functions on all points.
     n_features : int, default=1
-        Dimension of the space, or number of functions.
+        Dimension of the space, or number of functions of the span.
+    kind : {"s", "l", "p"}, default="s"
+        For values: which sets f >= c make the dimension, with the level 0 ("s"), one common level
+        ("l") or one level per point ("p", the pseudo-dimension).
 
     Returns
     -------
     float
-        The VC dimension of a known class.
+        The dimension.
 
     Examples
     --------
     >>> from mercer.capacity import vc_dimension
     >>> vc_dimension("halfspaces", 2), vc_dimension("rectangles", 2), vc_dimension("sines")
     (3, 4, inf)
+    >>> vc_dimension([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+    2
     """
-    if kind not in KNOWN:
-        raise ValueError(f"kind must be one of {', '.join(KNOWN)}; got {kind!r}.")
+    if not isinstance(cls, str):
+        return fat_dimension(cls, kind=kind)
+    if cls not in KNOWN:
+        raise ValueError(f"cls must be one of {', '.join(KNOWN)}; got {cls!r}.")
     if n_features < 1:
         raise ValueError(f"n_features must be at least 1; got {n_features}.")
-    return KNOWN[kind](n_features)
+    return KNOWN[cls](n_features)
 
 
 def vc_dimension_of_union(first: float, second: float) -> float:

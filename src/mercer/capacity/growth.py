@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-__all__ = ["Entropies", "entropies", "growth_function", "sauer"]
+__all__ = ["annealed_entropy", "growth_function", "sauer", "vc_entropy"]
 
 
 def sauer(n_points: int, vc_dim: int, form: str = "sum", log: bool = False) -> float:
@@ -90,24 +88,25 @@ EXACT: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def growth_function(kind: str, n_points: int, n_features: int = 1) -> int:
-    """Return the growth function of a class for which it is known exactly.
+def growth_function(cls: str | ArrayLike, n_points: int | None = None, n_features: int = 1) -> int:
+    """Return the largest number of labellings of m points, where it is known exactly.
 
     Parameters
     ----------
-    kind : str
+    cls : str or array-like
         "thresholds" (x >= t), "signed thresholds", "intervals" on the line; "halfspaces",
         "homogeneous halfspaces" (without offset; Cover's count, attained by every set in general
-        position) and "convex sets" in `n_features` dimensions.
+        position) and "convex sets" in `n_features` dimensions. Or the numbers of labellings of
+        sampled sets: the largest of them, which is a lower estimate unless all sets are among them.
     n_points : int
-        Number of points.
+        Number of points m.
     n_features : int, default=1
         Dimension of the space.
 
     Returns
     -------
     int
-        The growth function of a class for which it is known exactly.
+        The growth function at m.
 
     Examples
     --------
@@ -115,41 +114,18 @@ def growth_function(kind: str, n_points: int, n_features: int = 1) -> int:
     >>> [growth_function("halfspaces", m, 2) for m in (3, 4, 5, 6)]
     [8, 14, 22, 32]
     """
-    if kind not in EXACT:
-        raise ValueError(f"kind must be one of {', '.join(EXACT)}; got {kind!r}.")
-    if n_points < 1 or n_features < 1:
+    if not isinstance(cls, str):
+        _log_counts(cls)  # checks them
+        return int(np.max(cls))
+    if cls not in EXACT:
+        raise ValueError(f"cls must be one of {', '.join(EXACT)}; got {cls!r}.")
+    if n_points is None or n_points < 1 or n_features < 1:
         raise ValueError("n_points and n_features must be at least 1.")
-    return EXACT[kind](n_points, n_features)
+    return EXACT[cls](n_points, n_features)
 
 
-@dataclass(frozen=True)
-class Entropies:
-    """The three capacities of a class on random samples, as natural logarithms.
-
-    Attributes
-    ----------
-    vc : float
-        VC entropy, E[ln N].
-    annealed : float
-        Annealed entropy, ln E[N].
-    growth : float
-        Logarithm of the growth function, ln sup N.
-
-    Examples
-    --------
-    >>> from mercer.capacity import entropies
-    >>> made = entropies([1, 100])
-    >>> round(made.vc, 3), round(made.annealed, 3), round(made.growth, 3)
-    (2.303, 3.922, 4.605)
-    """
-
-    vc: float
-    annealed: float
-    growth: float
-
-
-def entropies(counts: ArrayLike | Any) -> Entropies:
-    r"""Return VC entropy, annealed entropy and growth function from counts on sampled sets.
+def vc_entropy(counts: ArrayLike) -> float:
+    r"""Return the VC entropy E[ln N], from the numbers of labellings of sampled sets.
 
     .. math:: E[\ln N] \le \ln E[N] \le \ln \sup N
 
@@ -159,24 +135,50 @@ def entropies(counts: ArrayLike | Any) -> Entropies:
     Parameters
     ----------
     counts : array-like
-        Numbers of labellings (or covering numbers), one per sampled set, equally likely. The
-        growth function is the largest of them, a lower estimate when the sets are a sample.
+        Numbers of labellings (or covering numbers), one per sampled set, equally likely.
 
     Returns
     -------
-    Entropies
-        The three capacities.
+    float
+        The mean of their natural logarithms.
 
     Examples
     --------
-    >>> from mercer.capacity import entropies
-    >>> e = entropies([1, 100])
-    >>> round(e.vc, 3), round(e.annealed, 3), round(e.growth, 3)
-    (2.303, 3.922, 4.605)
+    >>> from mercer.capacity import annealed_entropy, vc_entropy
+    >>> round(vc_entropy([1, 100]), 3), round(annealed_entropy([1, 100]), 3)
+    (2.303, 3.922)
     """
+    return float(_log_counts(counts).mean())
+
+
+def annealed_entropy(counts: ArrayLike) -> float:
+    """Return the annealed entropy ln E[N], from the numbers of labellings of sampled sets.
+
+    It lies between `vc_entropy` and the logarithm of the growth function, and uniform bounds hold
+    with it.
+
+    Parameters
+    ----------
+    counts : array-like
+        Numbers of labellings (or covering numbers), one per sampled set, equally likely.
+
+    Returns
+    -------
+    float
+        The natural logarithm of their mean.
+
+    Examples
+    --------
+    >>> from mercer.capacity import annealed_entropy
+    >>> round(annealed_entropy([1, 100]), 3)
+    3.922
+    """
+    logs = _log_counts(counts)
+    return float(logsumexp(logs)) - math.log(len(logs))
+
+
+def _log_counts(counts: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(counts, dtype=float).ravel()
     if not values.size or not np.all(values >= 1):
         raise ValueError("counts must be a non-empty list of numbers of at least 1.")
-    logs = np.log(values)
-    annealed = float(logsumexp(logs)) - math.log(len(logs))
-    return Entropies(float(logs.mean()), annealed, float(logs.max()))
+    return np.log(values)

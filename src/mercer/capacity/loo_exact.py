@@ -1,4 +1,4 @@
-"""Exact leave-one-out error of a fitted machine, by refits of its support vectors.
+"""Leave-one-out error of a fitted machine: exact by refits of support vectors, and its bounds.
 
 Problem: for every training row i, the error e_i on row i of the machine trained without it;
 E_cv = (1/m) sum_i e_i (Learning From Data, e-Chapter 8, section 8.1.3). A row whose multiplier is 0
@@ -6,17 +6,20 @@ does not shape the solution: the solution without it is the same, and e_i is the
 the row. Only support vectors are refitted, each from the solution on all rows. Least-squares
 machines have the errors in closed form, without a refit.
 
-The refits go through the object that is given: a copy of it is fitted again, on the same Gram
-matrix and from the same solution, with weight 0 for the row. The kernel that was bound to the data,
-the constant C and the class weights are held fixed.
+The refits go through the object that is given: a copy of it is fitted behind the door (`fit_on`),
+on the same Gram matrix without the row and from the same solution. The kernel that was bound to the
+data, the constant C and the class weights are held fixed.
+
+Beside the exact error stand the bounds and estimates that need no refit (`loo_formulas`), each with
+its conditions.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -26,15 +29,49 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.objects.validation import count, take
 
+from .bound import Bound, bound, state
+from .condition import Condition
+from .loo_formulas import STABLE, estimates_of, with_conditions
+from .measured import Measured, intercept_is_determined, measure, one_column
+from .statements import (
+    ESTIMATE,
+    EXACT,
+    LEAVE_ONE_OUT,
+    UNFINISHED,
+    Statement,
+    Statements,
+    ordered,
+)
+
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
 UNCHANGED = 1e-6
 """Change of the training values, beside the largest of them, up to which a function is the same."""
 
 
+@bound("leave-one-out error", "Learning From Data, Problem 8.10")
+def essential_bound(n_essential: int, n_samples: int) -> Bound:
+    """Return the share of essential support vectors: without others nothing changes."""
+    return state({"essential support vectors": n_essential / n_samples})
+
+
+@bound("leave-one-out error", "Learning From Data, section 8.1.3")
+def exact_leave_one_out(n_errors: int, n_samples: int) -> Bound:
+    """Return the share of rows that the machine trained without them gets wrong."""
+    return state({"errors": n_errors / n_samples})
+
+
+@bound("leave-one-out squared error", "Learning From Data, section 8.1.3", trivial=None)
+def exact_squared_error(squares: float, n_samples: int) -> Bound:
+    """Return the mean squared residual of the machines trained without each row."""
+    return state({"squares": squares / n_samples})
+
+
 @dataclass(frozen=True)
-class LeaveOneOut:
-    """Leave-one-out errors of one machine; made by `leave_one_out`.
+class LeaveOneOut(Statements):
+    """Leave-one-out errors of one machine, with their bounds; made by `leave_one_out`.
+
+    ``found["span"]`` is one of the bounds by its name, ``print(found)`` the table of all.
 
     Attributes
     ----------
@@ -55,14 +92,28 @@ class LeaveOneOut:
         Time that it took.
     quantity : str
         What `error` is, "leave-one-out error" or "leave-one-out squared error".
+    statements : tuple of Statement
+        The exact error, its bounds and its estimates.
+    not_applicable : dict of str to str
+        Bounds and estimates that do not apply to this machine, with the reason.
 
     Examples
     --------
     >>> from mercer import SVC
     >>> from mercer.capacity import leave_one_out
     >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
-    >>> print(leave_one_out(SVC(kernel="linear", C=float("inf")).fit(X, y), X, y))
-    leave-one-out error 0.5 (4 rows, 3 refitted, 3 essential)
+    >>> found = leave_one_out(SVC(kernel="linear", C=float("inf")).fit(X, y), X, y)
+    >>> found.error, found.essential.tolist()
+    (0.5, [0, 1, 2])
+    >>> for statement in found.statements:
+    ...     print(f"{statement.name}: {statement.bound.value:g} ({statement.says})")
+    leave-one-out: 0.5 (exact)
+    essential support vectors: 0.75 (certified)
+    support vectors: 0.75 (certified)
+    xi-alpha: 0.75 (certified)
+    radius and margin: 5 (vacuous)
+    Jaakkola-Haussler: 0.5 (condition violated)
+    span: 0.75 (estimate)
     """
 
     rows: NDArray[np.intp]
@@ -72,7 +123,9 @@ class LeaveOneOut:
     pending: NDArray[np.intp]
     essential: NDArray[np.intp]
     seconds: float
-    quantity: str = "leave-one-out error"
+    quantity: str
+    statements: tuple[Statement, ...]
+    not_applicable: dict[str, str]
 
     @property
     def complete(self) -> bool:
@@ -108,7 +161,7 @@ class LeaveOneOut:
         ]
         if not self.complete:
             parts.append(f"{len(self.pending)} not reached in time")
-        return f"{self.quantity} {value} ({', '.join(parts)})"
+        return "\n".join([f"{self.quantity} {value} ({', '.join(parts)})", *self._lines()])
 
 
 def leave_one_out(
@@ -120,7 +173,7 @@ def leave_one_out(
     time_limit: float | None = None,
     **fit_params: Any,
 ) -> LeaveOneOut:
-    """Return the exact leave-one-out errors of a fitted machine.
+    """Return the exact leave-one-out error of a fitted machine, and all its bounds and estimates.
 
     Parameters
     ----------
@@ -128,23 +181,29 @@ def leave_one_out(
         A fitted machine of mercer, for two or more classes, for regression or for one class, ridge
         machines among them. It is not changed.
     X, y, sample_weight
-        What it was fitted on. A row is left out with its whole weight.
+        Training data of the model. A row is left out with its whole weight.
     time_limit : float, optional
-        Seconds after which no further row is refitted; the rest is reported as `pending`.
+        Seconds after which no further row is refitted; the rest is reported as `pending`. The
+        bounds need no refit and are computed in any case.
     **fit_params
         Further arguments of its ``fit``, such as `sample_epsilon`.
 
     Returns
     -------
     LeaveOneOut
-        The errors, which rows were refitted, and which support vectors are essential.
+        The errors, which rows were refitted, which support vectors are essential, and the table of
+        guarantees.
 
     Notes
     -----
+    Bounds, each with its conditions: support vectors, essential support vectors, xi-alpha,
+    Jaakkola-Haussler, radius and margin. Estimates: span, GACV. What applies to which machine is
+    said by `loo_estimates`.
+
     Rows that are not support vectors are refitted too where their removal can change the function:
     in machines with a fraction `nu` of the total weight, which every row is part of, and where the
     intercept is not determined by a free support vector. `nu` is held fixed. The only member of a
-    class counts as an error: no machine trained without it knows its label.
+    class counts as an error, because a machine trained without it cannot predict its label.
 
     Examples
     --------
@@ -157,75 +216,145 @@ def leave_one_out(
     """
     if time_limit is not None and not time_limit >= 0:
         raise ValueError(f"time_limit must be at least 0 seconds; got {time_limit!r}.")
+    return left_out(model, X, y, sample_weight, time_limit, fit_params)[0]
+
+
+def left_out(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    time_limit: float | None,
+    fit_params: Mapping[str, Any],
+) -> tuple[LeaveOneOut, Measured]:
+    """Return the errors with their bounds, and what was measured on the machine for them."""
     begin = perf_counter()
     y = None if y is None else one_column(y)
     _require_optimal(model, X, y, sample_weight, fit_params)
-    n = count(X)
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float).copy()
-    rows = np.flatnonzero(weight > 0)
-    if hasattr(model, "leave_one_out_values"):
-        return _in_closed_form(model, X, y, sample_weight, rows, begin)
-    losses, residuals = _losses(model, X, y, np.arange(n))
-    X = model._objects(X)
-    values, template, gram = _values(model, X), _held(model), Gram(model.kernel_, X)
-    scale = UNCHANGED * max(1.0, float(np.abs(values).max()))
-    refitted, pending, essential = [], [], []
-    lone = _only_members(model, y, rows)
-    for i in _to_refit(model, rows):
-        if time_limit is not None and perf_counter() - begin > time_limit:
-            pending.append(i)
-            losses[i] = np.nan
-            continue
-        refitted.append(i)
-        if i in lone:
-            losses[i] = 1.0
-            essential.append(i)
-            continue
-        machine = copy.copy(template)
-        without = weight.copy()
-        without[i] = 0.0
-        machine.fit(gram, y, sample_weight=without, **fit_params)
-        loss, residual = _losses(machine, X, y, np.array([i]))
-        losses[i] = loss[0]
-        if residuals is not None and residual is not None:
-            residuals[i] = residual[0]
-        if np.abs(_values(machine, X) - values).max() > scale:
-            essential.append(i)
-    if residuals is not None:
-        residuals[pending] = np.nan
-    counted = refitted, pending, essential
-    return _collected(rows, losses, residuals, counted, perf_counter() - begin)
-
-
-def _collected(
-    rows: NDArray[np.intp],
-    losses: NDArray[np.float64],
-    residuals: NDArray[np.float64] | None,
-    counted: tuple[list[int], list[int], list[int]],
-    seconds: float,
-) -> LeaveOneOut:
-    """Return the result from losses and residuals of all rows."""
-    return LeaveOneOut(
-        rows,
-        losses[rows],
-        None if residuals is None else residuals[rows],
-        np.array(counted[0], dtype=np.intp),
-        np.array(counted[1], dtype=np.intp),
-        np.array(counted[2], dtype=np.intp),
-        seconds,
-        "leave-one-out error" if residuals is None else "leave-one-out squared error",
+    m = measure(model, X, y, sample_weight)
+    if m.least_squares:
+        errors = _in_closed_form(model, X, y, sample_weight, m)
+    else:
+        until = math.inf if time_limit is None else begin + time_limit
+        errors = _by_refits(m, y, sample_weight, fit_params, until)
+    statements, refused = _stated(m, errors)
+    made = LeaveOneOut(
+        m.rows,
+        errors.losses[m.rows],
+        None if errors.residuals is None else errors.residuals[m.rows],
+        np.array(errors.refitted, dtype=np.intp),
+        np.array(errors.pending, dtype=np.intp),
+        np.array(errors.essential, dtype=np.intp),
+        perf_counter() - begin,
+        "leave-one-out error" if errors.residuals is None else "leave-one-out squared error",
+        statements,
+        refused,
     )
+    return made, m
 
 
-def _in_closed_form(
-    model: Any, X: Any, y: Any, sample_weight: Any, rows: NDArray[np.intp], begin: float
-) -> LeaveOneOut:
+@dataclass
+class _Errors:
+    """Losses and residuals of all rows, and which rows were refitted, not reached, essential."""
+
+    losses: NDArray[np.float64]
+    residuals: NDArray[np.float64] | None
+    refitted: list[int] = field(default_factory=list)
+    pending: list[int] = field(default_factory=list)
+    essential: list[int] = field(default_factory=list)
+    unstable: list[int] = field(default_factory=list)  # without them no free support vector is left
+
+
+def _by_refits(
+    m: Measured, y: Any, sample_weight: Any, fit_params: Mapping[str, Any], until: float
+) -> _Errors:
+    """Return the errors of machines fitted without each row that may change the function."""
+    model, X = m.model, m.model._objects(m.X)
+    found = _Errors(*_losses(model, X, y, np.arange(count(X))))
+    values, held = _values(model, X), _held(model)
+    scale = UNCHANGED * max(1.0, float(np.abs(values).max()))
+    lone = set(m.rows[m.lone].tolist())
+    tubes = fit_params.get("sample_epsilon")
+    tubes = None if tubes is None else np.asarray(tubes, dtype=np.float64)
+    data, _ = held._enter(Gram(model.kernel_, X), y, sample_weight, tubes)
+    for i in sorted({*_to_refit(model, m.rows), *lone}):
+        if perf_counter() > until:
+            found.pending.append(i)
+            found.losses[i] = np.nan
+            continue
+        found.refitted.append(i)
+        if i in lone:
+            found.losses[i] = 1.0
+            found.essential.append(i)
+            continue
+        rest = np.flatnonzero(m.rows != i)
+        machine = copy.copy(held)._fit_on(data.take(rest), data.gram.take(rest), start=model)
+        loss, residual = _losses(machine, X, y, np.array([i]))
+        found.losses[i] = loss[0]
+        if found.residuals is not None and residual is not None:
+            found.residuals[i] = residual[0]
+        if np.abs(_values(machine, X) - values).max() > scale:
+            found.essential.append(i)
+        if not intercept_is_determined(machine):
+            found.unstable.append(i)
+    if found.residuals is not None:
+        found.residuals[found.pending] = np.nan
+    return found
+
+
+TITLES = {
+    "support_vectors": "support vectors",
+    "xi_alpha": "xi-alpha",
+    "jaakkola_haussler": "Jaakkola-Haussler",
+    "radius_margin": "radius and margin",
+    "gacv": "GACV",
+    "span": "span",
+}
+
+
+def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[str, str]]:
+    """Return the exact error, its bounds and its estimates; and why others do not apply."""
+    n, total = m.n_samples, float(np.nansum(errors.losses[m.rows]))
+    name = UNFINISHED if errors.pending else "leave-one-out"
+    if m.kind == "regression":
+        exact = exact_squared_error(total, n)
+    else:
+        exact = exact_leave_one_out(int(total) + len(errors.pending), n)
+    made, refused = [Statement(name, EXACT, exact)], {}
+    reason = {
+        "regression": "it counts wrong labels, and needs a classifier",
+        "one-class": "a change of f may make any row an outlier",
+    }.get(m.kind, "all rows are" if m.least_squares else None)
+    if reason:
+        refused["essential support vectors"] = reason
+    else:
+        made.append(Statement("essential support vectors", LEAVE_ONE_OUT, _essential(m, errors)))
+    found, others = estimates_of(m)
+    if "xi_alpha" in found and m.with_intercept and not errors.pending:
+        evidence = f"all but {len(errors.unstable)} of {len(errors.refitted)}"
+        stable = Condition.that(STABLE.what, not errors.unstable, evidence)
+        found["xi_alpha"] = with_conditions(found["xi_alpha"], stable)
+    for key, value in found.items():
+        guess = key in ("span", "gacv") or (key == "jaakkola_haussler" and m.with_intercept)
+        made.append(Statement(TITLES[key], ESTIMATE if guess else LEAVE_ONE_OUT, value))
+    return ordered(made), refused | {TITLES[key]: why for key, why in others.items()}
+
+
+def _essential(m: Measured, errors: _Errors) -> Bound:
+    """Return the bound by rows that count: essential ones, and errors, which need no change."""
+    always = m.rows[errors.losses[m.rows] == 1]
+    counted = len({*errors.essential, *errors.pending, *always.tolist()})
+    made = essential_bound(counted, m.n_samples)
+    return with_conditions(made, m.determined) if errors.pending else made
+
+
+def _in_closed_form(model: Any, X: Any, y: Any, sample_weight: Any, m: Measured) -> _Errors:
     """Return the errors of a least-squares machine, all of whose rows are essential."""
     values = model.leave_one_out_values(X, y, sample_weight)
     if hasattr(model, "classes_"):
         codes = values > 0.0 if values.ndim == 1 else values.argmax(axis=1)
         losses = (model.classes_[codes.astype(np.intp)] != np.asarray(y)).astype(np.float64)
-        losses[list(_only_members(model, y, rows))] = 1.0
+        losses[m.rows[m.lone]] = 1.0
         residuals = None
     else:
         if values.ndim > 1:
@@ -235,28 +364,7 @@ def _in_closed_form(
             )
         residuals = np.asarray(y, dtype=np.float64) - values
         losses = residuals**2
-    return _collected(rows, losses, residuals, ([], [], rows.tolist()), perf_counter() - begin)
-
-
-def one_column(y: Any) -> NDArray[Any]:
-    """Return labels or targets that may have the shape of a column."""
-    y = np.asarray(y)
-    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-
-
-def intercept_is_determined(model: Any) -> bool:
-    """Return whether each problem of a machine has a free support vector, or needs none.
-
-    A free support vector lies on the edge of the margin or tube and pins the intercept; without
-    one, rows that are no support vectors may delimit the interval of optimal intercepts.
-    """
-    if not getattr(model, "fit_intercept", True):
-        return True
-    if np.size(getattr(model, "poly_coef_", ())):
-        return False
-    free = model.free_support_
-    problems: Iterable[Any] = free if isinstance(free, list) else [free]
-    return all(len(found) for found in problems)
+    return _Errors(losses, residuals, essential=m.rows.tolist())
 
 
 def _require_optimal(model: Any, X: Any, y: Any, sample_weight: Any, fit_params: Any) -> None:
@@ -276,13 +384,13 @@ def _require_optimal(model: Any, X: Any, y: Any, sample_weight: Any, fit_params:
 
 
 def _held(model: Any) -> Any:
-    """Return a copy that starts from the solution and takes its kernel, C and class weights over.
+    """Return a copy that takes kernel, C and class weights over.
 
     The copy is shallow: a fit replaces the fitted attributes and changes none of them.
     """
     held = copy.copy(model)
     names = held.get_params(deep=False)
-    fixed: dict[str, Any] = {"warm_start": True, "probability": False, "verbose": False}
+    fixed: dict[str, Any] = {"probability": False, "verbose": False}
     # The kernel is that of the Gram matrix, beside which these have no effect.
     fixed |= {"kernel": "rbf", "gamma": "scale", "degree": 3, "coef0": 0.0}
     if hasattr(model, "C_"):
@@ -297,14 +405,6 @@ def _to_refit(model: Any, rows: NDArray[np.intp]) -> list[int]:
     """Return the rows whose removal may change the function."""
     every = "nu" in model.get_params(deep=False) or not intercept_is_determined(model)
     return [int(i) for i in (rows if every else np.sort(model.support_))]
-
-
-def _only_members(model: Any, y: Any, rows: NDArray[np.intp]) -> set[int]:
-    if not hasattr(model, "classes_"):
-        return set()
-    labels = np.asarray(y)[rows]
-    _, code, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return set(rows[counts[code] == 1].tolist())
 
 
 def _values(model: Any, X: Any) -> NDArray[np.float64]:

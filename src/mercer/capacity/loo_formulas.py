@@ -4,16 +4,20 @@ With multipliers alpha_i, slacks xi_i and values f(x_i) of the machine trained o
 counts the rows that may be misclassified by the machine trained without them:
 
     support vectors     alpha_i > 0                                  a bound
-    xi-alpha            2 alpha_i R^2 + xi_i >= 1                    a bound (with an intercept too)
+    xi-alpha            2 alpha_i R^2 + xi_i >= 1                    a bound; with an intercept, for
+                                                                     one price of slack, if machines
+                                                                     without one row have free
+                                                                     support vectors
     Jaakkola-Haussler   alpha_i k(x_i, x_i) >= y_i f(x_i)            a bound without an intercept
     span                alpha_i S_i^2 >= y_i f(x_i)                  exact while the set of support
                                                                      vectors stays the same
     radius and margin   R^2 / gamma^2                                a bound for hard margins
     GACV                sum_i xi_i + sum_i t_i alpha_i k(x_i, x_i)   an estimate of the hinge loss
 
-R^2 is the largest k(x, x) - k(x, z); S_i is the distance of phi(x_i) from the affine hull of the
-other free support vectors (the linear hull where there is no intercept); t_i is 2 where
-y_i f(x_i) < -1, 1 in the margin, 0 outside it.
+The only member of a class is counted by all bounds. R^2 is the largest k(x, x) - k(x, z), without
+an intercept the largest k(x, x); S_i is the distance of phi(x_i) from the affine hull of the other
+free support vectors (the linear hull where there is no intercept); t_i is 2 where y_i f(x_i) < -1,
+1 in the margin, 0 outside it.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ Array = NDArray[np.float64]
 MOST_FREE = 5000  # free support vectors whose matrix is inverted
 JITTER = 1e-10  # of the largest k(x, x), added to a matrix that may be singular
 
+STABLE = Condition("every machine without one row has a free support vector")
 UNCHANGED_SETS = Condition(
     "the sets of free and bounded support vectors stay the same without the row"
 )
@@ -73,9 +78,12 @@ def span_squared_error(squares: float, n_samples: int) -> Bound:
 
 
 @bound("leave-one-out error", "Vapnik (1998), radius and margin")
-def radius_margin_bound(n_samples: int, radius: float, margin: float, factor: float = 1.0) -> Bound:
-    """Return factor R^2 / (m gamma^2)."""
-    return state({"margin": factor * (radius / margin) ** 2 / n_samples})
+def radius_margin_bound(
+    n_samples: int, radius: float, margin: float, factor: float = 1.0, n_lone: int = 0
+) -> Bound:
+    """Return factor R^2 / (m gamma^2), and the share of rows that are alone in their class."""
+    terms = {"margin": factor * (radius / margin) ** 2 / n_samples}
+    return state(terms | ({"lone rows": n_lone / n_samples} if n_lone else {}))
 
 
 @bound("hinge loss", "Wahba, Lin and Zhang (1999), GACV", trivial=None)
@@ -96,7 +104,7 @@ def loo_estimates(
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     kind : str, optional
         One of "support_vectors", "xi_alpha", "jaakkola_haussler", "span", "gacv",
         "radius_margin"; raises ValueError if it does not apply to this machine.
@@ -162,24 +170,26 @@ class _NotApplicableError(Exception):
 def _support_vectors(m: Measured) -> Bound:
     if m.kind not in ("binary", "multiclass"):
         raise _NotApplicableError("it counts wrong labels, and needs a classifier")
-    return with_conditions(support_vector_bound(m.n_sv, m.n_samples), m.determined)
+    counted = len(np.union1d(m.model.support_, m.rows[m.lone]))
+    return with_conditions(support_vector_bound(counted, m.n_samples), m.determined)
 
 
 def _xi_alpha(m: Measured) -> Bound:
     _require_binary(m, ("linear", "hard"))
-    r2 = float(m.diagonal.max()) - m.smallest_value()
-    alpha, slack = m.alpha[m.support], m.slack[m.support]
-    flagged = int(np.sum(2 * alpha * r2 + slack >= 1 - _tolerance(m)))
-    made = xi_alpha_bound(flagged, m.n_samples)
-    return with_conditions(made, m.determined, m.fixed_price, m.psd)
+    r2 = float(m.diagonal.max()) - (m.smallest_value() if m.with_intercept else 0.0)
+    flagged = (m.alpha > 0) & (2 * m.alpha * r2 + m.slack >= 1 - _tolerance(m))
+    made = xi_alpha_bound(int(np.sum(flagged | m.lone)), m.n_samples)
+    made = with_conditions(made, m.determined, m.fixed_price, m.psd)
+    if not m.with_intercept:  # follows from the bound of Jaakkola and Haussler
+        return made
+    one_price = Condition.that("slack has one price for all rows", m.uniform, "weights")
+    return with_conditions(made, one_price, STABLE)
 
 
 def _jaakkola_haussler(m: Measured) -> Bound:
     _require_binary(m, ("linear", "hard"))
-    agreement = (m.y * m.values)[m.support]
-    reach = m.alpha[m.support] * m.diagonal[m.support]
-    flagged = int(np.sum(reach >= agreement - _tolerance(m)))
-    made = jaakkola_haussler_bound(flagged, m.n_samples)
+    flagged = (m.alpha > 0) & (m.alpha * m.diagonal >= m.y * m.values - _tolerance(m))
+    made = jaakkola_haussler_bound(int(np.sum(flagged | m.lone)), m.n_samples)
     no_offset = Condition.that(
         "the function has no intercept", not m.with_intercept, f"b = {m.offset:.4g}"
     )
@@ -225,7 +235,8 @@ def left_out_values(m: Measured) -> Array:
     border[size:, size:] = 0.0
     inverse = np.linalg.inv(border)
     squared = np.empty(len(chosen))
-    squared[m.free] = 1.0 / np.diag(inverse)[:size]
+    with np.errstate(divide="ignore"):  # an infinite span of the only free support vector
+        squared[m.free] = 1.0 / np.diag(inverse)[:size]
     bounded = chosen[~m.free]
     if len(bounded):
         across = np.ones((size + offset, len(bounded)))
@@ -261,6 +272,7 @@ def _radius_margin(m: Measured) -> Bound:
         math.sqrt(radius**2 + shift),
         1 / math.sqrt(total),
         4.0 if m.with_intercept else 1.0,
+        int(m.lone.sum()),
     )
     return with_conditions(made, m.fixed_price, m.psd)
 

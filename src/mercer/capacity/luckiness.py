@@ -84,6 +84,9 @@ def best_bound(*bounds: Bound, shares: Any = None) -> Bound:
     delta = bounds[0].delta
     if delta is None or any(b.delta != delta for b in bounds):
         raise ValueError("the bounds must all have the same delta.")
+    quantities = {"error" if b.quantity == "risk" else b.quantity for b in bounds}
+    if len(quantities) > 1 or any(b.side == "lower" for b in bounds):
+        raise ValueError(f"upper bounds on one quantity are wanted; got {sorted(quantities)}.")
     parts = [1 / len(bounds)] * len(bounds) if shares is None else list(shares)
     if len(parts) != len(bounds) or min(parts) <= 0 or sum(parts) > 1 + 1e-12:
         raise ValueError("shares must be positive, one per bound, and sum to at most 1.")

@@ -1,8 +1,9 @@
-"""What bounds and estimates need to know of a fitted machine, measured on its training rows."""
+"""Measurements of a fitted machine on its training rows, for bounds and estimates."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,6 @@ from mercer.kernels import Definiteness
 from mercer.objects.validation import count, take
 
 from .condition import Condition
-from .loo_exact import intercept_is_determined, one_column
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -166,6 +166,14 @@ class Measured:
         return beta[self.rows]
 
     @cached_property
+    def lone(self) -> NDArray[np.bool_]:
+        """Which of `rows` are the only members of their class: left out, they count as errors."""
+        if self.kind not in ("binary", "multiclass"):
+            return np.zeros(self.n_samples, dtype=bool)
+        _, code, counts = np.unique(self.y, return_inverse=True, return_counts=True)
+        return np.asarray(counts[code] == 1)
+
+    @cached_property
     def support(self) -> Rows:
         """Positions of the support vectors within `rows`."""
         return np.flatnonzero(self.alpha > 0)
@@ -230,7 +238,7 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     """
     kernel = model.kernel_
     X = X if kernel.pairwise else kernel.validate(X)
@@ -253,3 +261,24 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
         return Measured(model, "one-class", X, rows, np.ones(len(rows)), outliers, uniform)
     targets = np.asarray(y, dtype=np.float64)[rows]
     return Measured(model, "regression", X, rows, targets, 0, uniform)
+
+
+def one_column(y: Any) -> NDArray[Any]:
+    """Return labels or targets that may have the shape of a column."""
+    y = np.asarray(y)
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def intercept_is_determined(model: Any) -> bool:
+    """Return whether each problem of a machine has a free support vector, or needs none.
+
+    A free support vector lies on the edge of the margin or tube and pins the intercept; without
+    one, rows that are no support vectors may delimit the interval of optimal intercepts.
+    """
+    if not getattr(model, "fit_intercept", True):
+        return True
+    if np.size(getattr(model, "poly_coef_", ())):
+        return False
+    free = model.free_support_
+    problems: Iterable[Any] = free if isinstance(free, list) else [free]
+    return all(len(found) for found in problems)

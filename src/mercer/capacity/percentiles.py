@@ -13,6 +13,7 @@ from .bound import IN_BALL, INDEPENDENT, NO_OFFSET, Bound, bound, state
 
 __all__ = [
     "best_percentile",
+    "hinge_mistake_bound",
     "margin_distribution",
     "margin_rate",
     "n_margin_errors",
@@ -197,3 +198,40 @@ def margin_rate(n_samples: int, radius: float, margin: float, c: float = 1.0) ->
     4.5
     """
     return state({"margin": c / n_samples * (radius / margin) ** 2}, INDEPENDENT)
+
+
+@bound("mistakes of a perceptron", "Novikoff; Gentile and Warmuth (1999)", trivial=None)
+def hinge_mistake_bound(radius: float, margin: float, slack: float = 0.0) -> Bound:
+    r"""Return the bound on the mistakes of a perceptron in one pass, by any linear function.
+
+    With s the sum of the slacks max(0, gamma - y_i <u, x_i>) of a unit vector u,
+
+    .. math:: \sqrt M \le \frac{R}{2 \gamma} + \sqrt{\frac{R^2}{4 \gamma^2} + \frac{s}{\gamma}} .
+
+    Without slacks it is Novikoff's R^2 / gamma^2. No distribution is assumed: after M mistakes
+    <w, u> is at least gamma M - s, and the length of w at most R sqrt(M).
+
+    Parameters
+    ----------
+    radius : float
+        Radius R of a ball around the origin that contains the data in feature space.
+    margin : float
+        Target margin gamma of the unit vector u.
+    slack : float, default=0
+        Sum s of the slacks, their 1-norm.
+
+    Returns
+    -------
+    Bound
+        The bound, with its terms, its conditions and the arguments it was computed from.
+
+    Examples
+    --------
+    >>> from mercer.capacity import hinge_mistake_bound
+    >>> float(hinge_mistake_bound(radius=3.0, margin=1.0))
+    9.0
+    """
+    half = radius / (2 * margin)
+    root = half + math.sqrt(half**2 + slack / margin)
+    separable = (2 * half) ** 2
+    return state({"margin": separable, "slack": root**2 - separable}, IN_BALL, NO_OFFSET)

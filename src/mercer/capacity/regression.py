@@ -36,7 +36,7 @@ def regression_slacks(
     y : array-like of shape (l,)
         Targets.
     theta : float
-        Accuracy that is asked for.
+        Required accuracy.
     margin : float
         Margin gamma by which residuals must stay below theta.
 

@@ -8,7 +8,7 @@ Four kinds of statements, which the report keeps apart:
 - estimates: numbers close to an error, without a side on which they lie;
 - bounds up to a constant that the theorem does not give.
 
-What does not apply to a machine is listed with the reason.
+Bounds that do not apply to a machine are listed with the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,55 +34,38 @@ from .condition import Condition
 from .dimensions import vc_dim_margin, vc_dimension
 from .entropy import expansion_entropy
 from .finite_classes import test_set_bound
-from .loo_exact import LeaveOneOut, leave_one_out, one_column
-from .loo_formulas import estimates_of, with_conditions
+from .loo_exact import LeaveOneOut, left_out
+from .loo_formulas import with_conditions
 from .luckiness import best_bound
 from .margin import covering_margin_bound, hard_margin_bound, stratified
-from .measured import Measured, measure
+from .measured import Measured, one_column
 from .percentiles import best_percentile, margin_rate
 from .regression import regression_bound, regression_slacks, sse_bound
 from .soft_margin import soft_margin_bound
+from .statements import (
+    BOUNDS,
+    DIMENSION,
+    ESTIMATE,
+    EXACT,
+    GUARANTEE,
+    LEAVE_ONE_OUT,
+    RELATIVE,
+    Statement,
+    Statements,
+    ordered,
+)
 from .target_margin import best_target_margin
-from .uniform import uniform_bound
+from .uniform import overall_bound
 from .vc import vc_bound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["GeneralizationReport", "Statement", "generalization_report"]
+__all__ = ["GeneralizationReport", "generalization_report"]
 
-EXACT, LEAVE_ONE_OUT, ESTIMATE, GUARANTEE, RELATIVE, DIMENSION = KINDS = (
-    "exact",
-    "leave-one-out bound",
-    "estimate",
-    "guarantee",
-    "up to a constant",
-    "dimension",
-)
-BOUNDS = LEAVE_ONE_OUT, GUARANTEE, RELATIVE
-HEADINGS = ("statement", "kind", "quantity", "value", "says", "stops being vacuous at")
 COLOURS = {GUARANTEE: "C0", LEAVE_ONE_OUT: "C1", ESTIMATE: "C2", RELATIVE: "C3", EXACT: "k"}
-UNFINISHED = "leave-one-out so far"
 HOLDOUT = "hold-out"
 MOST_COLUMNS = 4  # dimensions of input space up to which the spectrum of a kernel is enumerated
-
-
-@bound("leave-one-out error", "Learning From Data, Problem 8.10")
-def essential_bound(n_essential: int, n_samples: int) -> Bound:
-    """Return the share of essential support vectors: without others nothing changes."""
-    return state({"essential support vectors": n_essential / n_samples})
-
-
-@bound("leave-one-out error", "Learning From Data, section 8.1.3")
-def exact_leave_one_out(n_errors: int, n_samples: int) -> Bound:
-    """Return the share of rows that the machine trained without them gets wrong."""
-    return state({"errors": n_errors / n_samples})
-
-
-@bound("leave-one-out squared error", "Learning From Data, section 8.1.3", trivial=None)
-def exact_squared_error(squares: float, n_samples: int) -> Bound:
-    """Return the mean squared residual of the machines trained without each row."""
-    return state({"squares": squares / n_samples})
 
 
 @bound("VC dimension", "Learning From Data, section 8.1.2", trivial=None)
@@ -92,68 +75,13 @@ def hyperplane_dimension(n_parameters: int) -> Bound:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """One line of a report.
-
-    Attributes
-    ----------
-    name : str
-        What is computed, e.g. "compression".
-    kind : str
-        What may be concluded from it: "exact", "leave-one-out bound", "estimate", "guarantee",
-        "up to a constant" or "dimension".
-    bound : Bound
-        The number with its conditions.
-
-    Examples
-    --------
-    >>> from mercer import SVC
-    >>> from mercer.data import rings
-    >>> X, y = rings(60, random_state=0)
-    >>> report = SVC().fit(X, y).generalization_report(X, y)
-    >>> {statement.kind for statement in report.statements} >= {"guarantee"}
-    True
-    """
-
-    name: str
-    kind: str
-    bound: Bound
-
-    @property
-    def says(self) -> str:
-        """A word on the number: certified, vacuous, estimate, exact, ..."""
-        if self.name == UNFINISHED:
-            return "incomplete"
-        if self.bound.violated:
-            return "condition violated"
-        if self.kind in BOUNDS:
-            if self.bound.vacuous:
-                return "vacuous"
-            return "relative" if self.bound.relative else "certified"
-        return self.kind
-
-    @cached_property
-    def turning_point(self) -> int | None:
-        """The number of samples from which on it is not vacuous; None where there is none.
-
-        All that was measured on the model (support vectors, margin, flagged rows) is held fixed.
-        """
-        if self.kind not in BOUNDS:
-            return None
-        try:
-            return self.bound.sample_complexity()
-        except ValueError:
-            return None
-
-
-@dataclass(frozen=True)
-class GeneralizationReport:
+class GeneralizationReport(Statements):
     """What is known about the generalisation of a machine; made by `generalization_report`.
 
     Attributes
     ----------
     kind : {"binary", "multiclass", "regression", "one-class"}
-        What the machine learns.
+        The task of the machine.
     n_samples : int
         Number of training rows.
     delta : float
@@ -188,24 +116,10 @@ class GeneralizationReport:
     leave_one_out: LeaveOneOut | None
     tuned: bool | None
 
-    def __getitem__(self, name: str) -> Bound:
-        for statement in self.statements:
-            if statement.name == name:
-                return statement.bound
-        reason = self.not_applicable.get(name)
-        raise KeyError(f"{name}: {reason}" if reason else f"no statement is called {name!r}.")
-
     @property
     def comparison(self) -> Comparison:
         """The guarantees and leave-one-out bounds side by side, with their learning curves."""
         return compare(*(s.bound for s in self.statements if s.kind in BOUNDS))
-
-    @property
-    def vacuous(self) -> dict[str, int | None]:
-        """The bounds that say nothing at this number of samples, and from which one on they do."""
-        return {
-            s.name: s.turning_point for s in self.statements if s.kind in BOUNDS and s.bound.vacuous
-        }
 
     @property
     def best(self) -> Bound | None:
@@ -219,17 +133,7 @@ class GeneralizationReport:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table, without its headings."""
-        return [
-            (
-                s.name,
-                s.kind,
-                s.bound.quantity,
-                f"{s.bound.value:.4g}",
-                s.says,
-                "-" if s.turning_point is None else str(s.turning_point),
-            )
-            for s in self.statements
-        ]
+        return [statement.row for statement in self.statements]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report in plain parts, ready for JSON."""
@@ -283,16 +187,7 @@ class GeneralizationReport:
         lines = [head + f"; each guarantee holds with probability {1 - self.delta:g} by itself"]
         if self.tuned:
             lines.append(TUNED)
-        table = [HEADINGS, *self.rows()]
-        widths = [max(len(row[j]) for row in table) for j in range(len(HEADINGS))]
-        lines += [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in table
-        ]
-        if self.not_applicable:
-            lines.append("not applicable:")
-            lines += [f"  {name}: {reason}" for name, reason in self.not_applicable.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._lines()])
 
 
 TUNED = (
@@ -321,7 +216,7 @@ def generalization_report(
     model : estimator
         A fitted machine.
     X, y, sample_weight
-        What it was fitted on.
+        Training data of the model.
     delta : float, default=0.05
         Probability with which each guarantee may fail.
     holdout : tuple (X, y), optional
@@ -363,11 +258,8 @@ def generalization_report(
     vocabulary.check({"delta": delta, "theta": theta})
     if tuned:
         warn_caller(TUNED, UserWarning)
-    exact = leave_one_out(model, X, y, sample_weight, time_limit=time_limit, **fit_params)
-    m = measure(model, X, y, sample_weight)
-    page = _Page(m, delta, _chosen(m, tuned))
-    _refits(page, exact)
-    _formulas(page)
+    exact, m = left_out(model, X, y, sample_weight, time_limit, fit_params)
+    page = _Page(m, delta, _chosen(m, tuned), exact)
     if m.least_squares:
         page.refuse("compression", "all rows are support vectors")
     elif m.kind in ("binary", "multiclass"):
@@ -377,20 +269,19 @@ def generalization_report(
     _margins(page)
     _residuals(page, theta)
     _holdout(page, holdout, theta)
-    found = sorted(page.statements, key=lambda s: (KINDS.index(s.kind), s.bound.value))
     error = None if m.kind == "regression" else m.n_errors / m.n_samples
     return GeneralizationReport(
-        m.kind, m.n_samples, delta, error, tuple(found), page.refused, exact, tuned
+        m.kind, m.n_samples, delta, error, ordered(page.statements), page.refused, exact, tuned
     )
 
 
 class _Page:
     """The statements made so far."""
 
-    def __init__(self, m: Measured, delta: float, chosen: Condition) -> None:
+    def __init__(self, m: Measured, delta: float, chosen: Condition, exact: LeaveOneOut) -> None:
         self.m, self.delta, self.chosen = m, delta, chosen
-        self.statements: list[Statement] = []
-        self.refused: dict[str, str] = {}
+        self.statements: list[Statement] = list(exact.statements)
+        self.refused: dict[str, str] = dict(exact.not_applicable)
 
     def add(self, name: str, kind: str, make: Callable[[Measured, float], Bound]) -> None:
         """Add a statement; where its formula raises ValueError, the reason."""
@@ -417,56 +308,6 @@ def _chosen(m: Measured, tuned: bool | None) -> Condition:
     if tuned is None:
         return Condition(what)
     return Condition(what, "satisfied", "tuned=False")
-
-
-def _refits(page: _Page, exact: LeaveOneOut) -> None:
-    m, n = page.m, page.m.n_samples
-    name = "leave-one-out" if exact.complete else UNFINISHED
-    total = float(np.nansum(exact.losses))
-    if m.kind == "regression":
-        page.add(name, EXACT, lambda m, _: exact_squared_error(total, n))
-        page.refuse("essential support vectors", "it counts wrong labels, and needs a classifier")
-        return
-    counted = int(total) + len(exact.pending)
-    page.add(name, EXACT, lambda m, _: exact_leave_one_out(counted, n))
-    if m.kind == "one-class":
-        page.refuse("essential support vectors", "a change of f may make any row an outlier")
-        return
-    if m.least_squares:
-        page.refuse("essential support vectors", "all rows are")
-        return
-    page.add(
-        "essential support vectors",
-        LEAVE_ONE_OUT,
-        lambda m, _: (
-            with_conditions(essential_bound(_counted(m, exact), n), m.determined)
-            if not exact.complete
-            else essential_bound(_counted(m, exact), n)
-        ),
-    )
-
-
-def _counted(m: Measured, exact: LeaveOneOut) -> int:
-    """Return the rows that count: essential ones, and training errors, which need no change."""
-    always = m.rows[exact.losses == 1]
-    return len(np.union1d(np.union1d(exact.essential, exact.pending), always))
-
-
-def _formulas(page: _Page) -> None:
-    found, refused = estimates_of(page.m)
-    for name, made in found.items():
-        kind = LEAVE_ONE_OUT
-        if name in ("span", "gacv") or (name == "jaakkola_haussler" and page.m.with_intercept):
-            kind = ESTIMATE
-        page.statements.append(Statement(_title(name), kind, made))
-    for name, reason in refused.items():
-        page.refuse(_title(name), reason)
-
-
-def _title(name: str) -> str:
-    names = {"support_vectors": "support vectors", "xi_alpha": "xi-alpha", "gacv": "GACV"}
-    names |= {"jaakkola_haussler": "Jaakkola-Haussler", "radius_margin": "radius and margin"}
-    return names.get(name, name)
 
 
 def _compression(m: Measured, delta: float) -> Bound:
@@ -598,7 +439,7 @@ def _entropy(m: Measured, delta: float) -> Bound:
         made = made.decide("at least this margin", True, f"{agreement.min():.4g}")
     else:  # the ramp loss lies above the error and below the hinge loss
         risk = float(np.clip(1 - agreement, 0, 1).mean())
-        made = uniform_bound(m.n_samples, cover, delta, emp_risk=risk)
+        made = overall_bound(m.n_samples, cover, delta, emp_risk=risk)
     made = with_conditions(made, *steps.log_covering(1.0).conditions)
     return made.decide("size, offset and radius", False, "they are those of this model")
 

@@ -52,7 +52,7 @@ class Shattering:
         A labelling that no member of the class realises: the proof that it is not.
     n_points : int
         Number of points.
-    by : str
+    cls : str
         The class of sets.
 
     Examples
@@ -66,20 +66,20 @@ class Shattering:
     shattered: bool
     failing: NDArray[np.int64] | None
     n_points: int
-    by: str
+    cls: str
 
     def __bool__(self) -> bool:
         return self.shattered
 
     def __str__(self) -> str:
         if self.failing is None:
-            return f"{self.n_points} points are shattered by {self.by}"
+            return f"{self.n_points} points are shattered by {self.cls}"
         signs = "".join("+" if label > 0 else "-" for label in self.failing)
-        return f"{self.n_points} points are not shattered by {self.by}: {signs} is not realised"
+        return f"{self.n_points} points are not shattered by {self.cls}: {signs} is not realised"
 
 
 def dichotomies(
-    X: Any, by: str = "halfspaces", margin: float = 0.0, kernel: Any = None
+    X: Any, cls: str = "halfspaces", margin: float = 0.0, kernel: Any = None
 ) -> NDArray[np.int64]:
     """Return the labellings of the points that a class of sets realises, one per row.
 
@@ -87,9 +87,9 @@ def dichotomies(
     ----------
     X : array-like of shape (n_points, n_features)
         The points; with a kernel, any objects of that kernel; with ``kernel="precomputed"``,
-        their kernel matrix; with ``by="predictions"``, the values of finitely many functions, one
+        their kernel matrix; with ``cls="predictions"``, the values of finitely many functions, one
         function per row and one point per column.
-    by : {"halfspaces", "homogeneous halfspaces", "balls", "rectangles", "predictions"}
+    cls : {"halfspaces", "homogeneous halfspaces", "balls", "rectangles", "predictions"}
         The class; positive labels lie inside balls and rectangles. Homogeneous halfspaces have
         no offset. Rectangles are parallel to the axes and take no kernel. "predictions" is the
         finite class whose values X holds; f >= 0 is positive.
@@ -110,20 +110,20 @@ def dichotomies(
     >>> len(dichotomies([[0, 0], [1, 0], [0, 1], [1, 1]]))
     14
     """
-    if by == "predictions":
+    if cls == "predictions":
         return np.unique(np.where(_points(X) >= 0, 1, -1), axis=0)
-    points, realised = _class(X, by, margin, kernel)
-    signs = (-1,) if by in SYMMETRIC else (-1, 1)  # the others are the negatives of these
+    points, realised = _class(X, cls, margin, kernel)
+    signs = (-1,) if cls in SYMMETRIC else (-1, 1)  # the others are the negatives of these
     found = [np.array([sign]) for sign in signs if realised(points[:1], np.array([sign]))]
     for k in range(2, len(points) + 1):
         trials = (np.append(labels, sign) for labels in found for sign in (-1, 1))
         found = [y for y in trials if realised(points[:k], y)]
     rows = np.array(found, dtype=np.int64).reshape(len(found), len(points))
-    return np.vstack([rows, -rows]) if by in SYMMETRIC else rows
+    return np.vstack([rows, -rows]) if cls in SYMMETRIC else rows
 
 
 def count_dichotomies(
-    X: Any, by: str = "halfspaces", margin: float = 0.0, kernel: Any = None
+    X: Any, cls: str = "halfspaces", margin: float = 0.0, kernel: Any = None
 ) -> int:
     """Return the number of labellings that a class realises on the points.
 
@@ -133,7 +133,7 @@ def count_dichotomies(
     ----------
     X : array-like
         Points; objects of `kernel`; or a kernel matrix, see `dichotomies`.
-    by : str, default="halfspaces"
+    cls : str, default="halfspaces"
         The class of sets, see `dichotomies`.
     margin : float, default=0
         Least distance of every point from the hyperplane.
@@ -148,14 +148,14 @@ def count_dichotomies(
     Examples
     --------
     >>> from mercer.capacity import count_dichotomies
-    >>> count_dichotomies([[1.0, -2.0], [3.0, -1.0], [1.0, 1.0]], by="predictions")
+    >>> count_dichotomies([[1.0, -2.0], [3.0, -1.0], [1.0, 1.0]], cls="predictions")
     2
     """
-    return len(dichotomies(X, by, margin, kernel))
+    return len(dichotomies(X, cls, margin, kernel))
 
 
 def is_shattered(
-    X: Any, by: str = "halfspaces", margin: float = 0.0, kernel: Any = None
+    X: Any, cls: str = "halfspaces", margin: float = 0.0, kernel: Any = None
 ) -> Shattering:
     """Decide whether a class realises every labelling of the points.
 
@@ -165,7 +165,7 @@ def is_shattered(
     ----------
     X : array-like
         Points; objects of `kernel`; or a kernel matrix, see `dichotomies`.
-    by : str, default="halfspaces"
+    cls : str, default="halfspaces"
         The class of sets, see `dichotomies`.
     margin : float, default=0
         Least distance of every point from the hyperplane.
@@ -185,28 +185,28 @@ def is_shattered(
     >>> print(is_shattered([[0, 0], [1, 0], [0, 1], [1, 1]]))
     4 points are not shattered by halfspaces: -++- is not realised
     """
-    if by == "predictions":
-        rows = {tuple(row) for row in dichotomies(X, by).tolist()}
+    if cls == "predictions":
+        rows = {tuple(row) for row in dichotomies(X, cls).tolist()}
         every = itertools.product((-1, 1), repeat=len(next(iter(rows))))
         absent = next((labels for labels in every if labels not in rows), None)
         failing = None if absent is None else np.array(absent)
-        return Shattering(failing is None, failing, len(next(iter(rows))), by)
-    points, realised = _class(X, by, margin, kernel)
-    if by in SYMMETRIC and not margin:
-        failing = _dependent_labelling(points, by)
-        return Shattering(failing is None, failing, len(points), by)
+        return Shattering(failing is None, failing, len(next(iter(rows))), cls)
+    points, realised = _class(X, cls, margin, kernel)
+    if cls in SYMMETRIC and not margin:
+        failing = _dependent_labelling(points, cls)
+        return Shattering(failing is None, failing, len(points), cls)
     partial = [np.empty(0, dtype=np.int64)]
     for k in range(1, len(points) + 1):
         grown = []
         for labels in partial:
-            for sign in (-1,) if k == 1 and by in SYMMETRIC else (-1, 1):
+            for sign in (-1,) if k == 1 and cls in SYMMETRIC else (-1, 1):
                 trial = np.append(labels, sign)
                 if not realised(points[:k], trial):
                     failing = np.append(trial, np.ones(len(points) - k, dtype=np.int64))
-                    return Shattering(False, failing, len(points), by)
+                    return Shattering(False, failing, len(points), cls)
                 grown.append(trial)
         partial = grown
-    return Shattering(True, None, len(points), by)
+    return Shattering(True, None, len(points), cls)
 
 
 def hyperplanes_shatter(X: ArrayLike) -> bool:
@@ -278,29 +278,29 @@ def balanced_dichotomy(X: ArrayLike, rng: Any = None) -> NDArray[np.int64]:
 
 
 def _class(
-    X: Any, by: str, margin: float, kernel: Any
+    X: Any, cls: str, margin: float, kernel: Any
 ) -> tuple[Array, Callable[[Array, NDArray[np.int64]], bool]]:
     """Return points of a Euclidean space and the test of one labelling of some of them."""
-    if by not in CLASSES:
+    if cls not in CLASSES:
         known = ", ".join([*CLASSES, "predictions"])
-        raise ValueError(f"by must be one of {known}; got {by!r}.")
+        raise ValueError(f"cls must be one of {known}; got {cls!r}.")
     if not (margin >= 0 and math.isfinite(margin)):
         raise ValueError(f"margin must be 0 or more and finite; got {margin!r}.")
-    if margin and by not in CLASSES[:2]:
-        raise ValueError(f"a margin is defined for halfspaces, not for {by}.")
+    if margin and cls not in CLASSES[:2]:
+        raise ValueError(f"a margin is defined for halfspaces, not for {cls}.")
     if kernel is None:
         points = _points(X)
-    elif by == "rectangles":
+    elif cls == "rectangles":
         raise ValueError("rectangles are sets in the space of the columns: they take no kernel.")
     else:
         points = features_of(X if isinstance(kernel, str) else kernel(X))
     if len(points) > MOST_POINTS:
         raise ValueError(f"{len(points)} points have too many labellings; at most {MOST_POINTS}.")
-    if by == "rectangles":
+    if cls == "rectangles":
         return points, lambda P, y: rectangle(P, y) is not None
-    if by == "balls":
+    if cls == "balls":
         return points, lambda P, y: ball(P, y) is not None
-    bias = by == "halfspaces"
+    bias = cls == "halfspaces"
     if not margin:
         return points, lambda P, y: halfspace(P, y, bias) is not None
 
@@ -311,13 +311,13 @@ def _class(
     return points, fat
 
 
-def _dependent_labelling(points: Array, by: str) -> NDArray[np.int64] | None:
+def _dependent_labelling(points: Array, cls: str) -> NDArray[np.int64] | None:
     """Return labels that no hyperplane realises, or None if the points are independent.
 
     Numbers c with sum c_i x_i = 0 (and sum c_i = 0, if there is an offset) contradict
     y_i f(x_i) > 0 for the labels y_i = sgn c_i.
     """
-    A = np.column_stack([points, np.ones(len(points))]) if by == "halfspaces" else points
+    A = np.column_stack([points, np.ones(len(points))]) if cls == "halfspaces" else points
     if np.linalg.matrix_rank(A) == len(points):
         return None
     c = np.linalg.svd(A.T)[2][-1]

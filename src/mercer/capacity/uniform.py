@@ -1,6 +1,8 @@
 """Uniform deviation bounds from covering numbers, in one template.
 
-    P(sup over f of |E_m f - E f| > eps)  <=  c1(m) N(scale eps, F, ghost m) exp(-eps^beta m / c2)
+    P(sup over f of |E_m f - E f| > eps)  <=  c1(m) N(s eps, F, ghost m) exp(-eps^beta m / c2)
+
+with the cover at the scale s = `cover_scale` times eps.
 
 The probability at a given eps, and the eps at a given probability delta, which is the fixed point
 where a decreasing ln N meets an increasing exponent: the learning curve.
@@ -15,11 +17,11 @@ from typing import Any
 
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
 
-__all__ = ["TEMPLATES", "UniformTemplate", "deviation_probability", "uniform_bound"]
+__all__ = ["UNIFORM_BOUNDS", "UniformBound", "deviation_probability", "overall_bound"]
 
 
 @dataclass(frozen=True)
-class UniformTemplate:
+class UniformBound:
     """The constants of a uniform bound; see the head of this module for the formula.
 
     Attributes
@@ -28,8 +30,8 @@ class UniformTemplate:
         Factor as a function of the number of samples m.
     c2, beta : float
         Constant and power of the exponent exp(-eps^beta m / c2).
-    scale : float
-        The covering number is taken at ``scale * eps``.
+    cover_scale : float
+        The covering number is taken at ``cover_scale * eps``.
     ghost : int
         It is taken on ``ghost * m`` points.
     least : float
@@ -39,19 +41,19 @@ class UniformTemplate:
     proved : bool
         False for a printed form whose proof is missing.
     reference : str
-        Where it stands.
+        Reference.
 
     Examples
     --------
-    >>> from mercer.capacity import TEMPLATES
-    >>> round(TEMPLATES["vc71"].deviation(10_000, ln_n=100.0, delta=0.05), 4)
+    >>> from mercer.capacity import UNIFORM_BOUNDS
+    >>> round(UNIFORM_BOUNDS["vc71"].deviation(10_000, ln_n=100.0, delta=0.05), 4)
     0.289
     """
 
     c1: Callable[[int], float]
     c2: float
     beta: float
-    scale: float = 1.0
+    cover_scale: float = 1.0
     ghost: int = 2
     least: float = 0.0
     zero_error: bool = False
@@ -62,7 +64,7 @@ class UniformTemplate:
         self, eps: float, n_samples: int, ln_n: Any, loss_range: float = 1.0
     ) -> float:
         """Return the logarithm of the right-hand side."""
-        ln_cover = ln_of(ln_n, self.scale * eps, self.ghost * n_samples)
+        ln_cover = ln_of(ln_n, self.cover_scale * eps, self.ghost * n_samples)
         exponent = (eps / loss_range) ** self.beta * n_samples / self.c2
         return math.log(self.c1(n_samples)) + ln_cover - exponent
 
@@ -88,36 +90,36 @@ class UniformTemplate:
         return high
 
 
-TEMPLATES: dict[str, UniformTemplate] = {
-    "alon": UniformTemplate(
-        lambda m: 12.0 * m, 36.0, 2.0, scale=1 / 6, least=2.0,
+UNIFORM_BOUNDS: dict[str, UniformBound] = {
+    "alon": UniformBound(
+        lambda m: 12.0 * m, 36.0, 2.0, cover_scale=1 / 6, least=2.0,
         reference="Alon et al. (1997); Smola, (7.21)",
     ),
-    "sm": UniformTemplate(lambda m: 8.0, 16.0, 2.0, reference="Smola, (7.22)"),
-    "vc71": UniformTemplate(
+    "sm": UniformBound(lambda m: 8.0, 16.0, 2.0, reference="Smola, (7.22)"),
+    "vc71": UniformBound(
         lambda m: 4.0, 8.0, 2.0, least=2.0, reference="Vapnik and Chervonenkis (1971)"
     ),
-    "dgl": UniformTemplate(
+    "dgl": UniformBound(
         lambda m: 8.0, 32.0, 2.0, ghost=1,
         reference="Devroye, Gyorfi and Lugosi (1996), Theorem 12.5",
     ),
-    "zero_error": UniformTemplate(
+    "zero_error": UniformBound(
         lambda m: 2.0, 2 / math.log(2), 1.0, zero_error=True,
         reference="Smola, (7.23), with the base 2 that its proof gives",
     ),
-    "zero_error_printed": UniformTemplate(
+    "zero_error_printed": UniformBound(
         lambda m: 2.0, 2.0, 1.0, zero_error=True, proved=False, reference="Smola, (7.23) as printed"
     ),
 }  # fmt: skip
-"""Named uniform bounds. Add your own `UniformTemplate`, or pass it directly."""
+"""Named uniform bounds. Add your own `UniformBound`, or pass it directly."""
 
 
 @bound("risk")
-def uniform_bound(
+def overall_bound(
     n_samples: int,
     ln_n: Any,
     delta: float = 0.05,
-    template: str | UniformTemplate = "alon",
+    variant: str | UniformBound = "alon",
     emp_risk: float = 0.0,
     lipschitz: float = 1.0,
     loss_range: float = 1.0,
@@ -132,8 +134,8 @@ def uniform_bound(
         ln N as a number, where it does not depend on the scale (the growth function of a binary
         class, a finite class), or a function ``ln_n(eps, n_points)``: the deviation is then the
         fixed point of the template. It must bound the annealed entropy or the growth function;
-        the VC entropy is too small (see `entropies`).
-    template : str or UniformTemplate, default="alon"
+        the VC entropy is too small (see `vc_entropy`).
+    variant : str or UniformBound, default="alon"
         "alon" (real-valued classes), "sm", "vc71", "dgl" (binary classes), "zero_error",
         "zero_error_printed".
     emp_risk : float, default=0
@@ -150,11 +152,11 @@ def uniform_bound(
 
     Examples
     --------
-    >>> from mercer.capacity import uniform_bound
-    >>> round(float(uniform_bound(n_samples=10**6, ln_n=lambda eps, n: 20 / eps)), 4)
+    >>> from mercer.capacity import overall_bound
+    >>> round(float(overall_bound(n_samples=10**6, ln_n=lambda eps, n: 20 / eps)), 4)
     0.1643
     """
-    chosen, cover = _prepared(template, ln_n, lipschitz, loss_range)
+    chosen, cover = _prepared(variant, ln_n, lipschitz, loss_range)
     deviation = chosen.deviation(n_samples, cover, delta, loss_range)
     return state(
         {"training error": emp_risk, "deviation": deviation},
@@ -169,13 +171,13 @@ def deviation_probability(
     eps: float,
     n_samples: int,
     ln_n: Any,
-    template: str | UniformTemplate = "alon",
+    variant: str | UniformBound = "alon",
     lipschitz: float = 1.0,
     loss_range: float = 1.0,
 ) -> Bound:
     """Return the bound on the probability of a deviation larger than eps, at most 1.
 
-    The parameters are those of `uniform_bound`. Vacuous where ln N is of the order of m.
+    The parameters are those of `overall_bound`. Vacuous where ln N is of the order of m.
 
     Parameters
     ----------
@@ -184,9 +186,9 @@ def deviation_probability(
     n_samples : int
         Number of training samples l.
     ln_n : float or callable
-        ln N as a number or a function ``ln_n(eps, n_points)``, as for `uniform_bound`.
-    template : str or UniformTemplate, default="alon"
-        Which uniform bound, see `uniform_bound`.
+        ln N as a number or a function ``ln_n(eps, n_points)``, as for `overall_bound`.
+    variant : str or UniformBound, default="alon"
+        Which uniform bound, see `overall_bound`.
     lipschitz : float, default=1
         Lipschitz constant of the loss.
     loss_range : float, default=1
@@ -200,11 +202,11 @@ def deviation_probability(
     Examples
     --------
     >>> from mercer.capacity import deviation_probability
-    >>> p = deviation_probability(eps=0.3, n_samples=10**4, ln_n=10.0, template="vc71")
+    >>> p = deviation_probability(eps=0.3, n_samples=10**4, ln_n=10.0, variant="vc71")
     >>> f"{float(p):.2g}"
     '1.2e-44'
     """
-    chosen, cover = _prepared(template, ln_n, lipschitz, loss_range)
+    chosen, cover = _prepared(variant, ln_n, lipschitz, loss_range)
     ln_p = chosen.ln_probability(eps, n_samples, cover, loss_range)
     return state(
         {"tail": math.exp(min(0.0, ln_p))},
@@ -214,18 +216,20 @@ def deviation_probability(
 
 
 def _prepared(
-    template: str | UniformTemplate, ln_n: Any, lipschitz: float, loss_range: float
-) -> tuple[UniformTemplate, Any]:
-    if not isinstance(template, UniformTemplate):
-        if template not in TEMPLATES:
-            raise ValueError(f"template must be one of {', '.join(TEMPLATES)}; got {template!r}.")
-        template = TEMPLATES[template]
+    variant: str | UniformBound, ln_n: Any, lipschitz: float, loss_range: float
+) -> tuple[UniformBound, Any]:
+    if not isinstance(variant, UniformBound):
+        if variant not in UNIFORM_BOUNDS:
+            raise ValueError(
+                f"variant must be one of {', '.join(UNIFORM_BOUNDS)}; got {variant!r}."
+            )
+        variant = UNIFORM_BOUNDS[variant]
     if callable(ln_n) and lipschitz != 1.0:
-        return template, lambda eps, n_points: ln_n(eps / lipschitz, n_points)
-    return template, ln_n
+        return variant, lambda eps, n_points: ln_n(eps / lipschitz, n_points)
+    return variant, ln_n
 
 
-def enough_samples(template: UniformTemplate, n_samples: int, eps: float) -> list[Condition]:
+def enough_samples(template: UniformBound, n_samples: int, eps: float) -> list[Condition]:
     """Return the condition m >= least / eps^2 of a template, if it has one."""
     if not template.least:
         return []
@@ -235,7 +239,7 @@ def enough_samples(template: UniformTemplate, n_samples: int, eps: float) -> lis
 
 
 def _conditions(
-    template: UniformTemplate, n_samples: int, eps: float, emp_risk: float
+    template: UniformBound, n_samples: int, eps: float, emp_risk: float
 ) -> list[Condition]:
     found = [*enough_samples(template, n_samples, eps), INDEPENDENT, FIXED_CLASS]
     found.append(Condition("ln_n bounds ln E[N], not only E[ln N]"))

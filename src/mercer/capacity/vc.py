@@ -11,7 +11,7 @@ import math
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 from .finite_classes import CONSISTENT
 from .growth import sauer
-from .uniform import TEMPLATES, enough_samples
+from .uniform import UNIFORM_BOUNDS, enough_samples
 
 __all__ = ["vc_bound", "vc_confidence", "vc_lower_bound"]
 
@@ -41,7 +41,7 @@ def vc_bound(
           2k/l + (4/l) (d log2(2el/d) + log2(4/delta)) with k of them;
         - "ho": k/l + sqrt((d (ln(2l/d) + 1) + ln(4/delta)) / l);
         - "sm", "vc71", "dgl": k/l + the deviation of three uniform bounds with Sauer's sum, see
-          `uniform_bound`. "sm" mixes the other two and is implied by "vc71".
+          `overall_bound`. "sm" mixes the other two and is implied by "vc71".
 
     Returns
     -------
@@ -198,7 +198,7 @@ def _training_error(n_samples: int, n_errors: int | None) -> dict[str, float]:
 def _by_template(
     n_samples: int, vc_dim: float, delta: float, n_errors: int | None, variant: str
 ) -> Bound:
-    template = TEMPLATES[variant]
+    template = UNIFORM_BOUNDS[variant]
     finite = not math.isinf(vc_dim)
     points = template.ghost * n_samples
     ln_n = sauer(points, math.floor(vc_dim), log=True) if finite else math.inf

@@ -133,6 +133,10 @@ MEANINGS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """Per keyword: the sentence of the refusal, and the test that accepts a value."""
 
 
+MEASURED = frozenset({"margin", "slack", "n_sv", "rank", "sse", "w_norm", "largest_residual", "kl"})
+"""Keywords of quantities that are read off a sample or a fitted function."""
+
+
 def check(arguments: Mapping[str, Any], optional: Collection[str] | None = None) -> None:
     """Raise ValueError if an argument is outside the range of its keyword.
 

@@ -1,4 +1,4 @@
-"""Small data sets of the literature, a training set that knows its own properties, and splits.
+"""Small data sets of the literature, training sets with their properties, and splits.
 
 Everything here is embedded: nothing is downloaded, and a set returned twice is the same set.
 """

@@ -191,7 +191,7 @@ class _Interpreter:
         return values
 
     def refuse_objects(self, leaf: Leaf) -> None:
-        """Refuse a leaf that is not a statistic of rows of numbers."""
+        """Reject a leaf that is not a statistic of rows of numbers."""
         if leaf.kind == "python":
             raise _refusal(self.kernel, "it is computed by Python code")
         if leaf.kind == "sequence" or leaf.mapped:

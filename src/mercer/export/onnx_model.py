@@ -30,7 +30,7 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     Kernels on rows of numbers are exported with their compositions: linear, polynomial, sigmoid,
     all functions of distances, histograms and single coordinates, sums, products, powers and
     normalised kernels, and precomputed ones (the input is then the kernel matrix). Others, such as
-    kernels on strings or of the user's own, are refused.
+    kernels on strings and user-defined kernels, raise an error.
 
     Parameters
     ----------

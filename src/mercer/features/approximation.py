@@ -101,7 +101,7 @@ def approximation_error(
     features : callable
         ``features(X)`` returns an array or sparse matrix of features, one row per object.
     n_sample : int or None, default=2000
-        Measure on so many of the objects, drawn at random, if there are more; None: on all.
+        Number of objects, drawn at random, on which the error is measured; None: all.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the draw.
 

@@ -18,7 +18,7 @@ from .approximation import ApproximationError, approximation_error
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
-    """Base class of transformers whose features stand for a kernel.
+    """Base class of transformers whose features approximate a kernel.
 
     A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, and
     supplies `_choose`, which sets ``n_components_``, and `_features`.
@@ -50,7 +50,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         return self
 
     def _check_parameters(self) -> None:
-        """Refuse parameters outside their range."""
+        """Reject parameters outside their range."""
 
     def _choose(self, kernel: Kernel, X: Any) -> Any:
         """Set what the features of checked objects are made with, and their number."""
@@ -66,7 +66,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         X : objects
             The objects on which to measure, the training objects or others.
         n_sample : int or None, default=2000
-            Measure on so many of the objects, drawn at random, if there are more; None: on all
+            Number of objects, drawn at random, on which the error is measured; None: on all
             of them, which takes time with the square of their number, but no matrix.
         random_state : int, Generator, RandomState or None, default=0
             Seed of the draw.

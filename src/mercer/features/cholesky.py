@@ -1,4 +1,4 @@
-"""Features from an incomplete Cholesky factorisation, as many as the error asks for."""
+"""Features from an incomplete Cholesky factorisation, as many as the tolerance requires."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``; it must be positive semidefinite.
+        A kernel, as for the machines; it must be positive semidefinite.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
     n_components : int >= 1, optional

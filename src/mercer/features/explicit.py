@@ -23,10 +23,10 @@ class ExplicitFeatures(KernelFeatures):
     kernels that count substrings or compare sets, for kernels from a feature map, and for sums,
     products and powers of such; `approximation_error` on the training objects is rounding.
 
-    The features of strings, sets and multisets are what the training objects hold, such as their
-    substrings. What only other objects hold gets no column: dot products with training objects
-    are the kernel all the same, and so is a linear machine fitted to their features, but dot
-    products of two new objects lack what both have and no training object has. Where all words
+    The features of strings, sets and multisets are those of the training objects, such as their
+    substrings. Features that occur only in other objects get no column: dot products with
+    training objects, and linear machines fitted to the features, are exact, but dot products of
+    two new objects lack the features that no training object has. Where all words
     over the letters of the training strings are few (10,000), all have a column.
 
     Parameters

@@ -68,15 +68,15 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     n_components : int >= 1, default=2
         Number of features; fewer where the kernel matrix has a lower rank.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``, on any objects; positive semidefinite.
+        A positive semidefinite kernel on any objects, as for the machines.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
     constraint : {"l1", "l2"}, default="l1"
         The admissible set: coefficients with absolute sum 1, or directions of length 1.
     contrast : str or callable, default="variance"
-        What is maximised: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher", or a
-        function of the array of projections that returns a number; in a fit with sample weights
-        it is called with these as its second argument.
+        The contrast to maximise: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher",
+        or a function of the array of projections that returns a number; in a fit with sample
+        weights it is called with these as its second argument.
     order : {"sequential", "simultaneous"}, default="sequential"
         Whether each direction is the best one orthogonal to those before, or all are chosen at
         once: the objects with the largest contrasts, or the orthonormal directions with the largest

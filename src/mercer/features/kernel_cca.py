@@ -25,6 +25,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.gram.available_memory import available_bytes
+from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.data import check_several_targets
@@ -260,7 +261,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             others = take(others, data.kept)
         if kernel.is_bound:
             return kernel, others
-        return kernel._bound_to_valid(others, data.weight, None), others
+        return kernel._bound_to_valid(Views(others), data.weight, None), others
 
     def _second(self, y: Any, kernel: Kernel, n: int) -> Any:
         """Return the objects y; numbers in one dimension as a column."""

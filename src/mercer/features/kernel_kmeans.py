@@ -60,7 +60,7 @@ class KernelKMeans(
     n_clusters : int >= 1, default=8
         Number of clusters.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``, on any objects. It must have distances: be positive
+        A kernel on any objects, as for the machines. It must have distances: be positive
         semidefinite, or conditionally so of order 1.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.

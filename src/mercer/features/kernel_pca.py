@@ -98,7 +98,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         kernel on rows of numbers.
     eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
         "dense" takes the whole spectrum; "krylov" iterates on products. "arpack" and "randomized"
-        are scikit-learn's names for iterations and stand for "krylov".
+        are scikit-learn's names for iterations and mean "krylov".
     tol : float >= 0, default=1e-5
         Accepted residual of the iteration, relative to the largest eigenvalue. Errors of the
         eigenvalues go with its square where the spectrum has gaps. 0: as small as rounding allows.
@@ -146,7 +146,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     signature_ : array of shape (n_components_,)
         1 or -1, the sign of the eigenvalue; -1 occurs with ``allow_indefinite=True`` only.
     scores_coef_ : array of shape (n_samples, n_components_)
-        What kernel values against the training objects are multiplied with.
+        Matrix by which kernel values against the training objects are multiplied.
     X_fit_ : objects
         The training objects of positive weight; for a precomputed kernel their positions.
     dual_coef_, X_transformed_fit_ : array
@@ -155,7 +155,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Number of components.
     certificate_ : Certificate
         Primal value: the variance (sum over the weights) that the components leave unexplained;
-        dual value: what any so many directions leave at least.
+        dual value: the least variance that any such number of directions can leave.
     kernel_ : Kernel
         The kernel with all parameters resolved.
 

@@ -33,13 +33,13 @@ class Nystrom(KernelFeatures):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``; it must be positive semidefinite.
+        A kernel, as for the machines; it must be positive semidefinite.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
     n_components : int >= 1, default=100
         Number of landmarks (fewer, if there are fewer objects).
     selection : {"uniform", "random_pivots", "greedy"}, default="uniform"
-        How landmarks are drawn: all objects alike; in proportion to what the landmarks so far
+        How landmarks are drawn: uniformly; in proportion to what the landmarks so far
         leave unexplained; or the object farthest from their span. The last two cost one kernel
         row per landmark and follow the data better.
     rank_tol : float >= 0, default=1e-14
@@ -58,7 +58,7 @@ class Nystrom(KernelFeatures):
     eigenvalues_ : array of shape (n_components_,)
         Eigenvalues of the kernel matrix of the landmarks, falling.
     normalization_ : array of shape (n_landmarks, n_components_)
-        What kernel values against the landmarks are multiplied with.
+        Matrix by which kernel values against the landmarks are multiplied.
     n_components_ : int
         Number of features, the numerical rank.
     kernel_ : Kernel

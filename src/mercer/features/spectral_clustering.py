@@ -59,7 +59,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     n_clusters : int >= 1, default=8
         Number of clusters.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``; its values are the affinities and must not be
+        A kernel, as for the machines; its values are the affinities and must not be
         negative.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
@@ -322,7 +322,7 @@ def _unit_rows(A: Array) -> Array:
 
 
 def _degrees(gram: Gram, weight: Array, n_jobs: int | None) -> Array:
-    """Return the weighted row sums; negative affinities are refused."""
+    """Return the weighted row sums; negative affinities raise ValueError."""
     sums = np.empty(gram.n)
     step = max(1, 2**22 // gram.n)
     for first in range(0, gram.n, step):

@@ -141,8 +141,8 @@ def _coordinates(kernel: Kernel, X: Any) -> tuple[Array, list[int]]:
         return np.empty((count(X), 0)), []
     if not (sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind == "f")):
         raise ValueError(
-            f"{kernel!r} is {kernel.definiteness}: linear functions of all columns stand beside "
-            "it, so all must be numbers. Pass the columns of its part of order 2 alone."
+            f"{kernel!r} is {kernel.definiteness}: it needs an unpenalised linear term in all "
+            "columns, so all must be numbers. Pass the columns of its part of order 2 alone."
         )
     columns, inner = list(range(X.shape[1])), kernel
     while isinstance(inner, OnColumns):
@@ -151,7 +151,7 @@ def _coordinates(kernel: Kernel, X: Any) -> tuple[Array, list[int]]:
 
 
 def _require_unisolvent(kernel: Kernel, coordinates: Array, centred: Array, extent: Array) -> None:
-    """Refuse objects at which a linear function other than 0 vanishes."""
+    """Reject objects at which a linear function other than 0 vanishes."""
     n, d = coordinates.shape
     rounding = 4.0 * _EPS * np.abs(coordinates).max(axis=0, initial=0.0)
     rank = 0
@@ -169,9 +169,9 @@ def _require_unisolvent(kernel: Kernel, coordinates: Array, centred: Array, exte
     else:
         why = "all lie on a " + {2: "line", 3: "plane"}.get(d, "hyperplane")
     raise ValueError(
-        f"the {n} objects do not determine a linear function, which {kernel!r} needs beside it: "
-        f"{why}. Add objects, leave dependent columns out with on_columns, or use a kernel that "
-        "needs none, such as Multiquadric()."
+        f"the {n} objects do not determine the unpenalised linear term of {kernel!r}: {why}. Add "
+        "objects, leave dependent columns out with on_columns, or use a kernel without such a "
+        "term, such as Multiquadric()."
     )
 
 

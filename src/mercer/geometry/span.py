@@ -172,7 +172,7 @@ def independent_subset(kernel: Kernel, X: Any, tol: float = _TOL) -> NDArray[np.
     X : objects
         The objects; for a precomputed kernel its matrix.
     tol : float >= 0, default=1e-10
-        What counts as 0.
+        Tolerance below which a value counts as 0.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def numerical_rank(kernel: Kernel, X: Any, tol: float = _TOL) -> int:
     X : objects
         The objects; for a precomputed kernel its matrix.
     tol : float >= 0, default=1e-10
-        What counts as 0, relative to the largest k(x, x); see :func:`independent_subset`.
+        Tolerance for 0, relative to the largest k(x, x); see :func:`independent_subset`.
 
     Returns
     -------

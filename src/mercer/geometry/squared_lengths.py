@@ -24,7 +24,7 @@ _NATIVE_ERROR = 1e-8
 
 
 def require_lengths(kernel: Kernel, what: str) -> None:
-    """Refuse kernels of which only a condition on the coefficients makes a square of a length."""
+    """Reject kernels of which only a condition on the coefficients makes a square of a length."""
     if kernel.definiteness.order:
         raise ValueError(
             f"{kernel!r} is {kernel.definiteness}, so k(x, x) is no squared length in feature "
@@ -33,7 +33,7 @@ def require_lengths(kernel: Kernel, what: str) -> None:
 
 
 def require_distances(kernel: Kernel) -> None:
-    """Refuse kernels that have no distances in feature space by what is known of them."""
+    """Reject kernels that have no distances in feature space by what is known of them."""
     if (kernel.definiteness.order or 0) > 1:
         raise ValueError(
             f"{kernel!r} is {kernel.definiteness}, so k(x, x) - 2 k(x, z) + k(z, z) is no squared "

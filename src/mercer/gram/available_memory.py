@@ -1,4 +1,4 @@
-"""How many bytes a process may still allocate: of the machine, or of its control group."""
+"""Available memory: bytes a process may still allocate, on its machine or in its control group."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class Diagonal(Scope):
 
 
 def check_nonnegative(diagonal: np.ndarray, kernel: Kernel) -> None:
-    """Refuse a negative k(x, x), of which no norm can be taken."""
+    """Reject a negative k(x, x), of which no norm can be taken."""
     if diagonal.size and not diagonal.min() >= 0:
         i = int(np.argmin(diagonal))
         raise ValueError(

@@ -1,7 +1,7 @@
 # ruff: noqa: D102 - the docstrings stand in mercer.kernels.base
 """The interface between kernels and this package: what a kernel offers to be evaluated.
 
-`mercer.kernels.Kernel` implements it. The kernels stand above this package, which imports none.
+`mercer.kernels.Kernel` implements it. This package imports no kernel.
 """
 
 from __future__ import annotations

@@ -125,11 +125,11 @@ class Jets:
         self._stack.append(sums[order])
 
     def matrix(self) -> NoReturn:
-        """Refuse values that are given as a matrix."""
+        """Reject values that are given as a matrix."""
         self._refuse("a precomputed matrix")
 
     def mapped(self, kernel: Any, statistic: str) -> NoReturn:
-        """Refuse features that are met among objects."""
+        """Reject features that are met among objects."""
         self._refuse(f"{kernel!r}, which counts,")
 
     def python(self, kernel: Any) -> None:

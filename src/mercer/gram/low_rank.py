@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_UNIT = 2.0**-53  # unit roundoff of float64
+_FEW = 8.0  # roundings of a kernel value, of a logarithm
 _NOISE = 1e-13  # residual diagonals below this share of the largest are rounding
 
 
@@ -55,8 +57,10 @@ class LowRank:
         self._scaled = self.L / noise[:, None]
         inner = np.eye(self.rank) + product(self.L.T, self._scaled)
         self._inner = scipy.linalg.cholesky(inner, lower=True, check_finite=False)
-        left = np.maximum(diagonal - np.einsum("ij,ij->i", self.L, self.L), 0.0)
+        explained = np.einsum("ij,ij->i", self.L, self.L)
+        left = np.maximum(diagonal - explained, 0.0)
         self.left = float((left / noise).sum())  # tr N^-1 (K - LL')
+        self._explained = float((explained / noise).sum())
 
     @property
     def rank(self) -> int:
@@ -92,6 +96,11 @@ class LowRank:
         return Z * np.sqrt(len(self.noise) / lengths)
 
     def bounds(self) -> tuple[float, float]:
-        """Return bounds of log det(K + N), for a positive semidefinite K."""
+        """Return bounds of log det(K + N), for a positive semidefinite K, widened by rounding.
+
+        An error e of LL', relative to the diagonal, changes the value by e tr N^-1 LL' at most.
+        """
         n, low = len(self.noise), self.logdet()
-        return low, low + n * float(np.log1p(self.left / n))
+        terms = float(np.abs(np.log(self.noise)).sum()) + abs(low) + n
+        slip = _UNIT * ((self.rank + _FEW) * self._explained + _FEW * terms)
+        return low - slip, low + n * float(np.log1p(self.left / n)) + slip

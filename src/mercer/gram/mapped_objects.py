@@ -2,14 +2,11 @@
 
 A map may be a user's function, and is the expensive part of a kernel then. Everything that
 concerns one set of objects (binding a kernel to it, its kernel matrix in any precision, norms,
-subsets) therefore asks one `Views` for the images.
+subsets) therefore asks one `Views` for the images, which is passed on in place of the objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from mercer.objects.tables import select
@@ -73,10 +70,20 @@ class Views:
         self._known.append(_Image(columns, mapping, images))
         return images
 
+    def over(self, X: Any) -> Views:
+        """Return these views where `X` are their objects, new ones where they are not."""
+        return self if X is self.X else Views(X)
+
     def take(self, index: Any) -> Views:
         """Return the views of some of the objects; what is known of them stays known."""
         part = Views(take(self.X, index))
         part._known = [known._replace(images=take(known.images, index)) for known in self._known]
+        return part
+
+    def replaced(self, X: Any) -> Views:
+        """Return the views of other objects, which have the same images."""
+        part = Views(X)
+        part._known = list(self._known)
         return part
 
     def choose(self, columns: tuple[int, ...], chosen: Any) -> Views:
@@ -90,23 +97,6 @@ class Views:
         return part
 
 
-_shared: ContextVar[Views | None] = ContextVar("mercer_views", default=None)
-
-
 def views_of(X: Any) -> Views:
-    """Return the views of objects: the shared ones, where the objects are those that are shared."""
-    if isinstance(X, Views):
-        return X
-    shared = _shared.get()
-    return shared if shared is not None and shared.X is X else Views(X)
-
-
-@contextmanager
-def sharing(X: Any) -> Iterator[Views]:
-    """Let everything inside that is done with the objects `X` share one `Views`."""
-    views = views_of(X)
-    token = _shared.set(views)
-    try:
-        yield views
-    finally:
-        _shared.reset(token)
+    """Return the views of objects, or the views that were passed in their place."""
+    return X if isinstance(X, Views) else Views(X)

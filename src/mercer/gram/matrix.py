@@ -41,7 +41,7 @@ class Gram:
         Megabytes for the pair statistics (squared distances, dot products) behind the kernel
         values, which :meth:`take` and :meth:`with_kernel` share. It pays on wide rows that are
         visited several times: a value that is kept costs about as much as 50 columns do. Kernel
-        rows that solvers keep have a budget of their own, the ``cache_size`` of their settings.
+        rows that solvers keep have a separate budget, the ``cache_size`` of their settings.
 
     Attributes
     ----------

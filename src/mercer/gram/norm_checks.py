@@ -18,7 +18,7 @@ _ZERO_VALUE = 1e-12  # a value below this share of the largest k(x, x) counts as
 
 
 def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
-    """Refuse objects x with k(x, x) < 0, and with k(x, x) = 0 and a k(x, z) that is not 0.
+    """Reject objects x with k(x, x) < 0, and with k(x, x) = 0 and a k(x, z) that is not 0.
 
     `kernel`: a bound kernel that is not known to be positive semidefinite.
     """
@@ -41,7 +41,7 @@ def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
 def check_zero_norms(
     kernel: Kernel, diagonal: np.ndarray, rows: Callable[[np.ndarray], np.ndarray]
 ) -> None:
-    """Refuse objects x with k(x, x) = 0 and a k(x, z) that is not 0.
+    """Reject objects x with k(x, x) = 0 and a k(x, z) that is not 0.
 
     `rows`: returns the values k(x, z) of some objects x, of which there is a sample if they are
     many.

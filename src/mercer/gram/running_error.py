@@ -1,4 +1,4 @@
-"""How wrong the values of a kernel may be in float64: its program, run on bounds of errors.
+"""Running error analysis of kernel values in float64: the program, run on error bounds.
 
 The programs of the library are followed instruction by instruction (`mercer.gram.bounded`), from
 the errors of their leaves (`mercer.gram.leaf_errors`) to that of the value. The images of objects

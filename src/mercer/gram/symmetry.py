@@ -21,7 +21,7 @@ _BLOCK = 64  # columns at a time where whole columns are searched
 
 
 def refuse_asymmetric_sample(gram: Gram, positions: np.ndarray | None = None) -> None:
-    """Refuse a kernel whose values among some of the objects depend on their order.
+    """Reject a kernel whose values among some of the objects depend on their order.
 
     All objects are looked at where they are few, else a sample; kernels without Python are not
     evaluated at all.
@@ -60,7 +60,7 @@ def refuse_asymmetric_sample(gram: Gram, positions: np.ndarray | None = None) ->
 
 
 def refuse_asymmetry(gram: Gram, columns: Any, positions: np.ndarray | None = None) -> None:
-    """Refuse a kernel whose values against some columns of the matrix differ from the rows.
+    """Reject a kernel whose values against some columns of the matrix differ from the rows.
 
     Every value is evaluated twice, once in each order.
 

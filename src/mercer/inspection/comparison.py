@@ -74,7 +74,7 @@ def compare_spectra(
     Parameters
     ----------
     kernels : sequence of Kernel, or mapping of names to Kernel or callables
-        What to compare. A callable ``f(omega)`` is a Fourier transform itself.
+        Kernels to compare. A callable ``f(omega)`` is a Fourier transform itself.
     omega : float or array of shape (n,) or (n, d)
         Frequencies.
     dimension : int, optional

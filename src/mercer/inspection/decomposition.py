@@ -217,7 +217,7 @@ def mercer_decomposition(
 
 
 def _refuse_sides(domain: Any) -> None:
-    """Refuse a list of pairs of numbers, which is a box to one reader and a sample to another."""
+    """Reject a list of pairs of numbers, which is a box to one reader and a sample to another."""
     if (
         isinstance(domain, list)
         and domain

@@ -44,8 +44,8 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
     largest value. A matrix of errors moves no eigenvalue further than its norm (Weyl), which is at
     most its largest row sum; with the error of the decomposition, :math:`(4 + \sqrt n) u
     \lambda_{max}`, this is the `tolerance` up to which an eigenvalue counts as zero. A matrix with
-    a smallest eigenvalue that is negative beyond ordinary rounding, while the errors of its
-    values are too large for a proof, gets the verdict "unknown": its definiteness cannot be told in
+    a smallest eigenvalue that is negative beyond ordinary rounding, while the errors of its values
+    are too large for a proof, gets the verdict "unknown": its definiteness cannot be decided in
     float64.
 
     Parameters

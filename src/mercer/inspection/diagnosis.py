@@ -3,7 +3,7 @@
 Near-diagonal: every object is similar to itself only, as with a Gaussian kernel that is too narrow
 or with too many irrelevant features; nothing can be learned from others. Class blocks: objects of
 one class are similar to each other and not to those of other classes (Honavar, Kernel Machines).
-The opposite failure, a nearly constant matrix, makes all objects alike.
+The opposite failure is a nearly constant matrix: all objects are similar.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ALIGNED = 0.2
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a kernel matrix looks like on some data.
+    """Structure of a kernel matrix on some data.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Diagnosis:
     alignment, centred_alignment : float or None
         With the labels; None without them, or where every object looks alike.
     advice : str
-        What to try next.
+        Advice: what to try next.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def embed(kernel: Any, X: Any = None, *, n_components: int | None = None) -> np.
     X : objects, optional
         The objects; None for a matrix.
     n_components : int >= 1, optional
-        Keep so many leading columns, the best approximation of that rank; by default those of
+        Number of leading columns to keep, the best approximation of that rank; by default those of
         eigenvalues larger than the tolerance of :func:`check`.
 
     Returns

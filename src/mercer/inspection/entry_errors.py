@@ -1,4 +1,4 @@
-"""How wrong the entries of an inspected matrix may be, and how that is known."""
+"""Error bounds on the entries of an inspected matrix, and what they rest on."""
 
 from __future__ import annotations
 

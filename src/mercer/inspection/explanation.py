@@ -43,7 +43,7 @@ class Explanation:
     rows : array of int of shape (n_terms,)
         Training rows of the support vectors, the largest contribution first.
     contributions : array of shape (n_terms,)
-        v_i k(x_i, x), in the same order; positive ones speak for the value.
+        v_i k(x_i, x), in the same order; positive ones support the prediction.
     columns : dict of str to float, or None
         The parts of a kernel that is a sum over columns; None for other kernels. They sum up to
         the contributions.
@@ -65,12 +65,12 @@ class Explanation:
     columns: dict[str, float] | None
 
     def in_favour(self, n: int = 5) -> list[tuple[int, float]]:
-        """Return the training rows that speak most for the value, with their contributions."""
+        """Return the training rows with the largest positive contributions."""
         chosen = np.flatnonzero(self.contributions > 0.0)[:n]
         return [(int(self.rows[i]), float(self.contributions[i])) for i in chosen]
 
     def against(self, n: int = 5) -> list[tuple[int, float]]:
-        """Return the training rows that speak most against it, with their contributions."""
+        """Return the training rows with the largest negative contributions."""
         chosen = np.flatnonzero(self.contributions < 0.0)[::-1][:n]
         return [(int(self.rows[i]), float(self.contributions[i])) for i in chosen]
 
@@ -122,7 +122,7 @@ class Explanation:
 
 
 def explain(model: Any, x: Any) -> Explanation:
-    """Return which support vectors, and which columns, speak for and against a prediction.
+    """Return the contributions of support vectors and columns to a prediction.
 
     Of several classes the binary problem of the predicted class and the runner-up is explained
     (one against one), or that of the predicted class (one against the rest).

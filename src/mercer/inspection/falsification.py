@@ -26,7 +26,7 @@ from .witness import Witness
 
 
 class Trial(NamedTuple):
-    """What a callback is told.
+    """State of a search, passed to a callback.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Falsification:
-    """What a search for a counterexample found.
+    """Result of a search for a counterexample.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class KernelValues:
     objects : objects or None
         The validated objects.
     claim : Definiteness or None
-        What the kernel says of itself.
+        The definiteness that the kernel states.
     eps : float
         Distance from 1 to the next number of the type in which the values were computed.
     """

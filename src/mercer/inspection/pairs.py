@@ -82,7 +82,7 @@ class NegativeMinor:
 
 @dataclass
 class PairScan:
-    """What one pass over all pairs finds.
+    """Result of one pass over all pairs.
 
     Attributes
     ----------

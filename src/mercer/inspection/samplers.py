@@ -88,7 +88,7 @@ def as_sampler(source: Any) -> Sampler:
 
 
 def _require_two_arguments(sampler: Callable[..., Any]) -> None:
-    """Refuse a function that cannot be called with a generator and a number."""
+    """Reject a function that cannot be called with a generator and a number."""
     try:
         signature = inspect.signature(sampler)
     except (TypeError, ValueError):  # not known of some functions written in C

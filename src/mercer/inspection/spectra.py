@@ -1,4 +1,4 @@
-"""Kernels as filters: which frequencies of a function they let pass, and which they damp.
+"""Kernels as filters: how strongly each frequency can appear in a function of the RKHS.
 
 A translation-invariant kernel regularises by dividing the power of a function at each frequency by
 the kernel's Fourier transform there: where that is large a function is cheap, where it is small it
@@ -26,7 +26,7 @@ METHODS = ("auto", "closed", "numeric")
 
 @runtime_checkable
 class Spectral(Protocol):
-    """A kernel that knows its Fourier transform."""
+    """A kernel whose Fourier transform is known in closed form."""
 
     def spectral_density(self, omega: Any, dimension: int | None = None) -> np.ndarray:
         """Return the unitary Fourier transform at frequencies; see `mercer.inspection`."""
@@ -45,7 +45,7 @@ def fourier_transform(
         A bound kernel of x - z that decays with the distance. Sums and multiples of kernels with
         a closed form have one.
     omega : float or array of shape (n,) or (n, d)
-        Frequencies; numbers stand for (omega, 0, ..., 0).
+        Frequencies; a number w means (w, 0, ..., 0).
     dimension : int, optional
         The dimension d, where `omega` holds numbers; 1 by default.
     method : {"auto", "closed", "numeric"}, default="auto"

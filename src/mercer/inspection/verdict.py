@@ -13,7 +13,7 @@ from .witness import Witness
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a kernel matrix is on the objects at hand.
+    """Definiteness of a kernel matrix on given objects.
 
     A verdict of failure is about the kernel: one matrix with a witness disproves it. A verdict
     of success is about these objects alone.
@@ -23,11 +23,11 @@ class Verdict:
     n : int
         Number of objects.
     definiteness : Definiteness
-        What the matrix is: "positive definite", "positive semidefinite" (the smallest eigenvalue
-        is zero up to `tolerance`), "conditionally positive definite" (the form is non-negative
-        for all c with sum_i c_i = 0), "conditionally positive definite of order 2" (for all c
-        that are also orthogonal to the linear functions of the objects), "indefinite", or
-        "unknown" where it cannot be told in float64: the smallest eigenvalue is negative beyond
+        Definiteness of the matrix: "positive definite", "positive semidefinite" (the smallest
+        eigenvalue is zero up to `tolerance`), "conditionally positive definite" (the form is
+        non-negative for all c with sum_i c_i = 0), "conditionally positive definite of order 2"
+        (for all c that are also orthogonal to the linear functions of the objects), "indefinite",
+        or "unknown" where float64 cannot decide: the smallest eigenvalue is negative beyond
         ordinary rounding, but not beyond the errors of the values. For a matrix that is not
         symmetric it speaks of (K + K') / 2, which has the same quadratic form.
     smallest_eigenvalue, largest_eigenvalue : float
@@ -56,7 +56,7 @@ class Verdict:
     conditional_witness : Witness or None
         One whose entries sum to zero, for a matrix that is not conditionally definite of order 1.
     claim : Definiteness or None
-        What the kernel says of itself.
+        The definiteness that the kernel states.
     exhaustive : bool
         Whether all eigenvalues were computed. False for many objects: then a positive verdict
         says only that Lanczos' method found no negative direction.
@@ -152,7 +152,7 @@ class Verdict:
     def _definiteness_in_words(self) -> str:
         if self.definiteness is Definiteness.UNKNOWN:
             return (
-                f"cannot be told in float64 on {self.n:,} objects: values may be wrong by "
+                f"cannot be decided in float64 on {self.n:,} objects: values may be wrong by "
                 f"{self.entry_error:.2g} ({self.error_source})"
             )
         text = str(self.definiteness)

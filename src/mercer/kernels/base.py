@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.gram import evaluate
 from mercer.gram.diagonal import diagonal
-from mercer.gram.mapped_objects import Views, sharing, views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.overflow import refuse_overflow
 from mercer.gram.program import Builder
 from mercer.objects import validation as objects
@@ -63,7 +63,7 @@ class Kernel(Parametrised):
 
     @property
     def definiteness(self) -> Definiteness:
-        """What is known about the sign of the kernel's quadratic form."""
+        """Definiteness of the kernel: the known sign of its quadratic form."""
         return UNKNOWN
 
     @property
@@ -114,7 +114,7 @@ class Kernel(Parametrised):
         return bool(parts) and all(part.translation_invariant for part in parts)
 
     def check_domain(self, X: Any) -> None:
-        """Refuse objects on which the kernel, or what it claims, does not hold.
+        """Reject objects on which the kernel, or what it claims, does not hold.
 
         Parameters
         ----------
@@ -158,20 +158,22 @@ class Kernel(Parametrised):
             feature_names = objects.column_names(X)
         X = self.validate(X)
         if self.is_bound:  # which has had its domain checked
-            return self._bound(X, sample_weight, feature_names)
-        return self._bound_to_valid(X, sample_weight, feature_names)
+            return self._bound(Views(X), sample_weight, feature_names)
+        return self._bound_to_valid(Views(X), sample_weight, feature_names)
 
-    def _bound_to_valid(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
-        """Return the kernel bound to objects that have been validated."""
-        kernel = self._bound(X, weight, objects.column_names(X) if names is None else names)
-        kernel.check_domain(X)
+    def _bound_to_valid(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
+        """Return the kernel bound to objects that have been validated; images of them are kept."""
+        if names is None:
+            names = objects.column_names(views.X)
+        kernel = self._bound(views, weight, names)
+        kernel.check_domain(views.X)
         return kernel
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         return self._with(
             **{
-                name: part._bound(X, weight, names)
+                name: part._bound(views, weight, names)
                 for name in self._names
                 if isinstance(part := getattr(self, name), Kernel)
             }
@@ -256,7 +258,7 @@ class Kernel(Parametrised):
             The matrix of derivatives, of shape (n_X, n_Z), for the name of every parameter that
             is a real number, nested ones as ``part__name``. A sequence of numbers has one matrix
             for each, stacked along the first axis. Integers, rules, functions and matrices have
-            none. A rule such as ``gamma="scale"`` is differentiated as the number it stands for.
+            none. A rule such as ``gamma="scale"`` is differentiated at its value.
 
         Examples
         --------
@@ -275,7 +277,7 @@ class Kernel(Parametrised):
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.
 
-        Features of strings, sets and multisets are what is met among the objects `X`, so two sets
+        Features of strings, sets and multisets are those that occur in the objects `X`, so two sets
         of objects need common columns: see `map_features`, and
         :class:`mercer.features.ExplicitFeatures`, which keeps those of the training objects.
 
@@ -467,9 +469,9 @@ class Kernel(Parametrised):
         bounds : None, "fixed" or dict
             "fixed" keeps all parameters as they are. A dict has (low, high) or "fixed" by the names
             of parameters, as in `get_params`, or of parts, such as ``{"gamma": (0.1, 10.0)}`` or
-            ``{"left": "fixed", "right__scale": (1e-3, 1e3)}``. What it does not name, and None,
-            have the default: 1e-5 to 1e5, and for gamma 5e-11 to 5e9, which are the same bounds for
-            a length scale with gamma = 1 / (2 length_scale^2).
+            ``{"left": "fixed", "right__scale": (1e-3, 1e3)}``. Parameters that are not named, and
+            None, have the default: 1e-5 to 1e5, and for gamma 5e-11 to 5e9, which are the same
+            bounds for a length scale with gamma = 1 / (2 length_scale^2).
 
         Returns
         -------
@@ -690,10 +692,8 @@ class Kernel(Parametrised):
         self._check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)
-        if self.is_bound:
-            return self, views_of(X)
-        with sharing(X) as views:
-            return self._bound_to_valid(X, None, names), views
+        views = Views(X)
+        return self if self.is_bound else self._bound_to_valid(views, None, names), views
 
     def _require_bound(self, purpose: str) -> None:
         if not self.is_bound:

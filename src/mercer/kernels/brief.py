@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Brief(str):
-    """A text that stands for a parameter where a kernel is printed."""
+    """Text printed in place of a long parameter of a kernel."""
 
     __slots__ = ()
 

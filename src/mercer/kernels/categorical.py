@@ -23,8 +23,8 @@ class Categorical(Kernel):
     .. math:: k(x, z) = \frac{1}{d} \sum_{j=1}^{d} [x_j = z_j]
 
     Positive semidefinite: the dot product of the one-hot indicators of all categories, over the
-    number d of columns. A missing value (None, NaN, NA) is a category of its own, and a category
-    that the training objects do not have agrees with itself only. The objects are rows of a table,
+    number d of columns. A missing value (None, NaN, NA) is a separate category, and a category that
+    does not occur in the training objects agrees only with itself. The objects are rows of a table,
     whose values may be strings, numbers or anything hashable, or a list with one category each.
 
     Notes
@@ -32,8 +32,8 @@ class Categorical(Kernel):
     Use it for columns of names: colours, countries, codes of departments, with no encoder before
     it. A value costs the columns in which two rows agree. ``Categorical() ** 2`` counts pairs of
     columns that agree, and ``Categorical().on_columns(["city", "kind"]) + RBF().on_columns(["x"])``
-    combines it with numbers. Not for categories of an order or of a known similarity: encode the
-    order as a number, or give the similarities to FiniteMatrix.
+    combines it with numbers. Avoid it for categories of an order or of a known similarity: encode
+    the order as a number, or give the similarities to FiniteMatrix.
 
     Examples
     --------

@@ -30,13 +30,13 @@ def columns_seen(kernel: Kernel) -> list[int] | None:
 
 
 def linear_columns(kernel: Kernel) -> list[int] | None:
-    """Return the columns whose linear functions a kernel of order 2 needs beside it.
+    """Return the columns whose linear functions a kernel of order 2 needs as unpenalised terms.
 
     A kernel that is conditionally positive definite of order 2 on some columns is so for
     coefficients that are orthogonal to constants and to the linear functions of these columns, and
     a sum for those that are orthogonal to what any of its terms needs.
 
-    Returns in ascending order, empty for kernels of lower order; None stands for all columns.
+    Returns in ascending order, empty for kernels of lower order; None means all columns.
 
     Examples
     --------

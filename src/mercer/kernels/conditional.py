@@ -138,7 +138,7 @@ def seminorm2(kernel: Any, X: Any, coef: Any) -> float:
 
 
 class Monotonicity(NamedTuple):
-    """What a test of complete monotonicity found.
+    """Result of a test of complete monotonicity.
 
     Attributes
     ----------

@@ -32,8 +32,8 @@ class Constant(Kernel):
 
     Notes
     -----
-    Use it as ``k + c`` to give a machine without a bias one that is regularised: the larger c,
-    the less. It costs nothing. Not with a machine that has a bias, whose solution does not change.
+    Use it as ``k + c`` to give a machine without a bias a regularised one; a larger c penalises it
+    less. It costs nothing. Avoid it with a machine that has a bias, whose solution does not change.
 
     Examples
     --------

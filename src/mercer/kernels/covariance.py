@@ -23,7 +23,7 @@ class Covariance(Kernel):
     .. math:: k(x, z) = \frac{1}{m} \sum_{j=1}^{m} f_j(x) \, f_j(z)
 
     It estimates :math:`\mathrm{E}[f(x) f(z)]` over random functions f, with an error of the order
-    of :math:`1 / \sqrt{m}`, and is positive semidefinite exactly, whatever the functions.
+    of :math:`1 / \sqrt{m}`, and is positive semidefinite for any functions.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Covariance(Kernel):
     -----
     Use it when functions like the target can be sampled, from simulations or from past seasons:
     directions in which they vary together are cheap. It costs m numbers per object, and its rank is
-    at most m, so take several times as many functions as there are features to tell apart. Not with
-    few functions and no bias: what they do not span cannot be learned; add an RBF.
+    at most m, so take several times as many functions as there are features to tell apart. Avoid it
+    with few functions and no bias: what they do not span cannot be learned; add an RBF.
 
     Examples
     --------

@@ -20,11 +20,11 @@ class FiniteMatrix(Kernel):
 
     .. math:: k(a_i, a_j) = K_{ij}
 
-    Every symmetric positive semidefinite matrix is a kernel on a finite set: with the
-    eigenvalues and eigenvectors of :math:`K = V \Lambda V^\top`, item i has the features
-    :math:`(\sqrt{\lambda_t} \, v_{ti})_t`. Any other matrix is refused, with a vector v for which
-    v'Kv < 0. Unlike :class:`Precomputed` the kernel belongs to the items and not to a data set:
-    objects may repeat, and new ones need no new matrix.
+    Every symmetric positive semidefinite matrix is a kernel on a finite set: with the eigenvalues
+    and eigenvectors of :math:`K = V \Lambda V^\top`, item i has the features
+    :math:`(\sqrt{\lambda_t} \, v_{ti})_t`. Any other matrix raises ValueError with a vector v for
+    which v'Kv < 0. Unlike :class:`Precomputed` the kernel belongs to the items and not to a data
+    set: objects may repeat, and new ones need no new matrix.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class FiniteMatrix(Kernel):
     Notes
     -----
     Use it for categories whose similarity is known: amino acids by a substitution matrix, parts by
-    experts, words by hand. Objects are the categories themselves and may repeat. The matrix is
-    checked once, in the cube of the number of items, so keep to a few thousand. Not for categories
-    that are simply different; that is Categorical.
+    experts, words by a thesaurus. Objects are the categories themselves and may repeat. The matrix
+    is checked once, in the cube of the number of items, so keep to a few thousand. Avoid it for
+    categories that are simply different; that is Categorical.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.rows import canonical_rows
@@ -39,16 +39,17 @@ class FromFunction(Kernel):
         ``function(A, B)`` returns an array of shape (len(A), len(B)). A and B are of the kind
         that was passed in: arrays, CSR matrices or lists of objects.
     definiteness : str, default="unknown"
-        What you know about the function, as one of the values of :class:`Definiteness`.
+        Definiteness of the function, if known: one of the values of :class:`Definiteness`.
     diagonal : callable, optional
         ``diagonal(A)`` returns the values k(x, x), if there is a faster way than small tiles.
 
     Notes
     -----
-    Use it to try a similarity of your own in a line, on objects of any kind. Return a whole matrix
-    per call with NumPy: the function runs in Python, once per tile, and the solver waits for it.
-    Declare the definiteness if you know it, else let :func:`mercer.inspection.check` look. Not for
-    what has explicit features: FromFeatureMap computes them once and compares natively.
+    Use it to try a similarity of your own in one line, on objects of any kind. Return a whole
+    matrix per call with NumPy: the function runs in Python, once per tile, and the solver waits for
+    it. Declare the definiteness if you know it, else test it with :func:`mercer.inspection.check`.
+    Avoid it where there are explicit features: FromFeatureMap computes them once and compares
+    natively.
 
     Examples
     --------
@@ -137,7 +138,7 @@ class FromFeatureMap(Kernel):
     -----
     Use it to bring your own features, from a neural network, a parser or a formula, to any kernel
     on vectors: the map runs once per object and the values are computed natively. Return a CSR
-    matrix when most features are 0. Not for maps that look at several objects at once, such as
+    matrix when most features are 0. Avoid it for maps that look at several objects at once, such as
     scaling by the mean; those are transformers in a pipeline.
 
     Examples
@@ -181,16 +182,16 @@ class FromFeatureMap(Kernel):
 
     @property
     def takes(self) -> Objects:
-        """Whatever the function accepts."""
+        """The objects that the function accepts."""
         return self._objects
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.kernel is None or self.kernel.is_bound:
             return self._with(kernel=deepcopy(self.kernel))
 
-        images = views_of(as_objects(X, type(self).__name__)).images(self._map)
-        return self._with(kernel=self.kernel._bound(images, weight, None))
+        images = views.over(as_objects(views.X, type(self).__name__)).images(self._map)
+        return self._with(kernel=self.kernel._bound(Views(images), weight, None))
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; see :meth:`Kernel.validate`."""
@@ -235,7 +236,7 @@ class FromFeatureMap(Kernel):
 
     @property
     def _map(self) -> FeaturesOf:
-        """The function as a map, which is the same whatever the kernel of the images."""
+        """The function as a map, which does not depend on the kernel of the images."""
         return FeaturesOf(self._with(kernel=None))
 
     def _images(self, A: Any) -> Any:
@@ -261,7 +262,7 @@ def _takes_single_objects(function: Callable[[Any, Any], Any], A: Any, B: Any) -
 
 
 def require_callable(function: Any, name: str) -> None:
-    """Refuse what cannot be called."""
+    """Reject what cannot be called."""
     if not callable(function):
         raise TypeError(f"{name} must be callable; got {function!r}.")
 

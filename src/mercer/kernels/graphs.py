@@ -43,9 +43,9 @@ class Diffusion(Kernel):
     -----
     Use it to classify the nodes of a graph from few labels: people in a network, proteins by
     interactions, words by links. Try a beta between 0.1 and 3, divided by the mean degree of a
-    node; a larger one makes all nodes of a component alike. ``normalize`` it where degrees differ
+    node; a larger one makes all nodes of a component similar. ``normalize`` it where degrees differ
     much. The matrix of all nodes is computed once, in the cube of their number, so up to some
-    thousands. Not for comparing different graphs, nor for nodes that come later.
+    thousands. Avoid it for different graphs and for nodes that are added later.
 
     Examples
     --------

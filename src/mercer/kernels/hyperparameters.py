@@ -1,9 +1,9 @@
 """Hyper-parameters of a kernel: its continuous parameters as one vector of logarithms.
 
-Continuous is what the constructor annotates as a float and what `Kernel.gradient` has a derivative
-for. Scales and widths are positive, so they are optimised on a logarithmic scale: a step in theta
-is a factor. Bounds are stated for the kernel as a whole or for its parts; what is stated further
-outside takes precedence.
+A parameter is continuous if the constructor annotates it as a float and `Kernel.gradient` has a
+derivative for it. Scales and widths are positive, so they are optimised on a logarithmic scale: a
+step in theta is a factor. Bounds are stated for the kernel as a whole or for its parts; what is
+stated further outside takes precedence.
 """
 
 from __future__ import annotations
@@ -54,6 +54,15 @@ class Hyperparameter:
     def label(self) -> str:
         """The name, with the position in brackets."""
         return self.name if self.position is None else f"{self.name}[{self.position}]"
+
+    @property
+    def unit(self) -> float:
+        """By how much a search moves while the logarithm of the value moves by 1.
+
+        gamma moves as its length scale (2 gamma)^-1/2 does: searches in gamma and in length scales
+        then take the same path.
+        """
+        return 0.5 if _own(self.name) == "gamma" else 1.0
 
 
 def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparameter], list[str]]:
@@ -116,7 +125,7 @@ def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Ker
 
 
 def check_bounds(kernel: Kernel, bounds: Any) -> None:
-    """Refuse bounds that are not in order, or that name no continuous parameter of the kernel."""
+    """Reject bounds that are not in order, or that name no continuous parameter of the kernel."""
     if bounds is None or (isinstance(bounds, str) and bounds == "fixed"):
         return
     if not isinstance(bounds, dict):
@@ -158,9 +167,14 @@ def _stated(name: str, path: Path, bounds: Any) -> tuple[float, float] | str:
             if outer in stated:
                 return checked_pair(outer, stated[outer])
             outer = outer.rpartition("__")[0]
-    own = name.rpartition("__")[2]
+    own = _own(name)
     default = GAMMA_BOUNDS if own == "gamma" else DEFAULT_BOUNDS
     return path[-1][1]._default_bounds.get(own, default)
+
+
+def _own(name: str) -> str:
+    """Return the name of a parameter without those of the kernels that it is inside of."""
+    return name.rpartition("__")[2]
 
 
 def _continuous(

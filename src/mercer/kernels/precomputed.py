@@ -25,7 +25,7 @@ class Precomputed(Kernel):
     -----
     Use it for similarities that come from elsewhere: another program, an expensive simulation, a
     matrix under study. The whole matrix must be in memory, n^2 numbers, and predictions need the
-    rows of the new objects. Check it with :func:`mercer.inspection.check` first. Not for a
+    rows of the new objects. Check it with :func:`mercer.inspection.check` first. Avoid it for a
     similarity that you can write as a function: FromFunction computes the tiles that are needed.
 
     Examples
@@ -75,7 +75,7 @@ class Precomputed(Kernel):
 
 
 def _refuse_asymmetry(K: np.ndarray, block: int = 256) -> None:
-    """Refuse a matrix that differs from its transpose by more than rounding."""
+    """Reject a matrix that differs from its transpose by more than rounding."""
     allowed = ASYMMETRY * max(abs(float(K.min())), abs(float(K.max())))
     for i in range(0, len(K), block):
         rows, columns = K[i : i + block, i:], K[i:, i : i + block].T

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 
 class Regularisation(NamedTuple):
-    """What a kernel penalises.
+    """The regularisation operator of a kernel in words.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ def resolve(
     degree: int = DEGREE,
     coef0: float = COEF0,
 ) -> Kernel:
-    """Return the kernel that an estimator's parameters stand for.
+    """Return the kernel that an estimator's parameters describe.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
         spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
         regularisation = GAUSSIAN
 
-The closed forms stand in :mod:`mercer.numerics.fourier_transforms`, the regularisation operators in
+The closed forms are in :mod:`mercer.numerics.fourier_transforms`, the regularisation operators in
 :mod:`mercer.kernels.regularisation`. A periodic kernel states the coefficients of its series.
 """
 
@@ -33,7 +33,7 @@ def stated_transform(
         Parameters
         ----------
         omega : float or array of shape (n,) or (n, d)
-            Frequencies; numbers stand for (omega, 0, ..., 0).
+            Frequencies; a number w means (w, 0, ..., 0).
         dimension : int, optional
             The dimension d, where `omega` holds numbers; by default that of the kernel, or 1.
 

@@ -38,9 +38,10 @@ class White(Kernel):
     Notes
     -----
     Use it as a term of the covariance of a Gaussian process, ``1.0 * RBF(0.5) + White(0.1)``: the
-    noise level is then optimised with the other parameters. It costs nothing there. Not in a
-    support vector machine, whose C has this part: adding the level to the diagonal is the squared
-    hinge with 1 / (2 C) = c; and not to predict, since new objects share no noise with old ones.
+    noise level is then optimised with the other parameters. It costs nothing there. Avoid it in a
+    support vector machine, where C plays this part: adding c to the diagonal gives the squared
+    hinge loss with 1 / (2 C) = c. It does not change predictions, since new objects share no noise
+    with training objects.
 
     Examples
     --------

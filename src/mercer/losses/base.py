@@ -12,8 +12,8 @@ the conjugate of the weighted loss at -beta, and the dual problem is
 
     minimise  1/2 beta' K beta + sum_i phi_i(beta_i)   [sum_i beta_i = 0 with an intercept b].
 
-A loss owes its value and its conjugate: these two make the certificate of a model. Everything else
-it offers by having the method, and a solver that needs it asks for it:
+A loss must have its value and its conjugate, from which the certificate of a model is computed. The
+other methods are optional; a solver states which of them it needs:
 
 ==================================  ===========================================================
 ``slope(y, f)``                     an element of the subdifferential of l(y, .) at f
@@ -149,7 +149,7 @@ class PiecewiseQuadratic(Loss):
     def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the numbers that describe phi for targets `y` and weights `c`.
 
-        An infinite weight stands for a constraint: the loss must vanish there.
+        An infinite weight means a constraint: the loss must vanish there.
         """
 
     def dual_slopes(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:

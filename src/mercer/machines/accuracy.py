@@ -89,7 +89,7 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
     errors : ValueErrors
         The bounds.
     doubts : tuple of str
-        What is estimated or assumed in them; they are guaranteed where there is nothing.
+        Steps whose bounds are estimated or assumed; empty if all are guaranteed.
     """
     kernel = gram.kernel
     bounds = ErrorBounds(kernel, gram.X if kernel.pairwise else gram.views, given=True)
@@ -112,9 +112,9 @@ def rounding_basis(doubts: tuple[str, ...], own: str) -> str:
     Parameters
     ----------
     doubts : tuple of str
-        What is not proved of the kernel values.
+        Steps of the kernel values without a proven bound.
     own : str
-        What is not proved of the certificate besides, or nothing.
+        Further steps of the certificate without a proven bound, or none.
     """
     found = [*doubts, own] if own else list(doubts)
     return f"estimate: {'; '.join(found)}" if found else "guaranteed"

@@ -1,4 +1,4 @@
-"""What all machines share: from data to a problem, from its solution to a fitted estimator."""
+"""KernelMachine, the base class: from data to a problem, from its solution to fitted attributes."""
 
 from __future__ import annotations
 
@@ -53,10 +53,16 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     problem each task is (`_formulation`).
     """
 
+    def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
+        """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
+        from .fitting import fit_on
+
+        return fit_on(self, data, gram, start)
+
     # -- what a subclass states -------------------------------------------------------------
 
     _has_linear_part = False
-    """Whether f may have a linear function beside it, as a kernel of order 2 demands."""
+    """Whether f may have an unpenalised linear term, which a kernel of order 2 needs."""
 
     _divided_by_margin = False
     """Whether the model is the solution divided by ``rho_``."""
@@ -113,7 +119,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             price = self.class_weight_[codes[group[rows]]] * weight  # type: ignore[attr-defined]
         bound = formulation.price if formulation.boxed else np.inf
         coef = shared_out(self._dense_coef()[:, at], fitting.weight[group[rows]], price, bound)
-        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(whole.X) else coef
+        self.dual_coef_ = sp.csr_matrix(coef) if self._trained_on_sparse else coef
         self.support_ = (rows if whole.kept is None else whole.kept[rows]).astype(np.int32)
         self.support_vectors_ = take(whole.X, rows)
         self._distinct = at
@@ -201,7 +207,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             codes = _short(fitting.scheme.codes)
             parts = [class_pairs.PairTable(table, pairs.ends) for table in tables]
         else:
-            codes, parts = None, [[*pairs.in_order_of_rows(table)] for table in tables]
+            place = np.argsort(pairs.order)
+            codes, parts = None, [[tables[0][0, place]], [tables[1][0, place]]]
         self._record = TrainingRecord(fitting.n_total, fitting.kept, codes, *parts)
 
     def _keep_model(
@@ -215,7 +222,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             self.support_vectors_ = np.empty((0, 0))
         else:
             self.support_vectors_ = take(X, rows)
-        self.dual_coef_ = sp.csr_matrix(coef) if sp.issparse(X) else coef
+        self.dual_coef_ = sp.csr_matrix(coef) if self._trained_on_sparse else coef
         self._linear_columns = getattr(fitting.formulation, "columns", None)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
         self._lazy: dict[str, Any] = {}
@@ -419,7 +426,9 @@ def _refuse_misfits(model: Any) -> None:
     if not model.kernel_.pairwise:
         columns = getattr(vectors, "shape", (n,))[1:]
         known = getattr(model, "n_features_in_", None)
-        fits = fits and count(vectors) == n and (not columns or columns == (known,))
+        fits = fits and count(vectors) == n and (not columns or known in (None, *columns))
+        if columns and known is None:
+            model.kernel_.validate(vectors)  # counts of the terms of documents
     if not fits:
         raise ValueError("support vectors and coefficients do not fit together")
 
@@ -472,7 +481,7 @@ def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) 
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:
-    """Return what belongs to each row beside its target, for the rows that take part."""
+    """Return the per-row data other than the targets, for the rows that take part."""
     return extra if extra is None or kept is None else extra[kept]
 
 

@@ -1,20 +1,17 @@
-"""Small pairs of classes: all of them as arrays, from the dual terms to the proofs.
+"""Fits whose pairs of classes are one job, `mercer.solvers.class_pairs`: arrays from end to end.
 
-With 1,000 classes there are 499,500 problems of a few rows each; a Python object for each of them
-would take longer than solving them. So it would for the one or three problems of a small data set.
-Here all pairs are solved and proved by one native call (``cpp/class_pairs.hpp``), and what they
-leave is kept in arrays: tables of coefficients, margins and marks in the layout of ``dual_coef_``,
-and one number per pair of everything else. A task, an outcome or a certificate is made when
-somebody asks for it. A problem on which pair steps stall is solved again by the general solver.
+What the solver leaves is kept as tables in the layout of ``dual_coef_`` and one number per pair of
+everything else. A task, an outcome or a certificate is made when somebody asks for it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
+from operator import attrgetter
 from typing import Any, overload
 
 import numpy as np
@@ -23,25 +20,29 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
-from mercer.objects.compression import packed_if_smaller, unpacked
+from mercer.objects.compression import (
+    differing_bits,
+    packed_if_smaller,
+    restored_bits,
+    unpacked,
+)
 from mercer.objects.validation import take
-from mercer.solvers import Certificate, Settings
+from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
-from mercer.solvers.decomposition import blame_overflow, native_settings
+from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
 
 from .estimator import TrainingData
 from .formulation import Formulation, LossFormulation, Outcome, Task
-from .multiclass import OneVsOne, Scheme, Single, pair_position, pair_shifts
+from .multiclass import OneVsOne, Scheme, Single, pair_shifts
 from .progress import is_watched
 from .proving import Fitting, assumption, prove
-from .solving import solve_tasks
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 MANY = 20
-"""From so many classes on, the pairs are solved as arrays, whatever the number of samples."""
+"""From this number of classes on, the pairs are solved as arrays for any number of samples."""
 
 _FEW_ROWS = 400
 """Rows of a small data set: with more of them shrinking saves more than a single call does."""
@@ -124,153 +125,6 @@ class PairTable(Sequence[NDArray[Any]]):
         return self.table[line, begin : self.ends[c]]
 
 
-@dataclass
-class PairSolutions:
-    """What the solver found for all pairs, as arrays; see the head of this module.
-
-    Attributes
-    ----------
-    order : array of int of shape (n,)
-        The training rows sorted by class.
-    ends : array of int of shape (n_classes,)
-        Where each class ends in `order`.
-    coef, excess, mark : array of shape (n_classes - 1, n)
-        Coefficient, 1 - y f and mark of each row in each pair, in the layout of ``dual_coef_``.
-    intercept, lowest, highest : array of shape (n_pairs,)
-        The intercept and the interval of optimal ones.
-    primal, dual, terms, norm2, violation, rounding : array of shape (n_pairs,)
-        The proofs; primal and dual value include what rounding can contribute.
-    n_iter : array of int of shape (n_pairs,)
-        Pair updates.
-    status : array of int of shape (n_pairs,)
-        Positions in `statuses`.
-    statuses : list of str
-        The names.
-    n_kernel_values : int
-        Kernel values evaluated, for all problems together.
-    seconds : float
-        Time, for all problems together.
-    """
-
-    order: Rows
-    ends: Rows
-    coef: Array
-    excess: Array
-    mark: NDArray[np.int8]
-    intercept: Array
-    lowest: Array
-    highest: Array
-    primal: Array
-    dual: Array
-    terms: Array
-    norm2: Array
-    violation: Array
-    rounding: Array
-    n_iter: NDArray[np.int32]
-    status: NDArray[np.int8]
-    statuses: list[str]
-    n_kernel_values: int
-    seconds: float = 0.0
-
-    def __len__(self) -> int:
-        return len(self.intercept)
-
-    def swap_sides(self) -> None:
-        """Make the second class of every pair the positive one, as it is for two classes."""
-        self.coef, self.intercept = -self.coef, -self.intercept
-        self.lowest, self.highest = -self.highest, -self.lowest
-
-    def in_order_of_rows(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return a table with its columns in the order of the training rows."""
-        rows = np.empty_like(table)
-        rows[:, self.order] = table
-        return rows
-
-    def with_status(self, name: str) -> Rows:
-        """Return the problems that ended like this."""
-        return np.flatnonzero(self.status == self.statuses.index(name))
-
-    def found_statuses(self) -> set[str]:
-        """Return the statuses that occur."""
-        counts = np.bincount(self.status, minlength=len(self.statuses))
-        return {name for name, count in zip(self.statuses, counts, strict=True) if count}
-
-    def set_status(self, p: int, name: str) -> None:
-        """Say how a problem ended."""
-        if name not in self.statuses:
-            self.statuses.append(name)
-        self.status[p] = self.statuses.index(name)
-
-    def rename(self, old: str, new: str) -> None:
-        """Give all problems of one status another one."""
-        self.status[self.status == self.statuses.index(old)] = self.statuses.index(new)
-
-
-def solve_pairs(
-    formulation: LossFormulation,
-    gram: Gram,
-    codes: NDArray[np.intp],
-    n_classes: int,
-    weight: Array,
-    settings: Settings,
-    rows: Rows | None = None,
-) -> PairSolutions | None:
-    """Return the solutions of all pairs of classes; None where some of them are too large.
-
-    Parameters
-    ----------
-    formulation : LossFormulation
-        The machine; its loss is the same function for all rows of a label.
-    gram : Gram
-        The kernel matrix of the training rows, in float64.
-    codes : array of int
-        The class of every training row.
-    n_classes : int
-        Number of classes, each of which occurs among `rows`.
-    weight : array
-        s_i of every training row.
-    settings : Settings
-        Tolerances and limits; the time limit is for all problems together.
-    rows : array of int, optional
-        The rows to train on, by default all.
-    """
-    order = np.argsort(codes, kind="stable")
-    if rows is not None:
-        inside = np.zeros(len(codes), dtype=bool)
-        inside[rows] = True
-        order = order[inside[order]]
-    ends = np.cumsum(np.bincount(codes[order], minlength=n_classes))
-    label = np.repeat([1.0, -1.0], len(order))
-    price = formulation.C * np.tile(weight[order], 2)
-    dual = formulation.loss.pieces(label, price)
-    zero = np.zeros(len(label))
-    curv_left = zero if dual.curv_left is None else dual.curv_left
-    problems = {
-        "order": np.ascontiguousarray(order, dtype=np.int64),
-        "ends": np.ascontiguousarray(ends, dtype=np.int64),
-        "equality": formulation.fit_intercept,
-        "lower": dual.lower,
-        "upper": dual.upper,
-        "slope_left": dual.slope_left,
-        "slope_right": dual.slope_left if dual.slope_right is None else dual.slope_right,
-        "curv_left": curv_left,
-        "curv_right": curv_left if dual.curv_right is None else dual.curv_right,
-        "kink": zero if dual.kink is None else dual.kink,
-    }
-    evaluator, objects = gram.native
-    begin = perf_counter()
-    try:
-        found = evaluator.solve_class_pairs(
-            objects, problems, native_settings(settings), settings.callback
-        )
-    except ValueError as error:
-        blame_overflow(gram, error)
-        raise
-    if found is None:
-        return None
-    return PairSolutions(order, ends, **found, seconds=perf_counter() - begin)
-
-
 class _Lazy(Sequence[Any]):
     """A sequence of one object per pair, each made when it is asked for."""
 
@@ -291,25 +145,17 @@ class _Lazy(Sequence[Any]):
 
 class _Tasks(_Lazy):
     def _make(self, p: int) -> Task:
-        fitting, pairs = self._of, self._of.pairs
+        fitting = self._of
         if isinstance(fitting.scheme, Single):
             return fitting.scheme.tasks(fitting.formulation, fitting.weight)[p]
-        k = len(pairs.ends)
-        i, j = pair_position(p, k)
-        begins = np.concatenate([[0], pairs.ends])
-        parts = [pairs.order[begins[c] : begins[c + 1]] for c in (i, j)]
-        rows = np.concatenate(parts)
-        y = np.repeat([1.0, -1.0], [len(part) for part in parts])
-        labels = fitting.scheme.classes  # type: ignore[attr-defined]
-        name = (labels[i].item(), labels[j].item())
-        return fitting.formulation.task(y, fitting.weight[rows], rows, name)
+        return fitting.pair_task(p)
 
 
 class _Outcomes(_Lazy):
     def _make(self, p: int) -> Outcome:
         pairs = self._of.pairs
         alone = isinstance(self._of.scheme, Single)
-        beta = self._of.matrix()[p] if alone else PairTable(pairs.coef, pairs.ends)[p]
+        beta = self._of.matrix()[p] if alone else pairs.part(pairs.coef, p)
         return Outcome(beta, float(pairs.intercept[p]))
 
 
@@ -317,6 +163,7 @@ class _Outcomes(_Lazy):
 class PairFitting(Fitting):
     """A fit whose pairs were solved as arrays; tasks and outcomes are made when asked for."""
 
+    posed: PairsOfClasses = None  # type: ignore[assignment]
     pairs: PairSolutions = None  # type: ignore[assignment]
 
     @property
@@ -332,11 +179,17 @@ class PairFitting(Fitting):
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
         self.signalled = True
-        self.pairs.status[:] = self.pairs.statuses.index("interrupted")
+        self.pairs.status = "interrupted"
 
     def matrix(self) -> Array:
         """Return the coefficients in the layout of ``dual_coef_``, over all rows."""
         return self.pairs.in_order_of_rows(self.pairs.coef)
+
+    def pair_task(self, p: int) -> Task:
+        """Return the task of a pair, of which the first class is the positive one."""
+        problem, labels = self.posed.pair(p), self.scheme.classes  # type: ignore[attr-defined]
+        name = tuple(labels[c].item() for c in pair_position(p, len(labels)))
+        return self.formulation.task(problem.y, self.weight[problem.rows], problem.rows, name)
 
     def make_parts(self) -> None:
         """Make all tasks and outcomes, for somebody who asks for each of them often."""
@@ -360,26 +213,44 @@ class PairFitting(Fitting):
         return (np.abs(sums[j - 1, i]) + np.abs(sums[i, j])) / (of_class[i] + of_class[j])
 
 
-def suits(
+def posed(
     machine: Any,
     scheme: Scheme,
     formulation: Formulation,
     kernel: Kernel,
     known: Definiteness,
     X: Any,
-) -> bool:
-    """Return whether the pairs of a fit are to be solved as arrays."""
+    weight: Array,
+) -> PairsOfClasses | None:
+    """Return the pairs of a fit as one problem, None where each is to be a problem of its own."""
     if machine.solver != "auto" or type(formulation) is not LossFormulation or formulation.hard:
-        return False
+        return None
     if not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
         if machine.dtype == "float32" or machine.gap_tol is not None or machine.max_iter >= 0:
-            return False
+            return None
         if is_watched(machine):
-            return False
+            return None
         if not isinstance(scheme, OneVsOne | Single) or scheme.classes is None or not _small(X):
-            return False
+            return None
     # The bound on rounding needs a definite kernel; one that is the user's word is to be checked.
-    return known.is_psd and assumption(kernel, known) is None
+    if not known.is_psd or assumption(kernel, known) is not None:
+        return None
+    return pose_pairs(formulation, scheme, weight)
+
+
+def pose_pairs(
+    formulation: LossFormulation, scheme: Any, weight: Array, rows: Rows | None = None
+) -> PairsOfClasses | None:
+    """Return the pairs of classes, on all rows or some, as one problem; None where too large."""
+    problem = PairsOfClasses(
+        formulation.loss,
+        scheme.codes,
+        len(scheme.classes),
+        formulation.C * weight,
+        formulation.fit_intercept,
+        rows,
+    )
+    return problem if ClassPairs().takes(problem) is None else None
 
 
 def _small(X: Any) -> bool:
@@ -390,34 +261,22 @@ def _small(X: Any) -> bool:
     return n <= _FEW_ROWS and n * n * columns <= _FEW_PRODUCTS
 
 
-def fit_pairs(
+def read_pairs(
     data: TrainingData,
+    X: Any,
     gram: Gram,
-    scheme: OneVsOne | Single,
+    scheme: Scheme,
     formulation: LossFormulation,
     settings: Settings,
     weight: Array,
-    centring: Centring | None = None,
-) -> PairFitting | None:
-    """Return a fit of all pairs on a float64 matrix; None where the general solver is to do it.
-
-    That is where some pairs are too large, or pair steps stall on the only one.
-    """
-    begin = perf_counter()
-    codes, classes = scheme.codes, scheme.classes
-    assert codes is not None
-    assert classes is not None
-    pairs = solve_pairs(formulation, gram, codes, len(classes), weight, settings)
-    if pairs is None:
-        return None
-    stalled = pairs.with_status("stalled").tolist()
-    if isinstance(scheme, Single):
-        if stalled:
-            return None
-        pairs.swap_sides()
-    empty: Any = []
+    centring: Centring | None,
+    problem: PairsOfClasses,
+    pairs: PairSolutions,
+) -> PairFitting:
+    """Return the fit of all pairs; those that were solved one by one are proved here."""
+    none: Any = []
     fitting = PairFitting(
-        data.X,
+        X,
         gram,
         scheme,
         formulation,
@@ -425,74 +284,55 @@ def fit_pairs(
         weight,
         data.kept,
         data.n_total,
-        empty,
-        empty,
-        empty,
+        none,
+        none,
+        none,
+        centring,
+        formulation.fit_intercept,
+        posed=problem,
+        pairs=pairs,
     )
-    fitting.pairs, fitting.centring = pairs, centring
-    fitting.sum_zero = formulation.fit_intercept
     fitting.tasks, fitting.outcomes = _Tasks(fitting), _Outcomes(fitting)  # type: ignore[assignment]
-    if stalled:
-        _finish(fitting, stalled, settings.after(0, perf_counter() - begin))
+    for p, solution in pairs.unproved.items():
+        _prove(fitting, p, solution)
+    if isinstance(scheme, Single):
+        pairs.swap_sides()
     return fitting
 
 
-def _finish(fitting: PairFitting, stalled: list[int], settings: Settings) -> None:
-    """Solve and prove again, one by one, the problems that the native call did not finish."""
-    pairs = fitting.pairs
-    table = PairTable(pairs.coef, pairs.ends)
-    begin = perf_counter()
-    for p in stalled:
-        spent = perf_counter() - begin
-        if settings.time_limit is not None and spent >= settings.time_limit:
-            pairs.rename("stalled", "time_limit")  # their proofs are those of the native call
-            break
-        alone = _alone(fitting, p, table[p], settings.after(0, spent))
-        (measure,) = prove(alone, settings.n_jobs)[1]
-        (solution,), (outcome,) = alone.solutions, alone.outcomes
-        marks = (outcome.beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8)
-        i, j = pair_position(p, len(pairs.ends))
-        parts = {"coef": outcome.beta, "excess": measure.excess, "mark": marks}
-        for name, part in parts.items():
-            _put(getattr(pairs, name), pairs.ends, i, j, part)
-        pairs.intercept[p] = outcome.intercept
-        pairs.lowest[p], pairs.highest[p] = measure.intercept_range
-        pairs.primal[p], pairs.dual[p] = measure.values.primal, measure.values.dual
-        pairs.terms[p], pairs.norm2[p] = measure.values.terms, measure.values.norm2
-        pairs.rounding[p], pairs.violation[p] = measure.values.rounding, measure.violation
-        pairs.n_iter[p] += solution.n_iter
-        pairs.n_kernel_values += solution.n_kernel_values
-        pairs.set_status(p, solution.status)
-        if solution.status == "interrupted":
-            pairs.rename("stalled", "interrupted")
-            break
-    pairs.seconds += perf_counter() - begin
-
-
-def _alone(fitting: PairFitting, p: int, start: Array, settings: Settings) -> Fitting:
-    """Return the fit of one pair by the general solver, from where the native call left it."""
-    task = fitting.tasks[p]
-    rows = task.rows
+def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:
+    """Prove a pair that was solved alone, and write its proof into the arrays."""
+    pairs, task = fitting.pairs, fitting.pair_task(p)
+    rows, formulation = task.rows, fitting.formulation
     assert rows is not None
-    task = fitting.formulation.task(task.y, task.weight, name=task.name)
-    X, gram = take(fitting.X, rows), fitting.gram.take(rows)
-    solutions, outcomes = solve_tasks(
-        fitting.formulation, [task], gram, settings, [task.start(start)]
-    )
-    return Fitting(
-        X,
+    gram = fitting.gram.take(rows)
+    task = formulation.task(task.y, task.weight, name=task.name)
+    alone = Fitting(
+        take(fitting.X, rows),
         gram,
         Single(task.y),
-        fitting.formulation,
-        settings,
+        formulation,
+        fitting.settings,
         task.weight,
         None,
         len(rows),
         [task],
-        solutions,
-        outcomes,
+        [solution],
+        [formulation.outcome(task, solution, gram)],
         sum_zero=fitting.sum_zero,
     )
+    (measure,) = prove(alone, fitting.settings.n_jobs)[1]
+    (solution,), (outcome,) = alone.solutions, alone.outcomes
+    pairs.put(pairs.coef, p, outcome.beta)
+    pairs.put(pairs.excess, p, measure.excess)
+    pairs.put(pairs.mark, p, (outcome.beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8))
+    pairs.intercept[p] = outcome.intercept
+    pairs.lowest[p], pairs.highest[p] = measure.intercept_range
+    values = measure.values
+    pairs.primal[p], pairs.dual[p], pairs.terms[p] = values.primal, values.dual, values.terms
+    pairs.norm2[p], pairs.rounding[p] = values.norm2, values.rounding
+    pairs.violation[p] = measure.violation
+    pairs.set_status(p, solution.status)
 
 
 def _blocks(ends: Rows) -> list[slice]:
@@ -500,12 +340,8 @@ def _blocks(ends: Rows) -> list[slice]:
     return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def _put(table: NDArray[Any], ends: Rows, i: int, j: int, values: NDArray[Any]) -> None:
-    """Write the values of the rows of a pair into a table in the layout of ``dual_coef_``."""
-    first = slice(ends[i - 1] if i else 0, ends[i])
-    second = slice(ends[j - 1], ends[j])
-    cut = first.stop - first.start
-    table[j - 1, first], table[i, second] = values[:cut], values[cut:]
+_NEAR_PRIMAL = ("dual", "terms")
+"""Columns of certificates that mostly agree with the primal value in their first digits."""
 
 
 class PairCertificates(Sequence[Certificate]):
@@ -518,10 +354,26 @@ class PairCertificates(Sequence[Certificate]):
     """
 
     def __init__(self, pairs: PairSolutions) -> None:
-        names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "status")
-        self._columns = {name: getattr(pairs, name) for name in names}
+        names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "ended")
+        self._columns = dict(zip(names, attrgetter(*names)(pairs), strict=True))
+        # A bound, so upwards; half of the digits compress.
+        single = self._columns["rounding"].astype(np.float32)
+        self._columns["rounding"] = np.nextafter(single, np.float32(np.inf)).astype(np.float64)
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
+
+    def brief(self) -> PairCertificates:
+        """Return what pickles and files hold: values near the primal one by their differences."""
+        found = copy(self)
+        primal = self._columns["primal"]
+        near = {name: differing_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
+        found._columns = self._columns | near
+        return found
+
+    def _restored(self) -> None:
+        primal = self._columns["primal"]
+        near = {name: restored_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
+        self._columns |= near
 
     def __getstate__(self) -> dict[str, Any]:
         columns = {name: packed_if_smaller(column) for name, column in self._columns.items()}
@@ -530,6 +382,7 @@ class PairCertificates(Sequence[Certificate]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._columns = {name: unpacked(column) for name, column in self._columns.items()}
+        self._restored()
 
     def __len__(self) -> int:
         return len(self._columns["primal"])
@@ -546,7 +399,7 @@ class PairCertificates(Sequence[Certificate]):
         row = {name: column[p].item() for name, column in self._columns.items()}
         gap = row["primal"] - row["dual"]
         return Certificate(
-            status=self._statuses[row["status"]],
+            status=self._statuses[row["ended"]],
             primal=row["primal"],
             dual=row["dual"],
             gap=gap,
@@ -562,14 +415,14 @@ class PairCertificates(Sequence[Certificate]):
     @property
     def converged(self) -> bool:
         """Whether all problems reached their tolerance."""
-        return bool((self._columns["status"] == self._statuses.index("optimal")).all())
+        return bool((self._columns["ended"] == self._statuses.index("optimal")).all())
 
     def combined(self) -> Certificate:
         """Return one certificate for all of them, as `Certificate.combine` does."""
         c = self._columns
         gap, terms = c["primal"] - c["dual"], c["terms"]
         relative = np.where(terms > 0.0, gap / np.where(terms > 0.0, terms, 1.0), np.abs(gap))
-        codes = np.unique(c["status"]).tolist()
+        codes = np.unique(c["ended"]).tolist()
         return Certificate(
             status=max((self._statuses[code] for code in codes), key=STATUSES.index),
             primal=float(c["primal"].sum()),
@@ -582,5 +435,5 @@ class PairCertificates(Sequence[Certificate]):
             seconds=float(self._seconds),
             precision="float64",
             rounding=float(c["rounding"].sum()),
-            n_problems=len(c["status"]),
+            n_problems=len(c["ended"]),
         )

@@ -1,8 +1,9 @@
-"""What the classifiers share: labels, schemes of binary problems, predictions, probabilities."""
+"""Base class of the classifiers: labels, binary problems, predictions, probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -34,7 +35,7 @@ from .multiclass import (
     votes,
 )
 from .offered import offered_if
-from .parameters import check_choice, check_common, check_flags
+from .parameters import check_choices, check_common, check_flags
 from .prediction import PairPredictor
 from .proving import Fitting
 from .record import PointStatus
@@ -98,7 +99,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         scheme = fitting.scheme
         prices = self.class_weight_
         of_row = prices[scheme.codes]  # type: ignore[attr-defined]
-        settings = settings_for(self).after(0, seconds)
+        settings = replace(settings_for(self), largest_gap=0.0).after(0, seconds)
         random = check_random_state(self.random_state)
         scores, statuses = cross_fitted(fitting, fitting.weight / of_row, settings, random)
         positive, negative = scheme.prices(prices, fitting.weight)
@@ -119,9 +120,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _check_parameters(self) -> None:
         check_common(self)
         check_flags(self, "probability", "break_ties")
-        check_choice("calibration", self.calibration, calibration.CALIBRATIONS)
-        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
-        check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
+        check_choices(
+            self,
+            calibration=calibration.CALIBRATIONS,
+            decision_function_shape=("ovr", "ovo"),
+            multiclass=("ovo", "ovr"),
+        )
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
             raise ValueError(
                 'decision_function_shape="ovo" needs one machine per pair of classes; with '
@@ -187,7 +191,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return self._values_of(check_objects(self, X, self.kernel_))
 
     def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
-        """Return what `reduced` makes of the values of all problems, a block of rows at a time.
+        """Return `reduced` of the values of all problems, a block of rows at a time.
 
         The values of many pairs of classes are far larger than what a prediction keeps of them.
         """

@@ -1,4 +1,4 @@
-"""How a fit ends: refused with evidence, interrupted, or with a warning that names the cause."""
+"""Errors and warnings at the end of a fit: infeasible, interrupted, not converged and why."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.gram.mapped_objects import Views
+from mercer.kernels.kept_documents import without_texts
 from mercer.objects.callers import warn_caller
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 from mercer.solvers import certification as proof
+from mercer.solvers.certificate import GAP_LIMIT
 
 from .errors import ConvexCombination, NotSeparableError
-from .rounding import GAP_LIMIT, REACHED, SEEN, rounding_of_values
+from .rounding import REACHED, SEEN, rounding_of_values
 
 if TYPE_CHECKING:
     from .base import KernelMachine
@@ -83,7 +86,8 @@ def refuse_other_data(machine: KernelMachine, X: Any) -> None:
     """Raise if `X` does not hold the model's support vectors where it was trained on them."""
     if machine.kernel_.pairwise or len(machine.support_) == 0:
         return
-    found, expected = take(X, machine.support_), machine.support_vectors_
+    found = without_texts(machine.kernel_, Views(take(X, machine.support_))).X
+    expected = machine.support_vectors_
     if sp.issparse(found):
         same = found.shape == expected.shape and (found != expected).nnz == 0
     elif hasattr(found, "shape"):
@@ -150,7 +154,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def out_of_memory(machine: KernelMachine, X: Any) -> MemoryError:
-    """Return an error that says what was too large and what to do about it."""
+    """Return a MemoryError that names the size of the data and the remedies."""
     shape = getattr(getattr(X, "X", X), "shape", None)  # of the objects of a Gram
     size = f"data of shape {shape}" if shape else f"{len(X)} objects"
     return MemoryError(
@@ -194,7 +198,7 @@ def conclude(machine: KernelMachine, fitting: Fitting) -> None:
 
 
 def _reached(machine: KernelMachine) -> str:
-    """Return what a fit has reached, beside what was asked for."""
+    """Return the precision that a fit reached and the one that was required."""
     proof = machine.certificate_
     violation = f"the KKT violation is {proof.kkt_violation:.3g}"
     if machine.gap_tol is None:

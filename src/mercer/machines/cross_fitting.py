@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import Settings
+from mercer.solvers import Job, Settings, solve_jobs
+from mercer.solvers.class_pairs import PairSolutions
 
 from .calibration import Scores
-from .class_pairs import MANY, PairFitting, PairSolutions, solve_pairs
+from .class_pairs import MANY, PairFitting, pose_pairs
 from .errors import InfeasibleNuError
 from .formulation import Formulation, Task
 from .proving import Fitting
@@ -247,16 +248,14 @@ def _of_pairs(
         outside = [rows[folds[rows] == fold] for rows in members]
         if not any(len(rows) for rows in outside):
             continue
-        solved = solve_pairs(
+        problem = pose_pairs(
             fitting.formulation,  # type: ignore[arg-type]
-            fitting.gram,
-            codes,
-            k,
+            fitting.scheme,
             fitting.weight,
-            left,
             np.flatnonzero(folds != fold),
         )
-        assert solved is not None
+        assert problem is not None
+        solved: Any = solve_jobs([Job(problem, fitting.gram)], left)[0]
         statuses |= solved.found_statuses()
         _refuse_interrupted("interrupted" in statuses)
         _write_held_out(solved, fitting, outside, table)

@@ -1,4 +1,4 @@
-"""What a user passes, checked once at the door and turned into what the machines work on."""
+"""Input validation: objects, targets and labels, checked once at the door."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A kernel that is conditionally positive definite has c'Kc >= 0 for coefficients 
 intercept of a machine makes its coefficients sum to zero, so such a kernel serves there as a
 positive semidefinite one does: k and k(x, z) - k(x, p) - k(p, z) + k(p, p), which is positive
 semidefinite, differ by terms that the intercept takes up. One of order 2 needs a linear function
-beside it as well; see `mercer.machines.linear_part`.
+as an unpenalised term as well; see `mercer.machines.linear_part`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:
     ----------
     machine : KernelMachine
         States by ``_sums_to_zero`` whether its coefficients do, and by ``_has_linear_part``
-        whether it can have a linear function beside the expansion.
+        whether it can have an unpenalised linear term.
     kernel : Kernel
         The kernel, bound to the training objects.
     """
     mapped = mapped_order_two(kernel)
     if mapped is not None:
         raise ParameterError(
-            f"{mapped!r} is a kernel of order 2 on the images of a map: it needs linear functions "
-            "of the images beside it, and a machine has those of its columns only. Apply the map "
+            f"{mapped!r} is a kernel of order 2 on the images of a map: it needs an unpenalised "
+            "linear term in the images, but a machine has one in its columns only. Apply the map "
             "to X first, in a pipeline, and use the kernel on the result, or Projected(...) of it "
             "on the images."
         )
@@ -52,13 +52,12 @@ def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:
             f"for coefficients that sum to zero, and {missing}. Use Projected(kernel) instead."
         )
     if not machine._has_linear_part:
-        missing, advice = f"{name} has a constant at most", "Use SVR or SVC"
+        missing, advice = f"which {name} lacks", "Use SVR or SVC"
     elif not machine.fit_intercept:
-        missing, advice = f"this {name} has fit_intercept=False", "Use fit_intercept=True"
+        missing, advice = "which fit_intercept=False excludes", "Use fit_intercept=True"
     else:
         return known
     raise ParameterError(
-        f"{kernel!r} is {known}: it needs constants and linear functions beside it "
-        f"that are not regularised, and {missing}. {advice}, or Projected(kernel) + s * Linear() "
-        "with a large factor s."
+        f"{kernel!r} is {known}: it needs an unpenalised linear term, {missing}. {advice}, or "
+        "Projected(kernel) + s * Linear() with a large factor s."
     )

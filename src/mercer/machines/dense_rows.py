@@ -1,4 +1,4 @@
-"""The door of estimators whose data are dense rows of numbers, whatever kernel they use."""
+"""Validation for estimators on dense rows of numbers, with any kernel."""
 
 from __future__ import annotations
 

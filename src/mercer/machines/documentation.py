@@ -1,4 +1,4 @@
-"""What the documentation of the machines has in common, written once.
+"""Docstring parts that the machines have in common, written once.
 
 A docstring of a decorated class, or of one of its methods, may contain a line of names in braces in
 the place of entries of a section:

@@ -1,4 +1,4 @@
-"""What machines raise when no model can be returned."""
+"""Exceptions that machines raise when no model can be returned."""
 
 from __future__ import annotations
 

@@ -26,8 +26,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
 from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.mapped_objects import Views, sharing, views_of
+from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
+from mercer.kernels.kept_documents import without_texts
+from mercer.objects.compression import packed_state, unpacked_state
 from mercer.objects.parameters import EstimatorParameters
 from mercer.objects.validation import count, take, taken_by
 
@@ -52,7 +54,7 @@ class TrainingData:
     y : array or None
         Checked targets.
     weight : array or None
-        Sample weights, all positive; None stands for 1.
+        Sample weights, all positive; None means 1.
     kept : array of int or None
         Positions of the samples in the user's data; None where none was left out.
     n_total : int
@@ -92,7 +94,7 @@ class TrainingData:
         return self.merged(rows, None if self.weight is None else self.weight[rows])
 
     def merged(self, rows: Rows, weight: Array | None) -> TrainingData:
-        """Return some of the samples with other weights: those of the rows they stand for."""
+        """Return some of the samples with other weights: those of the rows they represent."""
         views = self.views.take(rows)
         if self.pairwise:
             views = Views(views.X[:, rows])
@@ -138,7 +140,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         return None
 
     def _resolved_kernel(self) -> Kernel:
-        """Return the kernel that the parameters stand for, not bound to data."""
+        """Return the kernel that the parameters describe, not bound to data."""
         return resolve(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _enter(
@@ -150,7 +152,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         ----------
         X : objects or Gram
             Training objects, the square matrix of a precomputed kernel, or the Gram matrix of bound
-            kernel and objects, which is the entrance for those who fit on one matrix many times.
+            kernel and objects, which saves work when several fits use one matrix.
         y, sample_weight : array-like, optional
             Targets and weights.
         extra : array, optional
@@ -172,9 +174,10 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
             X = take(X, kept)
             X = X[:, kept] if kernel.pairwise else X
             y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
-        with sharing(X) as views:  # a map of the user's runs once, here and for the matrix
-            names = getattr(self, "feature_names_in_", None)
-            kernel = kernel._bound_to_valid(X, weight, names)
+        views = Views(X)  # a map of the user's runs once, here and for the matrix
+        names = getattr(self, "feature_names_in_", None)
+        kernel = kernel._bound_to_valid(views, weight, names)
+        views = without_texts(kernel, views)
         pairwise = kernel.pairwise
         data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)
         if not self._sums_to_zero:
@@ -206,7 +209,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         return data
 
     def _note_columns(self, data: TrainingData) -> None:
-        """Set what scikit-learn wants to know of the columns, from samples behind the door."""
+        """Set `n_features_in_` and `feature_names_in_` from validated samples."""
         self._trained_on_sparse = sp.issparse(data.X)
         forget_columns(self)
         if getattr(data.X, "ndim", 0) == 2:
@@ -219,7 +222,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     ) -> Gram:
         """Return the kernel matrix of the samples, or of other objects in their place.
 
-        An asymmetric matrix is refused.
+        An asymmetric matrix raises ValueError.
         """
         if objects is None and data.gram is not None:
             return data.gram if dtype == "auto" else data.gram.in_precision(dtype)
@@ -273,12 +276,15 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         if "kernel_" not in self.__dict__:
             check_is_fitted(self)
 
+    def _brief_state(self) -> dict[str, Any]:
+        """Return the attributes of the model as pickles and files hold them."""
+        return dict(self.__dict__)
+
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state = self._brief_state()
         if "_lazy" in state:
             state["_lazy"] = {}
-        state["_mercer_version"] = __version__
-        return state
+        return {**packed_state(state), "_mercer_version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         version = state.pop("_mercer_version", None)
@@ -289,9 +295,9 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
                 f"{__version__}, whose fitted attributes may differ. Fit it again, or unpickle it "
                 "with the version that wrote it."
             )
-        super().__setstate__(state)
-        freeze(self)  # which pickles do not keep
+        super().__setstate__(unpacked_state(state))
+        self._restored()
 
     def _restored(self) -> None:
-        """Put a model that was read from a file into the state that a fit leaves it in."""
+        """Put a model that was read from a file or pickle into the state that fit leaves it in."""
         freeze(self)

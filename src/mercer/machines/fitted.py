@@ -1,4 +1,4 @@
-"""Attributes of a fitted machine that are derived when they are asked for."""
+"""Attributes of a fitted machine that are computed on access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Kernel, Linear
-from mercer.objects.compression import packed_if_smaller, unpacked
+from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
@@ -21,22 +21,6 @@ from .record import BOUNDED, FREE, PointStatus, TrainingRecord
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
-
-_PACKED = (
-    "dual_coef_",
-    "support_",
-    "support_vectors_",
-    "intercept_",
-    "_intercept_ranges",
-    "_squared_norms",
-    "_alpha_shares",
-    "n_iter_",
-    "_support_target",
-    "_support_price",
-    "_support_weight",
-    "_support_epsilon",
-)
-"""Arrays that pickles compress where that helps: coefficients are often 0 or at a bound."""
 
 
 class FittedAttributes:
@@ -216,8 +200,8 @@ class FittedAttributes:
     def poly_coef_(self) -> Array:
         """The coefficients a of the linear function <a, x> in f, one row per binary problem.
 
-        Only a kernel that is conditionally positive definite of order 2 has one beside it; with
-        others the rows are empty. `poly_columns_` says which columns of x they belong to.
+        Only a kernel that is conditionally positive definite of order 2 has a linear term; with
+        others the rows are empty. `poly_columns_` are the columns of x they belong to.
         """
         self._fitted("dual_coef_")
         return np.empty((len(self.intercept_), 0)) if self._linear is None else self._linear
@@ -260,22 +244,32 @@ class FittedAttributes:
     # -- pickles and files --------------------------------------------------------------------
 
     def _brief_state(self) -> dict[str, Any]:
-        """Return the attributes of the model with a record of the training rows in few bits."""
+        """Return the attributes with a record of the training rows in few bits.
+
+        An intercept that is unique is its own interval, others are the middle of theirs.
+        """
         state = dict(self.__dict__)
         if "_record" in state:
-            state["_record"] = state["_record"].brief(self._edge_tolerance())
+            record = state["_record"] = state["_record"].brief(self._edge_tolerance())
+            if record.single and np.array_equal(state["support_"], record.with_coefficient()):
+                state["support_"] = None
+            (low, high), intercept = state["_intercept_ranges"].T, state["intercept_"]
+            state["_intercept_ranges"] = np.stack(
+                [differing_bits(low, intercept), differing_bits(high, 2 * intercept - low)]
+            )
+            if hasattr(state["certificates_"], "brief"):
+                state["certificates_"] = state["certificates_"].brief()
         return state
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
-        state.update((k, v) for k, v in self._brief_state().items() if k == "_record")
-        for name in _PACKED:
-            if name in state:
-                state[name] = packed_if_smaller(state[name])
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({k: unpacked(v) for k, v in state.items()})  # type: ignore[misc]
+    def _restored(self) -> None:
+        if self.__dict__.get("support_", ...) is None:
+            self.support_ = self._record.with_coefficient().astype(np.int32)
+        ranges = self.__dict__.get("_intercept_ranges")
+        if ranges is not None and ranges.dtype == np.uint64:  # not in files of formats 1 and 2
+            low = restored_bits(ranges[0], self.intercept_)
+            high = restored_bits(ranges[1], 2 * self.intercept_ - low)
+            self._intercept_ranges = np.stack([low, high], axis=1)
+        super()._restored()  # type: ignore[misc]
 
     # -- machinery --------------------------------------------------------------------------
 

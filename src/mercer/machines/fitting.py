@@ -1,7 +1,7 @@
 """A fit on one page: door, bind, Gram, pose, solve, read, prove, keep.
 
-`fit` is what ``SVC.fit`` and its relatives call; read it from top to bottom to follow data to a
-proved model. `fit_on` is the same fit entered behind the door, for those who have checked samples
+``SVC.fit`` and the other machines call `fit`; read it from top to bottom to follow data to a
+proved model. `fit_on` is the same fit without validation, for callers that have checked samples
 and their kernel matrix already: folds of a search, values of C, models without one sample.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
-from mercer.solvers import Settings
+from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import centring
 from mercer.solvers.interrupt import interrupted
 
@@ -30,7 +30,7 @@ from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
 
 _NO_NORM = 1e-9
-"""A squared norm beside the largest k(x, x) that is next to nothing: is the kernel constant?"""
+"""A squared norm this small relative to the largest k(x, x) suggests a constant kernel."""
 
 
 def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
@@ -144,17 +144,19 @@ def _fit(
             return given if precision == "auto" else given.in_precision(precision)
         return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
 
-    alone = start is None and like is None
-    if alone and class_pairs.suits(machine, scheme, formulation, kernel, known, X):
+    alone, pairs = start is None and like is None, None
+    if alone:  # small pairs of classes are one job
+        pairs = class_pairs.posed(machine, scheme, formulation, kernel, known, X, s)
+    if pairs is not None:
         with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
-            limits = _settings(machine, settings, begin, callback)
-            pairs = class_pairs.fit_pairs(
-                data, matrix("float64"), scheme, formulation, limits, s, moved
-            )
-        if pairs is not None:
-            machine._keep_pairs(pairs, kernel, data.y, data.weight)
-            machine._share_out(repetition, whole, pairs)
-            return pairs
+            limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
+            found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
+        together = class_pairs.read_pairs(
+            data, X, gram, scheme, formulation, limits, s, moved, pairs, found
+        )
+        machine._keep_pairs(together, kernel, data.y, data.weight)
+        machine._share_out(repetition, whole, together)
+        return together
     tasks = scheme.tasks(formulation, s)
     starts = None
     if start is not None and repetition is None:

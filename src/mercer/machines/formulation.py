@@ -1,6 +1,6 @@
 """From targets and weights to a problem, and from a solution back to a model.
 
-A formulation is what distinguishes one machine from another: which problem in signed dual
+A formulation distinguishes one machine from another: which problem in signed dual
 variables it poses, how the multipliers of its solution become an intercept, a margin or a tube,
 and which primal and dual values prove it. Estimators, multi-class schemes, calibration and
 certificates all go through the methods of this file's base class.
@@ -34,17 +34,17 @@ class Task:
     Attributes
     ----------
     problem : Problem
-        What the solver is given.
+        The problem that the solver receives.
     y : array
         Labels -1 and +1, or real targets, of the rows.
     weight : array
         s_i of the rows.
     rows : array of int or None
-        Positions in the training set; None stands for all of them.
+        Positions in the training set; None means all of them.
     name : object
         The class or pair of classes, for messages.
     linear : LinearPart or None
-        The linear functions that stand beside the kernel, where there are any.
+        The unpenalised linear functions, if any.
     """
 
     problem: Problem
@@ -119,7 +119,7 @@ class Outcome(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """What is computed from an outcome and its values on the training rows."""
+    """Quantities computed from an outcome and its values on the training rows."""
 
     values: proof.Values
     violation: float
@@ -138,7 +138,7 @@ class Formulation(ABC):
     """What a unit of weight costs: coefficients grow with it, and with the weight of their row."""
 
     double = False
-    """Whether kernel values must be float64, whatever the tolerance."""
+    """Whether kernel values must be float64 for any tolerance."""
 
     @abstractmethod
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
@@ -146,7 +146,7 @@ class Formulation(ABC):
 
     @abstractmethod
     def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
-        """Return the model that a solution stands for."""
+        """Return the model of a solution."""
 
     @abstractmethod
     def measure(self, task: Task, outcome: Outcome, f0: Array, errors: ValueErrors) -> Measure:
@@ -191,7 +191,7 @@ class Formulation(ABC):
         return outcome.beta if sign is None else sign * outcome.beta
 
     def multipliers(self, outcome: Outcome) -> list[float] | None:
-        """Return the multipliers of the groups that a model stands for; None where not used."""
+        """Return the multipliers of the groups for a model; None where not used."""
         return None
 
     def offset(self, outcome: Outcome, rows: Any) -> Any:

@@ -1,6 +1,6 @@
 """Read-only arrays: a fitted model changes when an attribute is replaced, never in place.
 
-What a model predicts with is prepared from its attributes once. An edit of an array in place would
+The data for predictions are prepared from the attributes once. An edit of an array in place would
 change the attribute and not the prepared form, so that a model and its own pickle disagree. The
 rule is one for all estimators: every array that a fit leaves, which scikit-learn marks by a name
 that ends in an underscore, is read-only.
@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 _LINEAR = "_linear"
-"""What poly_coef_ is read from."""
+"""The array behind poly_coef_."""
 
 
 def freeze(model: Any) -> None:

@@ -1,4 +1,4 @@
-"""Machines on kernels of order 2: a linear function beside the expansion, which costs nothing.
+"""Machines on kernels of order 2: an unpenalised linear term beside the expansion.
 
 A kernel that is conditionally positive definite of order 2, such as the thin plate spline, has
 c'Kc >= 0 for coefficients with sum_i c_i = 0 and sum_i c_i x_i = 0. Both hold for the dual of
@@ -50,16 +50,16 @@ _COPIES = 4
 """Arrays of the size of the rows that exist at one time."""
 
 _BALANCED = 1e-9
-"""What the equations may miss, relative to the size of their terms, in a dual value."""
+"""Residual of the equations, relative to the size of their terms, allowed in a dual value."""
 
 _NEARLY = "the equations of nearly dependent columns hold up to rounding only"
 
 _CANCELLED = 1e-10
-"""Losses this small beside those of values as large as the targets are rounding."""
+"""Losses this small relative to those of values as large as the targets are rounding."""
 
 
 def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formulation:
-    """Return the formulation that a kernel needs: itself, or one with a linear function beside.
+    """Return the formulation that a kernel needs: itself, or one with a linear term.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class LinearPart:
 
 
 class WithLinearPart(LossFormulation):
-    """A machine with a linear function beside the expansion.
+    """A machine with an unpenalised linear term.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class WithLinearPart(LossFormulation):
     Attributes
     ----------
     columns : list of int or None
-        The columns of the linear functions; None stands for all.
+        The columns of the linear functions; None means all.
     """
 
     double = True
@@ -304,8 +304,8 @@ def _numbers(X: Any, kernel: Kernel, columns: list[int] | None) -> Array:
         X = np.empty(0)
     if X.ndim != 2:
         raise ParameterError(
-            f"{kernel!r} is {kernel.definiteness}: it needs linear functions beside it, which only "
-            "rows of numbers have."
+            f"{kernel!r} is {kernel.definiteness}: it needs an unpenalised linear term, which "
+            "exists for rows of numbers only."
         )
     return X
 

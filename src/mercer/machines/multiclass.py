@@ -4,9 +4,9 @@ Conventions, which are scikit-learn's:
 
 - One task per pair (i, j), i < j, in the order (0, 1), (0, 2), ..., (1, 2), ...; its decision
   value is positive for class i. With two classes there is a single task and the sign is turned:
-  a positive value stands for ``classes_[1]``.
+  a positive value means ``classes_[1]``.
 - Support vectors are sorted by class. ``dual_coef_`` has one row less than there are classes: the
-  coefficient of a support vector of class i in the pair (i, j) stands in row j - 1, that of one
+  coefficient of a support vector of class i in the pair (i, j) is in row j - 1, that of one
   of class j in row i.
 - One against the rest has one task and one row of ``dual_coef_`` per class.
 
@@ -19,7 +19,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -298,23 +297,6 @@ def pairs(n_classes: int) -> tuple[tuple[int, int], ...]:
     return tuple((i, j) for i in range(n_classes) for j in range(i + 1, n_classes))
 
 
-def pair_position(position: int, n_classes: int) -> tuple[int, int]:
-    """Return the pair (i, j) at a position of the order of the tasks.
-
-    Parameters
-    ----------
-    position : int
-        From 0 to n_classes (n_classes - 1) / 2 - 1.
-    n_classes : int
-        Number of classes.
-    """
-    last = n_classes * (n_classes - 1) // 2 - 1 - position
-    # Counted from the end, pairs come in groups of 1, 2, 3, ... with the same first class.
-    group = (isqrt(8 * last + 1) - 1) // 2
-    i = n_classes - 2 - group
-    return i, n_classes - 1 - (last - group * (group + 1) // 2)
-
-
 def pair_groups(n_classes: int) -> Iterator[tuple[int, slice]]:
     """Yield each class with the positions of the pairs whose first class it is."""
     end = 0
@@ -336,7 +318,7 @@ def pair_indices(n_classes: int) -> tuple[Rows, Rows]:
 
 @lru_cache(maxsize=16)
 def pair_places(n_classes: int) -> tuple[Rows, Rows]:
-    """Return where the two parts of every pair stand among n_classes - 1 values of each class."""
+    """Return the positions of both parts of every pair among n_classes - 1 values of each class."""
     i, j = pair_indices(n_classes)
     return i * (n_classes - 1) + j - 1, j * (n_classes - 1) + i
 

@@ -55,7 +55,7 @@ from .svr import SVR
 Array = NDArray[np.float64]
 
 _FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-"""Widths of the Gaussians that stand for ``kernels=None``, as factors of the rule "scale"."""
+"""Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale"."""
 
 _INNER = 0.1
 """Gap of a machine, relative to that of the whole problem."""
@@ -104,7 +104,7 @@ def dual_norm(q: Array, p: float) -> float:
 
 
 class _MultipleKernels(EstimatorParameters, BaseEstimator):
-    """What classification and regression share: the search for the weights."""
+    """Base of classification and regression: the search for the weights."""
 
     kernels: Sequence[Kernel] | None
     norm: float
@@ -171,7 +171,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
         door._check_parameters()
         data, _ = door._enter(X, y, sample_weight)
         door._pose(data.y, data.weight, data.n, fitting=True)  # refuses a single class
-        kernels = [k._bound_to_valid(data.X, data.weight, data.names) for k in kernels]
+        kernels = [k._bound_to_valid(data.views, data.weight, data.names) for k in kernels]
         if self.kernels is None:
             width = float(kernels[0].gamma)  # type: ignore[attr-defined]
             kernels = [RBF(factor * width) for factor in _FACTORS]

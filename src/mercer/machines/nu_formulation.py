@@ -43,7 +43,7 @@ class NuClassification(Formulation):
         self.nu, self.fit_intercept = nu, fit_intercept
 
     def task(self, y: Array, weight: Array, rows: Rows | None = None, name: Any = None) -> Task:
-        """Return the problem, or say which nu would have been feasible."""
+        """Return the problem; raises InfeasibleNuError with the largest feasible nu."""
         total = self.nu * float(weight.sum())
         if self.fit_intercept:
             largest = largest_nu(y, weight)
@@ -93,7 +93,7 @@ class NuClassification(Formulation):
         return Measure(values, checked.violation, excess, checked.at_bound, intercept_range)
 
     def _conditions(self, task: Task, beta: Array, f0: Array) -> proof.Conditions:
-        """Return the optimality conditions of the two classes, each a group of its own."""
+        """Return the optimality conditions of the two classes, each a separate group."""
         order = np.argsort(task.y < 0.0, kind="stable")
         zero = np.zeros(len(order))
         dual = task.problem.dual

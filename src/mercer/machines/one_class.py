@@ -1,4 +1,4 @@
-"""The one-class machine, which finds the region where data live."""
+"""The one-class machine, which estimates the support of a distribution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .record import PointStatus
 Array = NDArray[np.float64]
 
 ROUNDING = 1e-13
-"""A decision value this small beside the values that the coefficients allow is 0."""
+"""A decision value this small relative to the values that the coefficients allow is 0."""
 
 
 @documented

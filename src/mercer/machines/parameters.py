@@ -38,15 +38,17 @@ def check_fraction(name: str, value: Any) -> float:
     return number
 
 
-def check_choice(name: str, value: Any, choices: tuple) -> None:
-    """Refuse a value that is not among the choices."""
-    if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in choices:
-        options = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{name} must be one of {options}; got {value!r}.")
+def check_choices(machine: Any, **choices: tuple) -> None:
+    """Reject parameters that are not among their choices."""
+    for name, options in choices.items():
+        value = getattr(machine, name)
+        if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in options:
+            listed = ", ".join(repr(option) for option in options)
+            raise ParameterError(f"{name} must be one of {listed}; got {value!r}.")
 
 
 def check_flags(machine: Any, *names: str) -> None:
-    """Refuse anything but True and False."""
+    """Reject anything but True and False."""
     for name in names:
         value = getattr(machine, name)
         if not isinstance(value, bool | np.bool_):
@@ -54,7 +56,7 @@ def check_flags(machine: Any, *names: str) -> None:
 
 
 def check_max_iter(value: Any) -> None:
-    """Refuse anything but an integer >= -1."""
+    """Reject anything but an integer >= -1."""
     if isinstance(value, bool) or not isinstance(value, int | Integral) or value < -1:
         raise ParameterError(
             f"max_iter must be an integer >= 0, or -1 for no limit; got {value!r}."
@@ -62,7 +64,7 @@ def check_max_iter(value: Any) -> None:
 
 
 def check_n_jobs(value: Any) -> None:
-    """Refuse anything but None and an integer other than 0."""
+    """Reject anything but None and an integer other than 0."""
     if value is not None and (
         isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0
     ):
@@ -76,8 +78,7 @@ def check_common(machine: Any) -> None:
     check_max_iter(machine.max_iter)
     check_flags(machine, "shrinking", "fit_intercept", "warm_start")
     check_n_jobs(machine.n_jobs)
-    check_choice("dtype", machine.dtype, ("auto", "float32", "float64"))
-    check_choice("solver", machine.solver, NAMES)
+    check_choices(machine, dtype=("auto", "float32", "float64"), solver=NAMES)
     if machine.gap_tol is not None:
         check_positive("gap_tol", machine.gap_tol)
     if machine.time_limit is not None:
@@ -113,7 +114,7 @@ def cost_constant(C: Any, lam: Any, total_weight: float) -> float:
 
 
 def refuse_lam(machine: Any) -> None:
-    """Refuse `lam` for a machine whose trade-off is set by nu alone."""
+    """Reject `lam` for a machine whose trade-off is set by nu alone."""
     if machine.lam is not None:
         raise ParameterError(
             f"{type(machine).__name__} has no constant in front of its losses that lam could "

@@ -1,4 +1,4 @@
-"""Who is told how a fit proceeds: a progress bar, the user's functions, scikit-learn's callbacks.
+"""Progress callbacks: a progress bar, the user's functions, scikit-learn's callbacks.
 
 The solver reports now and then (see `mercer.solvers`); each report is handed to everyone who
 listens, and any listener may ask it to stop by returning True.
@@ -28,7 +28,7 @@ class CallbackSupport(CallbackSupportMixin):
     """Lets an estimator be watched while it is fitted."""
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set who is told how a fit proceeds.
+        """Set the callbacks that receive the progress of a fit.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class CallbackSupport(CallbackSupportMixin):
 
 
 def is_watched(machine: Any) -> bool:
-    """Return whether anybody is told how a fit of the machine proceeds."""
+    """Return whether a fit of the machine reports its progress to anything."""
     own = machine.__dict__
     watched = "_listeners" in own or "_skl_callbacks" in own or "_parent_callback_ctx" in own
     return watched or bool(machine.verbose)
@@ -137,7 +137,7 @@ class Broadcast:
         self.listeners, self.stopped = listeners, False
 
     def __call__(self, *numbers: Any) -> bool:
-        """Return whether the solver shall stop; everyone is told, also after someone said so."""
+        """Return whether the solver shall stop; all callbacks are called in any case."""
         state = Report(*numbers)
         answers = [bool(listener(state)) for listener in self.listeners]
         self.stopped = self.stopped or any(answers)

@@ -30,13 +30,13 @@ from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import SOLVER_VALUES
+from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
 from .formulation import Formulation, Measure, Outcome, Task
 from .multiclass import Scheme
-from .rounding import ERROR, GAP_LIMIT, REACHED, SEEN, rounding_of_values
+from .rounding import ERROR, REACHED, SEEN, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
 
 Array = NDArray[np.float64]

@@ -1,7 +1,7 @@
-"""What a fitted machine remembers of its training rows: one number and one mark for each.
+"""Slack and status of the training rows: one number and one mark for each.
 
 Everything that is said about training points afterwards (slacks, who lies where, which support
-vectors are at their bounds) is derived from this when it is asked for.
+vectors are at their bounds) is derived from this on access.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mercer.objects.compression import packed_if_smaller, unpacked
 
 from .multiclass import class_members, pairs
 
@@ -82,7 +84,14 @@ class BriefParts(Sequence[NDArray[Any]]):
         return self._lazy[position]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lazy"}
+        return {
+            "codes": self.codes,
+            "lengths": self.lengths,
+            "values": packed_if_smaller(self.values),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: unpacked(value) for name, value in state.items()})
 
     def _parts(self) -> list[NDArray[Any]]:
         total = int(np.sum(self.lengths, dtype=np.int64))
@@ -105,7 +114,7 @@ class TrainingRecord:
     n_total : int
         Rows of the user's data.
     kept : array of int or None
-        The rows that took part; None stands for all.
+        The rows that took part; None means all.
     codes : array of int or None
         The class of each row that took part, where each task is a pair of classes; None where
         every task uses all rows.
@@ -185,7 +194,7 @@ class TrainingRecord:
 
     @property
     def rows(self) -> list[Rows | None]:
-        """For each task the positions of its rows in the user's data; None stands for all."""
+        """For each task the positions of its rows in the user's data; None means all."""
         if self.codes is None:
             return [self.kept] * len(self.excess)
         members = class_members(self.codes, int(self.codes.max()) + 1)
@@ -222,6 +231,12 @@ class TrainingRecord:
             here = np.flatnonzero(marks == mark)
             found.append(here if rows is None else rows[here])
         return found[0] if self.single else found
+
+    def with_coefficient(self) -> NDArray[np.intp]:
+        """Return the user's rows whose coefficient is not 0, of a single task."""
+        (rows,), marks = self.rows, self.marks[0]
+        here = np.flatnonzero(marks != ZERO)
+        return here if rows is None else rows[here]
 
     def on_edge(self, tol: float) -> Any:
         """Return the user's rows whose excess is within `tol` of 0: an array, or one per task."""

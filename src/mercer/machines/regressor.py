@@ -1,4 +1,4 @@
-"""What the regressors share: real targets, one problem, and f itself as the prediction."""
+"""Base class of the regressors: real targets, one problem, and f itself as the prediction."""
 
 from __future__ import annotations
 

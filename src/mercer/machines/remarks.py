@@ -27,7 +27,7 @@ _SHARE = 0.95
 """Share of support vectors below which the matrix is not looked at: most rows were not needed."""
 
 _EMPTY = 1e-3
-"""Mean value off the diagonal, beside that on it, below which a matrix counts as diagonal."""
+"""Ratio of the mean values off and on the diagonal below which a matrix counts as diagonal."""
 
 _NARROW = 1e-6
 """Width of an interval of intercepts that is rounding."""

@@ -48,7 +48,7 @@ class Repetition:
     group: Rows
 
     def total(self, weight: Array | None) -> Array:
-        """Return the weight of each group; None stands for ones."""
+        """Return the weight of each group; None means ones."""
         return np.bincount(self.group, weights=weight, minlength=len(self.first)).astype(float)
 
 
@@ -60,7 +60,7 @@ def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
     X : array or CSR matrix
         Validated rows.
     *targets : array or None
-        What else must be the same: one number, label or line of numbers for each row.
+        Further data that must agree: one number, label or row of numbers for each row.
     """
     if not (sp.issparse(X) or isinstance(X, np.ndarray)):
         return None

@@ -1,4 +1,4 @@
-"""What the rounding of kernel values makes of the values of a model.
+"""Rounding errors of the values of a model, from those of kernel values.
 
 f(x) = sum_j v_j k(x_j, x), of kernel values that are wrong by a factor 1 + e or 1 - e, is wrong by
 about
@@ -29,9 +29,6 @@ are wrong by 2e-6 of the largest one at most (`mercer.gram.precision`)."""
 
 REACHED = 1.01
 """A violation this many times the tolerance still counts as within it."""
-
-GAP_LIMIT = 5e-4
-"""The relative gap of a model that is called optimal, where the user asked for no other."""
 
 SEEN = 0.1
 """Rounding errors, relative to the tolerance, that keep a solver from it."""

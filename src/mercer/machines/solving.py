@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.solvers import Job, Settings, Solution, solve_jobs
+from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.interrupt import interrupted
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
@@ -22,12 +23,15 @@ Rows = NDArray[np.intp]
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
 
+_CLOSED = 0.5
+"""Part of the largest gap at which solvers stop: the rest is for rounding, which the proof adds."""
+
 _SMALL = 1000
-"""Up to so many rows the whole kernel matrix costs less than packing some of the rows again."""
+"""Up to this number of rows the whole kernel matrix costs less than packing some rows again."""
 
 
 def settings_for(machine: Any, callback: Any = None) -> Settings:
-    """Return the solver settings that a machine's parameters stand for.
+    """Return the solver settings that a machine's parameters describe.
 
     A tolerance on the gap replaces the one on the violation, which is kept only as an end to
     what rounding allows.
@@ -36,6 +40,7 @@ def settings_for(machine: Any, callback: Any = None) -> Settings:
     return Settings(
         tol=min(float(machine.tol), _LAST_TOLERANCE) if by_gap else float(machine.tol),
         gap_tol=float(machine.gap_tol) if by_gap else None,
+        largest_gap=0.0 if by_gap else _CLOSED * GAP_LIMIT,
         max_iter=int(machine.max_iter),
         time_limit=None if machine.time_limit is None else float(machine.time_limit),
         shrinking=bool(machine.shrinking),

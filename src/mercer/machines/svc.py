@@ -13,7 +13,7 @@ from .classifier import KernelClassifier
 from .documentation import documented
 from .formulation import Formulation, LossFormulation
 from .hard_formulation import HardMargin
-from .parameters import ParameterError, check_choice, check_positive, cost_constant
+from .parameters import ParameterError, check_choices, check_positive, cost_constant
 from .proving import Fitting
 
 
@@ -132,7 +132,7 @@ class SVC(KernelClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("C", self.C, infinite=True)
-        check_choice("penalty_norm", self.penalty_norm, (1, 2))
+        check_choices(self, penalty_norm=(1, 2))
         if self.C2 is not None:
             check_positive("C2", self.C2)
             if self.penalty_norm == 2 or not np.isfinite(self.C):

@@ -39,7 +39,7 @@ class SVDD(OutlierMixin, KernelEstimator):
         The largest fraction of the weight outside, in (0, 1]. Below the smallest share of an object
         the ball holds all of them.
     kernel : str, Kernel or callable, default="rbf"
-        What the machines accept as ``kernel``: positive semidefinite, or conditionally so.
+        Kernels that the machine accepts: positive semidefinite, or conditionally so.
     gamma, degree, coef0 : float or str, int, float
         Parameters of a named kernel; see :class:`mercer.SVC`.
     tol : float > 0, default=1e-6

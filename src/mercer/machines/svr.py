@@ -13,7 +13,7 @@ from mercer.solvers import Certificate
 from .documentation import documented
 from .fitting import fit
 from .formulation import LossFormulation
-from .parameters import check_choice, check_non_negative, check_positive, cost_constant
+from .parameters import check_choices, check_non_negative, check_positive, cost_constant
 from .proving import Fitting
 from .regressor import KernelRegressor
 
@@ -172,7 +172,7 @@ class SVR(KernelRegressor):
         super()._check_parameters()
         check_positive("C", self.C, infinite=True)
         check_non_negative("epsilon", self.epsilon)
-        check_choice("loss", self.loss, tuple(_LOSSES))
+        check_choices(self, loss=tuple(_LOSSES))
 
     def _formulation(
         self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool

@@ -1,7 +1,7 @@
 """Sample weights and class weights.
 
-A weight multiplies the loss of its sample: weight k is the same as k copies, weight 0 the same
-as removing the sample. Samples without positive weight are therefore removed at the door, before
+A weight multiplies the loss of its sample: weight k is the same as k copies, weight 0 the same as
+removing the sample. Samples without positive weight are therefore removed during validation, before
 anything (a kernel width, a class, a bound on nu) is computed from the data.
 """
 
@@ -21,7 +21,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
     Parameters
     ----------
     sample_weight : array-like of shape (n_samples,), float or None
-        The weights; a single number stands for every sample.
+        The weights; a single number applies to every sample.
     n_samples : int
         Number of samples.
     """
@@ -105,7 +105,7 @@ def class_weights(
         # With a weight for every class that occurs, others are allowed: a fold may lack a class.
         raise ValueError(
             f"The classes, {missing}, are not in class_weight, and its labels {unknown} do not "
-            f"occur in y, whose classes are {labels}. Name the labels as they stand in y."
+            f"occur in y, whose classes are {labels}. Name the labels as they are in y."
         )
     values = np.array([given.get(label, 1.0) for label in labels])
     if not (np.isfinite(values).all() and (values > 0.0).all()):

@@ -155,9 +155,23 @@ def _run(
 
 def _bound(state: Iterate, Y: Array, noise: Array) -> None:
     """Set both bounds from solution and residual."""
-    state.lower = 0.5 * _dots(state.solution, Y + state.residual)
-    gap = 0.5 * np.einsum("ij,ij,i->j", state.residual, state.residual, 1.0 / noise)
-    state.upper = state.lower + gap
+    state.lower, state.upper = quadratic_bounds(state.solution, state.residual, Y, noise)
+
+
+def quadratic_bounds(A: Array, R: Array, Y: Array, noise: Array) -> tuple[Array, Array]:
+    """Return bounds on 1/2 y'(K + N)^-1 y for each column.
+
+    Parameters
+    ----------
+    A, R : array of shape (n, m)
+        Approximate solutions a and their residuals y - (K + N) a.
+    Y : array of shape (n, m)
+        Right-hand sides.
+    noise : array of shape (n,)
+        The diagonal N, all positive.
+    """
+    lower = 0.5 * _dots(A, Y + R)
+    return lower, lower + 0.5 * np.einsum("ij,ij,i->j", R, R, 1.0 / noise)
 
 
 def _open(state: Iterate, tol: float) -> NDArray[np.bool_]:

@@ -196,7 +196,7 @@ def radial(
 
 
 def _positive(**parameters: float) -> None:
-    """Refuse parameters at which the kernel is constant or not defined."""
+    """Reject parameters at which the kernel is constant or not defined."""
     for name, value in parameters.items():
         if real(value, name, minimum=0) == 0:
             raise ValueError(f"with {name} = 0 the kernel has no Fourier transform; use more.")

@@ -31,7 +31,7 @@ def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
 
 
 def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
-    """Refuse a symmetric matrix that is not positive semidefinite, with a vector that shows it.
+    """Reject a symmetric matrix that is not positive semidefinite, with a vector that shows it.
 
     `B` (n, n): a symmetric matrix. `name`, `form`: what the matrix and its quadratic form are
     called in the error.

@@ -1,4 +1,4 @@
-"""Lossless compression of arrays of numbers, for files and pickles.
+"""Lossless compression of arrays of numbers and of states, for files and pickles.
 
 The bytes of the numbers are transposed before they go to zlib: first all first bytes, then all
 second ones, and so on. Signs and exponents of neighbours are alike and compress, the last digits
@@ -7,6 +7,8 @@ are not and do not.
 
 from __future__ import annotations
 
+import io
+import pickle
 import zlib
 from typing import Any
 
@@ -64,3 +66,124 @@ def packed_if_smaller(value: Any) -> Any:
 def unpacked(value: Any) -> Any:
     """Return what `packed_if_smaller` was given."""
     return value.unpacked() if isinstance(value, PackedArray) else value
+
+
+def differing_bits(array: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Return the bits in which float64 numbers differ from others, as integers.
+
+    Numbers that are equal, or nearly so, give zeros in most places, which compress.
+    """
+    other = np.ascontiguousarray(np.broadcast_to(reference, array.shape))
+    return np.ascontiguousarray(array).view(np.uint64) ^ other.view(np.uint64)
+
+
+def restored_bits(value: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Return what `differing_bits` was given; an array of floats, as older files hold it, as is."""
+    if value.dtype != np.uint64:
+        return value
+    other = np.ascontiguousarray(np.broadcast_to(reference, value.shape))
+    return (value ^ other.view(np.uint64)).view(np.float64)
+
+
+_USUAL = b"""
+X_fit_ alpha eigenvalues_ eigenvectors_ expansion_ Expansion vectors coef intercept poly_coef
+float32 random_state scalar objects sparse csr_matrix csr_array set frozenset slice mapping
+Vocabulary nu epsilon
+epsilon_insensitive loss NuSVC NuSVR OneClassSVM SVC SVR ["estimator" pipeline steps
+mercer.machines.record mercer.machines.class_pairs mercer.solvers.certificate numpy.dtype
+numpy._core.multiarray _reconstruct ndarray mercer.kernels.vectors.rbf mercer.objects.compression
+PackedArray content shape Linear Polynomial {"kernel":["RBF",{"gamma": {"tuple":[
+"certificates_":[{"record":["Certificate",{"status":"optimal","primal": "dual": "gap":
+"relative_gap": "kkt_violation": "n_iter": "n_kernel_values": "seconds": "precision":"float64",
+"assumes":null,"rounding": "convexity":"theorem","eigenvalue":null,"rounding_basis":"estimate",
+"widened":0.0,"n_problems":1}]}],"certificates_":{"record":["PairCertificates",{"_columns":
+{"mapping":[["primal",{"array":["<f8",[1],"C",  ["dual",{"array":["<u8",["terms",["rounding",
+["violation",["n_iter",{"array":["<i4",[1],"C", ["status",{"array":["|i1",[1],"C", "_statuses":
+["optimal","iteration_limit","time_limit","interrupted","infeasible","stationary","stalled"],
+"_seconds": "_n_kernel_values": "rho_": "offset_": "_support_share":
+{"kernel":"rbf","degree":3,"gamma":"scale","coef0":0.0,"shrinking":true,"probability":false,
+"tol":0.001,"C":1.0,"epsilon":0.1,"cache_size":200,"class_weight":null,"verbose":false,
+"max_iter":-1,"decision_function_shape":"ovr","break_ties":false,"random_state":null,
+"penalty_norm":1,"C2":null,"multiclass":"ovo","calibration":"free","fit_intercept":true,
+"lam":null,"gap_tol":null,"time_limit":null,"warm_start":false,"n_jobs":null,"dtype":"auto",
+"solver":"auto","n_features_in_": "_trained_on_sparse":false,"classes_":{"array":["|b1",[2],"C",
+"class_weight_": "C_":1.0,"n_support_":{"array":["<i4",[2],"C", "intercept_":{"array":["<f8",
+"_linear":null,"_precision":"float64","kernel_":{"kernel":["RBF",{"gamma":
+"support_":{"array":["<i4",[ "support_vectors_":{"array":["<f8",[ "dual_coef_":{"array":["<f8",[1,
+"_linear_columns":null,"shape_fit_":{"tuple":["_support_price":1.0,"_largest":1.0,
+"_support_weight":null,"_support_target": "_support_epsilon":null,"_alpha_shares":{"array":["<f8",
+"negative_curvature_":null,"_squared_norms": "_intercept_ranges":{"array":["<u8",[2,1],"C",
+"fit_status_":0,"n_iter_": "_record":{"record":["TrainingRecord",{"n_total": "kept":null,
+"codes":null,"excess":{"record":["BriefParts",{"codes":{"array":["|u1",[ "lengths":{"array":["|u1",
+"values":{"array":["<f4",[ "marks": "values":null}]},"edge":0.001}]},"_distinct":null}]}
+"""
+"""Preset dictionary of `deflated`: names and values that fitted models have. Part of the format of
+model files, so it never changes."""
+
+
+def deflated(raw: bytes) -> bytes:
+    """Return text or a pickle of a model, compressed."""
+    packer = zlib.compressobj(9, zdict=_USUAL)
+    return packer.compress(raw) + packer.flush()
+
+
+def inflated(stored: Any, most: int = 0) -> bytes:
+    """Return what `deflated` was given, at most so many bytes; 0 stands for all."""
+    return zlib.decompressobj(zdict=_USUAL).decompress(stored, most)
+
+
+_SMALL = 2**14  # bytes of an array up to which it is pickled with the rest
+
+
+class _Pickler(pickle.Pickler):
+    """Writes arrays of numbers in few bytes, in the order that compresses."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if type(value) is not np.ndarray or value.dtype.kind not in "biuf":
+            return NotImplemented
+        if not value.flags.c_contiguous:
+            return NotImplemented
+        raw = value.tobytes()
+        by_place = shuffled(raw, value.itemsize)
+        if len(zlib.compress(raw, 1)) <= len(zlib.compress(by_place, 1)):
+            return _array, (value.dtype.str, value.shape, raw)
+        return _array, (value.dtype.str, value.shape, by_place, value.itemsize)
+
+
+def _array(dtype: str, shape: tuple[int, ...], raw: bytes, by: int = 1) -> np.ndarray:
+    return np.frombuffer(bytearray(unshuffled(raw, by)), dtype=dtype).reshape(shape)
+
+
+def packed_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state whose small plain values are one compressed pickle; large arrays are packed.
+
+    Names, types and small arrays cost more bytes than what they hold. Values of types that are not
+    plain, such as a user's functions, are left for the pickler.
+    """
+    plain = {name: value for name, value in state.items() if _is_plain(value)}
+    rest = {k: packed_if_smaller(value) for k, value in state.items() if k not in plain}
+    buffer = io.BytesIO()
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(plain)
+    return {**rest, "_packed": deflated(buffer.getvalue())}
+
+
+def unpacked_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Return what `packed_state` was given."""
+    whole = pickle.loads(inflated(state.pop("_packed"))) | state
+    return {name: unpacked(value) for name, value in whole.items()}
+
+
+def _is_plain(value: Any) -> bool:
+    if value is None or type(value) in (bool, int, float):
+        return True
+    if type(value) in (str, bytes):
+        return len(value) <= _SMALL
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufU" and value.nbytes <= _SMALL
+    if type(value) in (list, tuple):
+        return len(value) <= _SMALL and all(map(_is_plain, value))
+    if type(value) is dict:
+        return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
+    if type(value).__module__.startswith("mercer.") and hasattr(value, "__dict__"):
+        return _is_plain(value.__getstate__())
+    return False

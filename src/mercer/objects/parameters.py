@@ -57,7 +57,7 @@ class Parametrised:
         cls._defaults = {p.name: p.default for p in signature.parameters.values()}
 
     def _check(self) -> None:
-        """Refuse parameters outside their range; subclasses extend it."""
+        """Reject parameters outside their range; subclasses extend it."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.

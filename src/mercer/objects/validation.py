@@ -212,8 +212,11 @@ def take(X: Any, index: Any) -> Any:
 
 
 def stored_alike(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Return both sets as CSR if one of them is; sparse rows are never made dense."""
-    if sp.issparse(X) == sp.issparse(Z):
+    """Return both sets as CSR if one of them is; sparse rows are never made dense.
+
+    Documents, which may be compared with rows of counts, stay what they are.
+    """
+    if sp.issparse(X) == sp.issparse(Z) or not (hasattr(X, "shape") and hasattr(Z, "shape")):
         return X, Z
     return (X, sp.csr_array(Z)) if sp.issparse(X) else (sp.csr_array(X), Z)
 
@@ -248,7 +251,7 @@ def _as_numbers(X: list) -> Any:
 
 
 def refuse_other_objects(X: Any, owner: str) -> None:
-    """Refuse texts, sets and counts where real vectors are needed, and say what takes them."""
+    """Reject texts, sets and counts where real vectors are needed, and say what takes them."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower().startswith(_TIMES):

@@ -1,11 +1,13 @@
 r"""The container of a model file: a line of text, a checksum, a JSON document and arrays.
 
-    mercer model 2\n | SHA-256 of the rest | length of the document | document | arrays
+    mercer model 3\n | SHA-256 of the rest | two lengths | document | arrays
 
-The document refers to the arrays by their position. An array is stored as it lies in memory, or
-compressed where that makes it smaller, with its bytes sorted by their place in a number since
-format 2; a compressed one may be at most `MOST_INFLATION` times as large as what is stored, so that
-reading a file takes memory in proportion to its size.
+The lengths are those of the document as it is stored and of its text; where they differ it is
+compressed (formats 1 and 2: one length, never compressed). The document refers to the arrays by
+their position. An array is stored as it lies in memory, or compressed where that makes it smaller,
+with its bytes sorted by their place in a number since format 2. What is compressed may be at most
+`MOST_INFLATION` times as large as what is stored, so that reading a file takes memory in proportion
+to its size.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ import hashlib
 import json
 import math
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from mercer.objects.compression import shuffled, unshuffled
+from mercer.objects.compression import deflated, inflated, shuffled, unshuffled
 from mercer.storage import DamagedFileError
 
 MAGIC = b"mercer model "
-FORMAT = 2
+FORMAT = 3
 MOST_INFLATION = 50
 _NUMBERS = "biuf"  # kinds of entries that are stored as they lie in memory
 _DIGEST = 32
@@ -86,11 +89,7 @@ class Arrays:
         stored = self._content[begin:end]
         size = math.prod(shape) * dtype.itemsize
         if size != len(stored):
-            if size > MOST_INFLATION * len(stored):
-                raise ValueError("an array that is too large for the file")
-            stored = memoryview(zlib.decompressobj().decompress(stored, size))
-            if len(stored) != size:
-                raise ValueError("an array of another size")
+            stored = memoryview(_whole(stored, size, _plainly))
             if sorted_by and sorted_by[0] != 1:
                 stored = memoryview(unshuffled(stored, int(sorted_by[0])))
         # A copy, of the native byte order, that belongs to nobody else.
@@ -101,7 +100,11 @@ class Arrays:
 def packed(document: Any, blobs: Blobs) -> bytes:
     """Return the content of a file."""
     text = json.dumps(document, separators=(",", ":")).encode()
-    payload = b"".join([len(text).to_bytes(_LENGTH, "little"), text, *blobs.parts])
+    stored = deflated(text)
+    if not len(stored) < len(text) <= MOST_INFLATION * len(stored):
+        stored = text
+    lengths = [len(part).to_bytes(_LENGTH, "little") for part in (stored, text)]
+    payload = b"".join([*lengths, stored, *blobs.parts])
     return MAGIC + str(FORMAT).encode() + b"\n" + hashlib.sha256(payload).digest() + payload
 
 
@@ -123,7 +126,26 @@ def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
             f"{path} is damaged or truncated: its content does not match its checksum. Restore it "
             "from a copy or save the model again."
         )
-    begin = _LENGTH + int.from_bytes(payload[:_LENGTH], "little")
-    if begin > len(payload):
+    start = 2 * _LENGTH if int(number) > 2 else _LENGTH
+    end = start + int.from_bytes(payload[:_LENGTH], "little")
+    if end > len(payload):
         raise DamagedFileError(f"{path} is damaged: its document is longer than the file.")
-    return json.loads(bytes(payload[_LENGTH:begin])), Arrays(payload[begin:])
+    text = bytes(payload[start:end])
+    if start > _LENGTH:
+        size = int.from_bytes(payload[_LENGTH:start], "little")
+        text = text if size == len(text) else _whole(text, size, inflated)
+    return json.loads(text), Arrays(payload[end:])
+
+
+def _whole(stored: Any, size: int, inflate: Callable[[Any, int], bytes]) -> bytes:
+    """Return a compressed part of a given size."""
+    if size > MOST_INFLATION * len(stored):
+        raise ValueError("a part that is too large for the file")
+    found = inflate(stored, max(size, 1))
+    if len(found) != size:
+        raise ValueError("a part of another size")
+    return found
+
+
+def _plainly(stored: Any, most: int) -> bytes:
+    return zlib.decompressobj().decompress(stored, most)

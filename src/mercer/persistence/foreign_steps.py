@@ -23,7 +23,7 @@ def dumped(step: Any) -> bytes:
 
 
 def loaded(content: bytes) -> Any:
-    """Return a step that `dumped` wrote; types that skops does not trust are refused."""
+    """Return a step that `dumped` wrote; types that skops does not trust raise an error."""
     return _skops().loads(content, trusted=[])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ._style import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
@@ -84,6 +85,7 @@ def decision_surface(
     classes = np.array([1, -1]) if one_class else model.classes_  # inliers have the first colour
     labels = np.asarray(model.predict(X) if y is None else y)
     grid = Grid(points, resolution)
+    lines: Sequence[Artist] = ()
     if len(classes) > 2:
         _shade_classes(ax, model, grid, classes, model_at)
     else:
@@ -92,11 +94,11 @@ def decision_surface(
         # nothing more; the values of a one-class machine have no such scale.
         scale = float(np.abs(values).max()) if one_class else 2.0
         shade_values(ax, grid, -values if one_class else values, scale)
-        contours(ax, grid, values, () if one_class else (-1.0, 1.0))
+        lines = contours(ax, grid, values, () if one_class else (-1.0, 1.0))
     scatter(ax, points, labels, classes, INLIERS if one_class else None)
     if mark_support:
         ring(ax, support_points(model, X, points))
-    finish(ax, grid, column_names(X, model))
+    finish(ax, grid, column_names(X, model), lines)
     return ax
 
 
@@ -143,7 +145,7 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     grid = Grid(points, resolution, pad=0.3)  # room for the cushion around the outer points
     values = grid.reshape(signed_values(model, model_at(grid.points)))
     ax.contourf(*grid.axes, values, levels=[-1, 1], colors=[INK], alpha=0.07)
-    contours(ax, grid, values, (-1.0, 1.0))
+    lines = contours(ax, grid, values, (-1.0, 1.0))
     support = support_points(model, X, points)
     weights = _plane_weights(model)
     if weights is not None:
@@ -156,7 +158,7 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
         ax.set_title(count)
     else:
         ax.set_title(f"margin {1 / np.linalg.norm(weights):.4g}, {count}")
-    finish(ax, grid, column_names(X, model))
+    finish(ax, grid, column_names(X, model), lines)
     ax.set_aspect("equal", adjustable="box")
     return ax
 

@@ -22,7 +22,7 @@ NAMED = 12
 def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw a kernel matrix with its objects ordered by class, and what it says.
 
-    Within a class the objects are ordered so that similar ones stand beside each other.
+    Within a class the objects are ordered such that similar ones are neighbours.
 
     A good kernel shows blocks on the diagonal, one per class; a matrix that is bright on the
     diagonal alone, or evenly bright, says nothing about the classes. Zero is white, positive

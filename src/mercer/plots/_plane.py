@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ._style import BLUE, INK, VERMILION, colour_of, last_step
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
@@ -50,9 +52,14 @@ def shade_values(ax: Axes, grid: Grid, values: Array, scale: float) -> None:
     )
 
 
-def contours(ax: Axes, grid: Grid, values: Array, edges: tuple[float, ...]) -> None:
+def contours(ax: Axes, grid: Grid, values: Array, edges: tuple[float, ...]) -> list[Artist]:
+    """Draw f = 0 and the dashed lines f = `edges`; return their entries for the legend."""
+    from matplotlib.lines import Line2D
+
+    entries: list[Artist] = []
     if values.min() < 0 < values.max():
         ax.contour(*grid.axes, values, levels=[0.0], colors=[INK], linewidths=1.8, zorder=2)
+        entries.append(Line2D([], [], color=INK, linewidth=1.8, label="boundary, f = 0"))
     levels = [level for level in edges if values.min() < level < values.max()]
     if levels:
         ax.contour(
@@ -64,6 +71,10 @@ def contours(ax: Axes, grid: Grid, values: Array, edges: tuple[float, ...]) -> N
             linestyles="dashed",
             zorder=2,
         )
+        entries.append(
+            Line2D([], [], color=INK, linewidth=1.0, linestyle="dashed", label="margin, f = ±1")
+        )
+    return entries
 
 
 def scatter(
@@ -134,10 +145,22 @@ def support_points(model: Any, X: Any, points: Array) -> Array:
     return np.empty((0, 2))
 
 
-def finish(ax: Axes, grid: Grid, names: tuple[str, str] = ("$x_1$", "$x_2$")) -> None:
+def finish(
+    ax: Axes,
+    grid: Grid,
+    names: tuple[str, str] = ("$x_1$", "$x_2$"),
+    lines: Sequence[Artist] = (),
+) -> None:
+    """Set limits and names of the axes, and a legend of points and `lines`."""
     ax.set_xlim(grid.axes[0][0], grid.axes[0][-1])
     ax.set_ylim(grid.axes[1][0], grid.axes[1][-1])
     ax.set_xlabel(names[0])
     short = len(names[1].strip("$")) <= 3
     ax.set_ylabel(names[1], rotation=0 if short else 90, labelpad=8 if short else 4)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    ax.legend(
+        handles=[*ax.get_legend_handles_labels()[0], *lines],
+        frameon=False,
+        fontsize="small",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+    )

@@ -34,7 +34,7 @@ def filters(
     Parameters
     ----------
     kernels : sequence of Kernel, or mapping of names to Kernel or callables
-        What to compare; a callable is a Fourier transform itself.
+        Kernels to compare; a callable is a Fourier transform itself.
     omega : array of shape (n,), optional
         Frequencies; by default 0 to 8.
     dimension : int, default=1

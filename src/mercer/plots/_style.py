@@ -93,14 +93,14 @@ def in_frames(model: Any, X: Any) -> Callable[[NDArray[np.float64]], Any]:
 
 
 def fitted(model: Any) -> None:
-    """Refuse a machine that has not been fitted."""
+    """Reject a machine that has not been fitted."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
 
 
 def binary(model: Any, what: str) -> None:
-    """Refuse a machine with more than two classes."""
+    """Reject a machine with more than two classes."""
     if len(getattr(model, "classes_", ())) > 2:
         raise ValueError(
             f"{what} shows one separator, and this machine has {len(model.classes_)} classes; "

@@ -121,7 +121,7 @@ def bandwidth(
         Measure distances in the feature space of this kernel, on objects of any kind. The width
         is then that of a Gaussian over this space, ``OverFeatureSpace(within, gamma)``.
     n_sample : int, default=2000
-        Use so many objects, drawn at random, if there are more; a closest pair in up to 20
+        Number of objects to draw at random, if there are more; a closest pair in up to 20
         columns is exact for any number.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the draw.

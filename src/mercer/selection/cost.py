@@ -55,7 +55,7 @@ class Cost:
 
     @classmethod
     def of(cls, cost: Any, estimator: Any) -> Cost:
-        """Return the cost that a name, a loss or a function stands for; None is the usual one."""
+        """Return the cost function for a name, a loss or a function; None selects the default."""
         if cost is None:
             cost = "zero_one" if is_classifier(estimator) else "squared"
         if isinstance(cost, str):

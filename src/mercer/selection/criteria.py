@@ -17,7 +17,7 @@ the rows; for squared losses
 
 and a variance that is estimated adds half the mean of r_i^4 / v_i^2 - 1.
 
-Each criterion has assumptions of its own:
+The assumptions of each criterion:
 
 - AIC (H. Akaike, 1974): the noise is Gaussian with variances as stated and the true function is in
   the model; it estimates twice the expected negative log-likelihood of new targets at the same x;
@@ -111,7 +111,7 @@ def information_criteria(
     model : RidgeRegressor or GaussianProcessRegressor
         Fitted to these data, with one target; KernelRidge, KernelRidgeCV, LSSVR are ridge machines.
     X, y, sample_weight : array-like
-        What it was fitted on. Row i has noise of the variance v / s_i.
+        Training data of the model. Row i has noise of variance v / s_i.
     noise_variance : float, default=None
         The variance v where it is known. None is the maximum-likelihood estimate from the residuals
         for ridge machines, and the variance that the process itself assumes (``alpha`` plus

@@ -47,13 +47,13 @@ class DataKind:
     X : objects
         The objects, in the form in which kernels take them.
     notes : list of str
-        What was noticed.
+        Remarks on the data.
     period : float or None
         The period of a periodic target.
     parts : list of Part
         The groups of columns of a table, with the kind of each.
     steps : int
-        What a value of the most expensive kernel on them costs, in steps; 1 where it is cheap.
+        Cost of a value of the most expensive kernel on them, in steps; 1 if it is cheap.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Grids for a search over kernels and their parameters, in the range where the data live."""
+"""Grids for a search over kernels and their parameters, in a range that suits the data."""
 
 from __future__ import annotations
 

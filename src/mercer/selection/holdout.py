@@ -90,7 +90,7 @@ def train_valid_test_split(
     Parameters
     ----------
     *arrays : arrays, sparse matrices or lists of the same length
-        What is split: objects, targets, weights.
+        Arrays to split: objects, targets, weights.
     fractions : (float, float, float), default=(0.5, 0.25, 0.25)
         Shares of the three parts, which sum to 1.
     stratify : array-like, default=None

@@ -49,7 +49,7 @@ class HoldoutSearchCV(GridSearchCV):
     """Search over all combinations of parameter values with one validation set.
 
     Candidates are trained on one part of the data, the one with the least mean cost on the
-    validation part is chosen, and a third part, if asked for, estimates its risk. The fits share
+    validation part is chosen, and an optional third part estimates its risk. The fits share
     kernel matrices and solutions as in :class:`GridSearchCV`.
 
     Parameters
@@ -100,7 +100,7 @@ class HoldoutSearchCV(GridSearchCV):
 
     Notes
     -----
-    A :class:`ValidationSetWarning` says that the grid is large for the validation set: it has at
+    A :class:`ValidationSetWarning` is issued if the grid is large for the validation set: it has at
     least as many candidates as that has rows, or sqrt(ln(candidates) / (2 rows)) exceeds 0.1.
 
     Examples

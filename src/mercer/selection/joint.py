@@ -63,7 +63,7 @@ def joint_minimise(
     Parameters
     ----------
     estimator : estimator
-        What is fitted, which determines alpha for given structural parameters.
+        Estimator that determines alpha for given structural parameters.
     param_grid : dict
         Values of the structural parameters.
     X, y : objects and array-like

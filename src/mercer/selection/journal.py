@@ -1,8 +1,8 @@
 """The journal of a search: what is known of each fit, in a file that survives a crash.
 
 The file is written to a temporary name beside it and renamed, so that it is whole at any moment.
-Its head identifies the data, the estimator and the metrics; a journal of another search is refused.
-An entry belongs to the parameters of a candidate and to the rows of a split.
+Its head identifies the data, the estimator and the metrics; a journal of another search raises
+ValueError. An entry belongs to the parameters of a candidate and to the rows of a split.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Value(NamedTuple):
 
 
 class Criterion(Protocol):
-    """What a search over kernel parameters minimises."""
+    """Base of the criteria that a search over kernel parameters minimises."""
 
     needs_cost: bool
 

@@ -1,4 +1,4 @@
-"""Models that know their decision values on some objects without a fit.
+"""Models with given decision values on some objects, without a fit.
 
 A search evaluates a machine on the validation rows of a fold, for which the solver has computed the
 decision values already. The models of this module answer `predict`, `decision_function` and `score`
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 class _KnownValues:
-    """What the two kinds of models share."""
+    """Base of the two kinds of models."""
 
     _known: list[tuple[Any, Array]]
     _fitted_machine: Callable[[], Any]

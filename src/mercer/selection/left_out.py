@@ -119,7 +119,7 @@ def loo_risk(estimator: Any, X: Any, y: Any, cost: Any = None) -> float:
     Parameters
     ----------
     estimator : estimator
-        What is trained. Ridge machines have the values in closed form, and of support vector
+        Estimator. Ridge machines have the values in closed form, and of support vector
         machines only support vectors are refitted; a kernel whose parameters depend on the data is
         then the one bound to all rows. Others are trained m times.
     X, y : objects and array-like
@@ -189,7 +189,7 @@ def empirical_influence(
     Parameters
     ----------
     estimator : estimator or None
-        What is fitted to the rows; None for a statistic of the data themselves.
+        Estimator fitted to the rows; None for a statistic of the data themselves.
     X : objects
         Objects.
     y : array-like of shape (n_samples,), optional

@@ -1,11 +1,11 @@
 """Searches over parameters: scikit-learn's classes on one engine that shares work between fits.
 
 The classes have scikit-learn's names, parameters, methods and results, so that one import line
-changes. `n_jobs=None` stands for all cores. What they add:
+changes. `n_jobs=None` uses all cores. Additions:
 
 - ``cache_size``: megabytes for kernel matrices; a search on more rows makes plain fits;
 - ``time_limit``: seconds after which no further fit is begun; the best candidate so far is fitted;
-- ``resume``: a file that keeps what is known, so that a search that was killed goes on;
+- ``resume``: a file with the results so far, from which an interrupted search continues;
 - ``prune``: candidates that are significantly worse than the best one after three splits or more
   are given up (see `mercer.selection.pruning` for the rule);
 - columns of ``cv_results_``: ``status`` and ``worst_gap``, the worst certificate of a candidate's
@@ -161,7 +161,7 @@ class GridSearchCV(_search.GridSearchCV, _SharedSearch):
     time_limit : float, default=None
         Seconds after which no further fit is begun.
     resume : path, default=None
-        File that keeps the results, with which a search that was stopped goes on.
+        File that stores the results, from which an interrupted search continues.
     prune : bool, default=False
         Whether candidates are given up that a paired t test at level 0.01 shows to be worse than
         the best one, after three splits or more.

@@ -10,7 +10,7 @@ kernels run side by side on all cores, under a byte budget for the matrices.
 A transformer before the machine is fitted fold by fold; the matrices are then those of one fold. A
 kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
 
-What this engine does not take (see :func:`refusal`) is left to plain fits.
+Fits that this engine does not support (see :func:`refusal`) are made one by one.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from mercer.machines.data import check_training_objects
 from mercer.machines.formulation import Batch, LossFormulation
 from mercer.machines.proving import assumption
 from mercer.machines.regressor import KernelRegressor
-from mercer.machines.rounding import GAP_LIMIT
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
+from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
 from mercer.solvers.ladder import FINE_TOL
 

@@ -76,11 +76,11 @@ class Suggestions(Sequence[Suggestion]):
     Attributes
     ----------
     task : {"classification", "regression"}
-        What was learned.
+        The task.
     kind : str
-        What kind of data it was.
+        The kind of the data.
     notes : list of str
-        What was noticed about the data.
+        Remarks on the data.
     n_objects, n_used : int
         How many objects there were, and on how many the numbers are based.
     items : list of Suggestion
@@ -174,7 +174,7 @@ def suggest(
     tried. On a sample of the objects every kernel gets its centred alignment with the target and,
     the best aligned first, the cross-validated score of a machine, until time runs out. The
     ranking is by score; kernels whose scores are equal up to half a standard error are ordered
-    from simple to rich. Of kernels that differ in a width or a degree only, the best is listed.
+    from simple to rich. Among kernels that differ only in a width or a degree, the best is listed.
 
     Parameters
     ----------

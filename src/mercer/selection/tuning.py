@@ -66,7 +66,7 @@ class Trial:
     score, error : float
         Cross-validated score and its standard error.
     stage : {"coarse", "fine"}
-        Which search it belongs to.
+        The search it belongs to.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Tuning:
     estimator : Pipeline
         Scaler and machine with the chosen parameters, fitted to all data.
     task : {"classification", "regression"}
-        What was learned.
+        The task.
     trials : list of Trial
         All candidates, in the order in which they were tried.
     chosen : Trial
@@ -104,7 +104,7 @@ class Tuning:
     seconds : float
         Time spent.
     notes : list of str
-        What was noticed.
+        Remarks on the data.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def tune(
         Number of folds of the searches.
     one_standard_error : bool, default=False
         Whether to choose the smallest C whose score is within one standard error of the best:
-        the smoother machine of those that cannot be told apart.
+        the smoothest machine whose score is within one standard error of the best.
     nested : bool, default=True
         Whether to estimate the score by nested cross-validation, on three outer splits.
     time_limit : float, default=60.0

@@ -1,8 +1,8 @@
-"""The proof that comes with a fit: how far from optimal the returned model can be.
+"""Optimality certificates: how far from optimal the returned model can be.
 
 For a convex problem with primal value P and dual value D of a feasible pair, the optimum lies in
-[D, P]; the gap P - D bounds what is left to win, whatever the solver did. The values here are
-computed from the returned model, not from the running state of a solver.
+[D, P]: the gap P - D bounds how suboptimal the model can be, whichever solver produced it. The
+values are computed from the returned model, not from the running state of a solver.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+GAP_LIMIT = 5e-4
+"""The relative gap of a model that is called optimal, where the user asked for no other."""
 
 STATUSES = (
     "optimal",
@@ -87,9 +90,9 @@ class Certificate:
         Where convexity was refuted, the smallest eigenvalue of the kernel matrix or an upper bound
         on it. The direction is ``negative_curvature_`` of the estimator.
     n_problems : int
-        How many binary or real-valued problems it speaks of. Of several, ``primal``, ``dual``,
-        ``gap``, ``rounding``, counts and seconds are sums, ``relative_gap`` and ``kkt_violation``
-        the largest ones, and ``status`` is the worst.
+        Number of binary or real-valued problems. For several, ``primal``, ``dual``, ``gap``,
+        ``rounding``, counts and seconds are sums, ``relative_gap`` and ``kkt_violation`` the
+        largest ones, and ``status`` is the worst.
 
     Examples
     --------

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from mercer.losses import Loss, PiecewiseQuadratic
 
-from .certificate import Certificate
+from .certificate import GAP_LIMIT, Certificate
 from .feasibility import Costs, repaired
 from .problem import Problem, Solution
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
@@ -44,9 +44,6 @@ _AT_BOUND = 1e-12
 
 _ONE = np.zeros(1, dtype=np.intp)
 """Where the only machine begins."""
-
-_GAP_LIMIT = 5e-4
-"""The largest relative gap of a solution that is called optimal."""
 
 _CANCELLED = 1e-9
 """Primal terms this small beside the squared norm that the coefficients allow are rounding."""
@@ -479,11 +476,11 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         The problem; its basis, if any, are groups, and its totals are 0.
     gram : Gram
         The kernel matrix of its objects, in float64. Where positive semidefiniteness is no theorem
-        (values from Python, matrices, kernels of unknown definiteness) the certificate says that
-        it assumes it.
+        (values from Python, matrices, kernels of unknown definiteness) the certificate states
+        this assumption.
     solution : Solution
-        Coefficients and multipliers, whoever found them. A status "optimal" beside a relative gap
-        above 5e-4 is not taken over.
+        Coefficients and multipliers of any solver. A status "optimal" with a relative gap above
+        5e-4 is not adopted.
 
     Returns
     -------
@@ -528,7 +525,7 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     known = definiteness.is_psd or (definiteness.order == 1 and problem.basis is not None)
     known = known and not gram.in_python
     status = solution.status
-    if status == "optimal" and not found.relative_gap <= _GAP_LIMIT:
+    if status == "optimal" and not found.relative_gap <= GAP_LIMIT:
         status = "iteration_limit"
     return Certificate(
         status,

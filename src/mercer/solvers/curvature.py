@@ -66,7 +66,7 @@ class NegativeCurvature:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------

@@ -31,10 +31,12 @@ class Decomposition:
     name = "decomposition"
     access = "rows"
 
-    def takes(self, problem: Problem | DualProblem) -> str | None:
+    def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks."""
         if isinstance(problem, DualProblem):
             return None
+        if not isinstance(problem, Problem):
+            return ""
         if not hasattr(problem.loss, "pieces"):
             return (
                 f"decomposition needs a loss whose conjugate is piecewise quadratic; "
@@ -106,6 +108,7 @@ def native_settings(s: Settings) -> dict[str, Any]:
     numbers = {
         "tol": s.tol,
         "gap_tol": s.gap_tol or 0.0,
+        "largest_gap": s.largest_gap,
         "time_limit": s.time_limit or 0.0,
         "cache_size": s.cache_size,
     }
@@ -115,6 +118,7 @@ def native_settings(s: Settings) -> dict[str, Any]:
     return {
         "tol": float(s.tol),
         "gap_tol": float(s.gap_tol or 0.0),
+        "largest_gap": float(s.largest_gap),
         "max_iter": int(s.max_iter),
         "time_limit": float(s.time_limit or 0.0),
         "shrinking": bool(s.shrinking),

@@ -303,14 +303,14 @@ def require_memory(needed: float, what: str, advice: str) -> None:
     needed : float
         Bytes.
     what : str
-        What a kernel with linear functions beside it does, and to how much.
+        The fit that needs the memory, with its size.
     advice : str
-        What to do instead.
+        The remedy.
     """
     there = _memory()
     if needed > there:
         raise TooLargeError(
-            f"a kernel with linear functions beside it {what} need {needed / 2**30:.1f} GB, and "
+            f"a kernel with an unpenalised linear term {what} need {needed / 2**30:.1f} GB, and "
             f"this machine has {there / 2**30:.1f} GB. {advice}"
         )
 

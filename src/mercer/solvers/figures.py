@@ -1,4 +1,4 @@
-"""How many digits of an optimal value are certain, from the gap that proves it.
+"""Significant figures of an optimal value, from the duality gap that proves it.
 
 A. Smola, *Learning with Kernels* (1998), section 4.6, counts -log10(gap / (|P| + 1)), with P the
 primal value. Certificates state one relative gap, the gap over the sum of the absolute terms of the
@@ -15,7 +15,7 @@ __all__ = ["significant_figures"]
 
 
 def significant_figures(certificate: Certificate) -> float:
-    """Return -log10 of the relative gap: 3 stands for a relative gap of one thousandth.
+    """Return -log10 of the relative gap: 3 means a relative gap of one thousandth.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .feature_interior_point import solve_in_features
 from .margin import SMALLEST_MARGIN
-from .problem import DualProblem, Job, Problem, Settings, Solution
+from .problem import Job, Problem, Settings, Solution
 from .rounding import largest_square
 
 Array = NDArray[np.float64]
@@ -55,9 +55,9 @@ class HardTube:
     def __init__(self, run: Callable[[Job, Settings], Solution]) -> None:
         self._run = run
 
-    def takes(self, problem: Problem | DualProblem) -> str | None:
+    def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks."""
-        if isinstance(problem, DualProblem) or not problem.unbounded:
+        if not isinstance(problem, Problem) or not problem.unbounded:
             return "rounds of pair steps are for hard constraints, an infinite c, without totals."
         if not hasattr(problem.loss, "pieces") or not problem.grouped:
             return "pair steps need a loss with pieces and a basis of at most two groups."

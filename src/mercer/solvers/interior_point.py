@@ -71,16 +71,16 @@ class System(Protocol):
         """Return beta' K beta."""
 
     def missing(self, x: Array, beta: Array) -> Array:
-        """Return by how much x is not what beta makes of it, and the equations are not met."""
+        """Return the primal residual: x minus the values of beta, and that of the equations."""
 
     def unbalanced(self, beta: Array) -> float:
-        """Return by how much the equations are not met."""
+        """Return the residual of the equations."""
 
     def solver(self, W: Array) -> Callable[[Array, Array], tuple[Array, Array]] | None:
         """Return a function that solves the system of a step; None where that is impossible.
 
-        For g and m it returns the step dx and the change b = g - W value(dx) of beta, such that
-        x + dx is what beta + b makes of it, where m is what is missing so far.
+        For g and the residual m it returns the step dx and the change b = g - W value(dx) of beta
+        for which x + dx has the residual 0 at beta + b.
         """
 
 

@@ -32,10 +32,12 @@ class InteriorPointSolver:
     name = "interior_point"
     access = "whole"
 
-    def takes(self, problem: Problem | DualProblem) -> str | None:
+    def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks."""
         if isinstance(problem, DualProblem):
             return None
+        if not isinstance(problem, Problem):
+            return ""
         if not hasattr(problem.loss, "pieces"):
             return (
                 f"interior_point needs a loss whose conjugate is piecewise quadratic; "

@@ -8,6 +8,7 @@ that make little progress are followed, rung by rung, by
    as that would, where the rank is small enough; pair steps see to the last digits;
 3. twice as many pair steps as before.
 
+Pairs of classes that one native call did not finish (`class_pairs.py`) climb one by one.
 Then variables next to a bound are put onto it, and problems whose solution is divided by its margin
 go on with smaller tolerances until these are small beside it (`mercer.solvers.margin`).
 
@@ -27,6 +28,7 @@ import numpy as np
 
 from mercer.gram import Gram
 
+from .class_pairs import ClassPairs, PairsOfClasses
 from .decomposition import Decomposition
 from .feature_interior_point import solve_in_features
 from .hard_tube import HardTube
@@ -65,10 +67,13 @@ class Solver(Protocol):
 
     name: str
     access: str
-    """What it asks of the kernel matrix: "rows", "products", "features" or "whole"."""
+    """Access to the kernel matrix: "rows", "products", "features" or "whole"."""
 
-    def takes(self, problem: Problem | DualProblem) -> str | None:
-        """Return None, or a sentence that says what the problem lacks."""
+    def takes(self, problem: Any) -> str | None:
+        """Return None, or a sentence that says what the problem lacks.
+
+        The sentence is empty where the solver is for problems of another kind.
+        """
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions of a batch, in its order, each with an honest status."""
@@ -112,7 +117,7 @@ def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Sol
     if not refusals:
         names = ", ".join(repr(name) for name in NAMES[1:])
         raise ValueError(f"solver must be 'auto' or one of {names}; got {solver!r}.")
-    raise ValueError(" ".join(refusals))
+    raise ValueError(" ".join(filter(None, refusals)))
 
 
 def solve(
@@ -190,7 +195,7 @@ def solve_jobs(
     """
     begin = perf_counter()
     asked = settings.solver if solver == "auto" else solver
-    jobs = [_ready(job) for job in jobs]
+    jobs = list(map(_ready, jobs))
     chosen = [choose(job.problem, asked) for job in jobs]
     settings, wanted = _for_first_rung(jobs, settings), settings.tol
     solutions = _first_rung(chosen, jobs, settings)
@@ -218,7 +223,10 @@ def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
     gram, problem = jobs[0].gram, jobs[0].problem
     margin = getattr(problem, "margin", None)
     if margin is None:
+        if settings.largest_gap and getattr(problem, "unbounded", False):
+            return replace(settings, largest_gap=0.0)
         return settings
+    settings = replace(settings, largest_gap=0.0)
     largest = largest_square(gram)
     floor = margin.floor(problem.dual.n_groups, largest)
     return replace(settings, tol=margin.first(settings.tol, largest), objective_floor=floor)
@@ -247,6 +255,9 @@ def _finish(
     """Improve solutions in place: climb where pair steps made little progress, snap to bounds."""
     snapped = []
     for k, job in enumerate(jobs):
+        if isinstance(job.problem, PairsOfClasses):
+            _finish_pairs(job.problem, job.gram, solutions[k], settings, begin)
+            continue
         if solutions[k].status == "interrupted":
             return
         if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
@@ -256,6 +267,27 @@ def _finish(
             snapped.append(job.problem.dual)
     if len(snapped) == len(jobs):
         snap_to_bounds(snapped, solutions, jobs[0].gram, settings.tol)
+
+
+def _finish_pairs(
+    pairs: PairsOfClasses, gram: Gram, found: Any, settings: Settings, begin: float
+) -> None:
+    """Solve again, one by one, the pairs of classes on which the native call made no progress."""
+    stalled, again = found.stalled, perf_counter()
+    for p in stalled:
+        spent = perf_counter() - begin
+        if settings.time_limit is not None and spent >= settings.time_limit:
+            found.set_status(found.stalled, "time_limit")  # with the proofs of the native call
+            break
+        problem = pairs.pair(p)
+        start = problem.dual.feasible(found.part(found.coef, p))
+        solution = solve(problem, gram, settings.after(0, spent), start)
+        found.replace(p, solution)
+        if solution.status == "interrupted":
+            found.set_status(found.stalled, "interrupted")
+            break
+    if stalled:
+        found.seconds += perf_counter() - again
 
 
 def _tightened(
@@ -390,6 +422,7 @@ def _unfinished(solution: Solution, settings: Settings) -> bool:
 
 
 SOLVERS: tuple[Solver, ...] = (
+    ClassPairs(),
     Decomposition(),
     HardTube(_with_fallbacks),
     InteriorPointSolver(),

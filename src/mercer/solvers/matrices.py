@@ -1,4 +1,4 @@
-"""The classifiers as matrices of a quadratic program, for those who bring a solver of their own.
+"""The classifiers as matrices of a quadratic program, for use with another QP solver.
 
     minimise  1/2 u'Qu + p'u   subject to  A u >= c
 

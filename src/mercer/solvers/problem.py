@@ -233,8 +233,8 @@ class Job(NamedTuple):
 
     Attributes
     ----------
-    problem : Problem or DualProblem
-        The problem.
+    problem : Problem, DualProblem or PairsOfClasses
+        The problem, or the problems of all pairs of classes as one.
     gram : Gram
         Kernel matrix of its objects.
     start : ndarray, optional
@@ -253,7 +253,7 @@ class Job(NamedTuple):
     array([-0.5,  0.5])
     """
 
-    problem: Problem | DualProblem
+    problem: Any
     gram: Any
     start: np.ndarray | None = None
 
@@ -268,6 +268,8 @@ class Settings:
         Stop when the largest violation max(0, m(a) - M(a)) is at most this.
     gap_tol : float, optional
         Stop on the relative duality gap as well.
+    largest_gap : float, default=0
+        Go on with smaller tolerances while the relative duality gap exceeds this; 0: do not.
     max_iter : int, default=-1
         Limit on pair updates per problem; -1: none.
     time_limit : float, optional
@@ -303,6 +305,7 @@ class Settings:
 
     tol: float = 1e-3
     gap_tol: float | None = None
+    largest_gap: float = 0.0
     max_iter: int = -1
     time_limit: float | None = None
     shrinking: bool = True
@@ -340,7 +343,7 @@ class Settings:
 
 @dataclass
 class Solution:
-    """What a solver found.
+    """Result of a solver.
 
     Attributes
     ----------

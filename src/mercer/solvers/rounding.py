@@ -1,4 +1,4 @@
-"""How wrong the values K beta of a model may be, and the sums that a certificate is made of.
+"""Error bounds on the values K beta of a model, and on the sums behind a certificate.
 
 With r_i = sqrt(k(x_i, x_i)), a positive semidefinite kernel has |k(x_i, x_j)| <= r_i r_j, so that
 

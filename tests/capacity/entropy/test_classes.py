@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mercer.capacity import linear_fat_dimension, offset_cover, sum_cover
+from mercer.capacity import OffsetClass, SumClass, linear_fat_dimension
 from mercer.capacity.entropy import (
     LPClass,
     MercerMap,
@@ -21,7 +21,6 @@ from mercer.capacity.entropy import (
     evaluation_operator,
     maurey_bound,
     nullspace_projection,
-    periodic_spectrum,
     regularisation_matrix,
     rkhs_membership,
     volume_lower_bound,
@@ -29,7 +28,7 @@ from mercer.capacity.entropy import (
 from mercer.kernels import RBF, Exponential, Matern
 
 GAUSSIAN = RBF(gamma=1.0)
-SPECTRUM = periodic_spectrum(GAUSSIAN, 10.0)
+SPECTRUM = Spectrum.from_translation_invariant(GAUSSIAN, 10.0)
 RADII = (0.5, 0.1, 0.05, 0.01, 0.001)
 
 
@@ -78,7 +77,7 @@ def test_covering_numbers_of_support_vector_classes():
     )
     assert svc.radius == pytest.approx(1.0)
     # Slow decay: Maurey's theorem wins.
-    slow = SVClass(periodic_spectrum(Exponential(gamma=1.0), 8.0), c=1.86)
+    slow = SVClass(Spectrum.from_translation_invariant(Exponential(gamma=1.0), 8.0), c=1.86)
     found = [float(slow.eps(200.0, 1000, which)) for which in ("maurey", "operator", "mixed")]
     np.testing.assert_allclose(found, [0.161, 1.07, 0.392], rtol=4e-3)
     assert float(slow.eps(200.0, 1000)) <= min(found)
@@ -105,7 +104,7 @@ def test_offsets_are_covered_separately():
     assert with_offset == pytest.approx(75.66, abs=0.02)
     # the same through covers that add up, with the best share of the radius
     linear = SVClass(SPECTRUM)
-    both = sum_cover(lambda e, n: linear.log_covering(e, which="operator").value, offset_cover(1.0))
+    both = SumClass(lambda e, n: linear.log_covering(e, which="operator").value, OffsetClass(1.0))
     assert with_offset == pytest.approx(float(both(0.1, 1)), abs=0.05)
     assert SVClass(SPECTRUM, offset=1.0).eps(0.0) == pytest.approx(2.0)
     with pytest.raises(ValueError, match="bound on"):

@@ -7,12 +7,12 @@ import pytest
 
 from mercer.capacity.entropy import (
     EmpiricalScaling,
+    Spectrum,
     SVClass,
     diagonal_entropy,
     entropy_A,
     estimate_radii,
     n_crit,
-    periodic_spectrum,
     radii_from_gram,
 )
 from mercer.kernels import RBF
@@ -157,7 +157,7 @@ def test_data_on_a_curve_have_smaller_entropy_numbers_than_their_domain():
     empirical = min(
         EmpiricalScaling.from_gram(GAUSSIAN(curve), j).eps(ln_n) for j in (2, 5, 10, 15, 20)
     )
-    domain = entropy_A(periodic_spectrum(GAUSSIAN, 6.0, 2), ln_n).value
+    domain = entropy_A(Spectrum.from_translation_invariant(GAUSSIAN, 6.0, 2), ln_n).value
     assert empirical < 0.2 * domain
 
 

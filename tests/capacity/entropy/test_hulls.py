@@ -8,11 +8,12 @@ import pytest
 import scipy.optimize
 
 from mercer.capacity.entropy import (
-    ConvexHull,
+    ConvexHullClass,
     F1_entropy_lipschitz,
     F1_entropy_sample,
     LpExpansionClass,
     ReducedSet,
+    Spectrum,
     barron_bound,
     base_class_entropy,
     convex_hull_entropy,
@@ -21,23 +22,22 @@ from mercer.capacity.entropy import (
     feature_curve_entropy,
     kernel_lipschitz,
     makovoz_bound,
-    periodic_spectrum,
     terms_needed,
     weight_decay_report,
 )
-from mercer.capacity.entropy.rates import measured_rates
+from mercer.capacity.rates import measured_rates
 from mercer.geometry import RKHSFunction
 from mercer.kernels import RBF, DampedOscillator, Exponential, Linear
 
 GAUSSIAN = RBF(gamma=1.0)
 LAPLACE = Exponential(gamma=1.0)
-SPECTRUM = periodic_spectrum(GAUSSIAN, 10.0)
+SPECTRUM = Spectrum.from_translation_invariant(GAUSSIAN, 10.0)
 
 
 @pytest.mark.spec("SM-9.05")
 def test_convex_hulls_keep_the_diameter():
     points = np.random.default_rng(0).normal(size=(7, 3))
-    hull = ConvexHull(points @ points.T)
+    hull = ConvexHullClass(points @ points.T)
     pairs = [np.linalg.norm(a - b) for a, b in itertools.combinations(points, 2)]
     assert hull.diameter == pytest.approx(max(pairs))
     weights = np.random.default_rng(1).dirichlet(np.ones(7), size=60)
@@ -46,7 +46,7 @@ def test_convex_hulls_keep_the_diameter():
     a, b = weights[:2]
     assert hull.distance(a, b) == pytest.approx(np.linalg.norm((a - b) @ points))
     assert hull.contains(a)
-    assert not ConvexHull(points @ points.T, 3).contains(a)
+    assert not ConvexHullClass(points @ points.T, 3).contains(a)
     assert not hull.contains(-a)
     assert not hull.contains(2 * a)
 
@@ -131,7 +131,9 @@ def test_counts_of_terms_are_monotone_and_never_above_barrons():
         assert 2.0 * bound.value <= eps * (1 + 1e-9)
     counts = [terms_needed(e, 1.0, SPECTRUM) for e in (0.1, 0.01, 0.001)]
     assert counts[0] <= counts[1] <= counts[2]
-    small = periodic_spectrum(GAUSSIAN, 2.0)  # a short period: few eigenvalues matter
+    small = Spectrum.from_translation_invariant(
+        GAUSSIAN, 2.0
+    )  # a short period: few eigenvalues matter
     assert terms_needed(1e-3, 1.0, small) < 0.2 * terms_needed(1e-3, 1.0, radius=small.radius)
     with pytest.raises(ValueError, match="radius"):
         terms_needed(0.1, 1.0)
@@ -151,7 +153,7 @@ def test_rates_of_the_curve_of_features():
     # eps_n(A) falls with ln n only, not like n^(-alpha/2) as claimed.
     from mercer.capacity.entropy import entropy_A
 
-    slow = periodic_spectrum(LAPLACE, 8.0)
+    slow = Spectrum.from_translation_invariant(LAPLACE, 8.0)
     claimed = [entropy_A(slow, math.log(k)).value for k in (1e3, 1e6)]
     assert measured_rates(claimed, [1e3, 1e6])[0] > -0.1
     # n^(-m/2) beats n^(-2m/(2m+1)) for m >= 2 only.

@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from mercer.capacity import rates
 from mercer.capacity.entropy import (
-    KEGL_RATE,
     MultiOutputClass,
     Spectrum,
     expected_excess,
     kegl_log_cover,
     manifold_distance,
-    principal_manifold_rate,
     quantization_bound,
     quantization_error,
     smaller_cover,
 )
-from mercer.capacity.entropy.rates import measured_rates
+from mercer.capacity.rates import measured_rates
 
 
 @pytest.mark.spec("SM-9.26")
@@ -143,7 +142,7 @@ def test_learning_rates_for_polynomial_decay(alpha):
     sizes = [10**8, 10**10, 10**12]
     values = [expected_excess(m, lambda e, n: e ** (-2 / alpha), 1.0).value for m in sizes]
     slopes = measured_rates(values, sizes)
-    predicted = principal_manifold_rate(alpha=alpha)
+    predicted = rates.principal_manifold(alpha=alpha)
     assert predicted == -alpha / (2 * (alpha + 1))
     assert slopes[-1] == pytest.approx(predicted, abs=1.5e-3)
     # printed in the introduction: m^(-2 / (2 (alpha + 1))), which only alpha = 2 would attain
@@ -165,15 +164,15 @@ def test_learning_rates_for_exponential_decay_approach_one_half():
     slope = measured_rates(values, sizes)[0]
     assert -0.5 < slope < -0.46
     assert slope == pytest.approx(-0.473, abs=0.01)
-    assert principal_manifold_rate(p=2.0) == -0.5
+    assert rates.principal_manifold(p=2.0) == -0.5
     with pytest.raises(ValueError, match="either alpha"):
-        principal_manifold_rate()
+        rates.principal_manifold()
 
 
 @pytest.mark.spec("SM-9.35")
 def test_length_constraints_beat_slow_decay_only():
     for alpha in (1.0, 1.9, 2.1, 5.0):
-        assert (principal_manifold_rate(alpha=alpha) < KEGL_RATE) == (alpha > 2)
+        assert (rates.principal_manifold(alpha=alpha) < rates.KEGL_RATE) == (alpha > 2)
     by_length = lambda eps, n: kegl_log_cover(eps, 1.0, 1.0, 10, 2)  # noqa: E731
     by_norm = lambda eps, n: 50.0 * eps**-0.5  # noqa: E731
     both = smaller_cover(by_length, by_norm)

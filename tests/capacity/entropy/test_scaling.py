@@ -6,22 +6,18 @@ import numpy as np
 import pytest
 import scipy.special
 
+from mercer.capacity import rate_T, rates
 from mercer.capacity.entropy import (
     ExponentialSpectrum,
     LPClass,
     MercerMap,
     PolynomialSpectrum,
-    Rate,
     ScalingOperator,
     Spectrum,
     SVClass,
     continuum_entropy,
     entropy_A,
-    exponential_rate,
     kernel_entropy,
-    periodic_spectrum,
-    polynomial_rate,
-    rate_T,
 )
 from mercer.capacity.entropy.continuum import continuum_tau
 from mercer.kernels import RBF
@@ -79,7 +75,7 @@ def test_a_list_that_is_cut_too_early_is_refused_and_a_tail_is_counted():
 
 @pytest.mark.spec("SM-8.10")
 def test_admissible_operators_contain_all_features():
-    spectrum = periodic_spectrum(GAUSSIAN, 8.0)
+    spectrum = Spectrum.from_translation_invariant(GAUSSIAN, 8.0)
     F = MercerMap(spectrum, 25).transform(np.linspace(-4.0, 4.0, 101))
     block = spectrum.leading(25)
     for theta in (0.0, 0.3, 0.8):
@@ -92,7 +88,7 @@ def test_admissible_operators_contain_all_features():
         np.testing.assert_allclose(lengths**2, lengths[0] ** 2, rtol=1e-6)
         exact = (spectrum.leading(25) / A.a**2).sum() / 8.0
         assert A.radius**2 == pytest.approx(2 * exact, rel=1e-3)
-    sharp = periodic_spectrum(GAUSSIAN, 8.0, constant="shells")
+    sharp = Spectrum.from_translation_invariant(GAUSSIAN, 8.0, constant="shells")
     assert entropy_A(sharp, 30.0).value == pytest.approx(
         entropy_A(spectrum, 30.0).value / math.sqrt(2)
     )
@@ -132,10 +128,10 @@ def test_radial_spectra_on_lattices_in_d_dimensions():
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
 def test_polynomial_decay_has_half_its_exponent(alpha):
     spectrum = PolynomialSpectrum(1.0, alpha).spectrum(60_000)
-    rate = polynomial_rate(alpha)
+    rate = rates.polynomial(alpha)
     slope = rate.slope(lambda x: entropy_A(spectrum, x).value, 1e3)
     assert slope == pytest.approx(rate.exponent, abs=0.003)  # no loss delta for the best a
-    assert polynomial_rate(1.0, dimension=3).exponent == pytest.approx(1 / 6)
+    assert rates.polynomial(1.0, dimension=3).exponent == pytest.approx(1 / 6)
 
 
 @pytest.mark.spec("SM-8.45")
@@ -181,7 +177,7 @@ def test_constants_of_polynomial_decay():
 @pytest.mark.spec("SM-8.46", "SM-8.56")
 def test_exponential_decay_has_a_fractional_power_of_ln_n():
     for p, alpha, measured in ((1.0, 1.0, 0.509), (2.0, 0.25, 0.671)):
-        rate = exponential_rate(p)
+        rate = rates.exponential(p)
         # logarithms throughout: the values underflow
         j = np.arange(1.0, 20_000.0 if p == 1 else 2000.0)
         sums = np.cumsum(-alpha * j**p)
@@ -199,14 +195,14 @@ def test_exponential_decay_has_a_fractional_power_of_ln_n():
         s = ExponentialSpectrum(1.0, alpha, p)
         assert log_eps(20.0) == pytest.approx(math.log(entropy_A(s.spectrum(), 20.0).value))
     for d, measured in ((1, 0.679), (2, 0.577)):
-        spectrum = periodic_spectrum(
+        spectrum = Spectrum.from_translation_invariant(
             lambda w, d=d: (2 * math.pi) ** (-d / 2) * np.exp(-(w**2) / 2), 10.0, d
         )
-        slope = exponential_rate(2.0, d).slope(
+        slope = rates.exponential(2.0, d).slope(
             lambda x, s=spectrum: entropy_A(s, x).value, 3e3, 8.0
         )
         assert slope == pytest.approx(measured, abs=0.03)
-        assert slope > exponential_rate(2.0, d).exponent  # from above, slowly
+        assert slope > rates.exponential(2.0, d).exponent  # from above, slowly
 
 
 @pytest.mark.spec("SM-8.47")
@@ -257,7 +253,7 @@ def test_the_scaling_operator_of_a_law_of_decay_is_that_of_its_list():
 @pytest.mark.spec("SM-8.47")
 def test_periodised_gaussians_are_brought_into_the_form_of_the_law():
     w0 = 2 * math.pi / 10
-    spectrum = periodic_spectrum(GAUSSIAN, 10.0)
+    spectrum = Spectrum.from_translation_invariant(GAUSSIAN, 10.0)
     # sorted index i >= 1 belongs to the wave number floor(i / 2) >= (i - 1) / 2
     law = ExponentialSpectrum(
         math.sqrt(math.sqrt(math.pi)), w0**2 / 16, 2.0, start=0, C_k=spectrum.C_k
@@ -294,8 +290,8 @@ def test_the_density_of_the_lattice_is_the_power_d():
 
 @pytest.mark.spec("SM-8.20")
 def test_maureys_theorem_gains_one_half_and_not_two():
-    assert rate_T(Rate("algebraic", 0.5)).exponent == 1.0  # printed: alpha + 2 = 2.5
-    fast = Rate("exponential", 2 / 3)
+    assert rate_T(rates.Rate("algebraic", 0.5)).exponent == 1.0  # printed: alpha + 2 = 2.5
+    fast = rates.Rate("exponential", 2 / 3)
     assert rate_T(fast) == fast
     # At a fixed ratio of m and log n, the mixed inequality has the slope alpha + 1/2.
     alpha = 1.0
@@ -304,7 +300,7 @@ def test_maureys_theorem_gains_one_half_and_not_two():
     def eps(ln_n):
         return float(svc.eps(ln_n, int(10 * ln_n), which="mixed"))
 
-    predicted = rate_T(polynomial_rate(alpha))
+    predicted = rate_T(rates.polynomial(alpha))
     assert predicted.slope(eps, 1e3) == pytest.approx(1.0, abs=0.02)
     # The best share of ln n for an algebraic rate a is 1 / (1 + 2 a).
     a = 0.7
@@ -319,12 +315,12 @@ def test_linear_programming_machines_square_algebraic_rates():
     for power, slope in ((2.0, 0.997), (1.5, 0.510), (3.0, 1.991), (2.5, 1.494)):
         alpha = power - 1
         lp = LPClass(PolynomialSpectrum(1.0, alpha).spectrum(60_000))
-        rate = polynomial_rate(alpha, lp=True)
+        rate = rates.polynomial(alpha, lp=True)
         found = rate.slope(lambda x, lp=lp: float(lp.eps(x, which="operator")), 1e3)
         assert found == pytest.approx(slope, abs=0.02) == pytest.approx(rate.exponent, abs=0.03)
-        assert rate.exponent == 2 * polynomial_rate(alpha).exponent
+        assert rate.exponent == 2 * rates.polynomial(alpha).exponent
     # Printed: j^-(alpha + 1/2) gives alpha. With j^-1.5, alpha = 1, the slope would be 1, not 0.51.
-    assert exponential_rate(2.0, 3, lp=True) == exponential_rate(2.0, 3)
+    assert rates.exponential(2.0, 3, lp=True) == rates.exponential(2.0, 3)
 
 
 @pytest.mark.spec("SM-9.32")

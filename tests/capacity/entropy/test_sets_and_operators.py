@@ -13,7 +13,7 @@ from mercer.capacity.entropy import (
     compact_entropy,
     compose,
     diagonal_entropy,
-    ellipsoid_log_cover,
+    ellipsoid_volume_bound,
     entropy_number,
     log_covering,
     operator_norm,
@@ -161,12 +161,12 @@ def test_the_volume_argument_of_the_proof_reproduces_the_factor_six():
         eps = sigma[s] + delta / 2
         assert eps <= 6 * g * (1 + 1e-12)
         assert s * math.log(8 / delta) + np.log(sigma[:s]).sum() <= ln_n + 1e-9
-        assert ellipsoid_log_cover(sigma, eps, keep=s) <= ln_n + 1e-9
-        assert ellipsoid_log_cover(sigma, 6 * g) <= ln_n + 1e-9
+        assert ellipsoid_volume_bound(sigma, eps, keep=s) <= ln_n + 1e-9
+        assert ellipsoid_volume_bound(sigma, 6 * g) <= ln_n + 1e-9
     # In l_infinity the cover can be counted: the bound never undercuts it.
     for eps in (0.3, 0.1, 0.03):
         exact = np.log(np.maximum(np.ceil(sigma / eps), 1)).sum()
-        assert ellipsoid_log_cover(sigma, eps) >= exact
+        assert ellipsoid_volume_bound(sigma, eps) >= exact
 
 
 @pytest.mark.spec("SM-8.17")
@@ -206,7 +206,7 @@ def test_bad_input_gets_a_sentence():
     with pytest.raises(ValueError, match="integers >= 1"):
         diagonal_entropy([1.0, 0.5], 1.0, [1, 0])
     with pytest.raises(ValueError, match="radius > 0"):
-        ellipsoid_log_cover([1.0], 0.0)
+        ellipsoid_volume_bound([1.0], 0.0)
     with pytest.raises(ValueError, match="n must be an integer of at least 1"):
         entropy_number([0.0, 1.0], 0)
 

@@ -19,13 +19,12 @@ from .choose import choose_period, exact_period, wrap_error
 from .classes import LPClass, SVClass
 from .continuum import continuum_entropy
 from .decay import tail_bounds
-from .diagonal import DiagonalEntropy, diagonal_entropy, ellipsoid_log_cover
+from .diagonal import DiagonalEntropy, diagonal_entropy, ellipsoid_volume_bound
 from .empirical import EmpiricalScaling, estimate_radii
 from .evaluation import evaluation_operator, volume_lower_bound
 from .exponential_decay import ExponentialSpectrum
 from .fitted import expansion_entropy
-from .gram_spectra import nystrom_spectrum, spectrum_from_gram, uncentred_covariance_spectrum
-from .hulls import ConvexHull, barron_bound, feature_curve_entropy, makovoz_bound, terms_needed
+from .hulls import ConvexHullClass, barron_bound, feature_curve_entropy, makovoz_bound, terms_needed
 from .kernel_class import KernelClass
 from .lattice import Shells, lattice_points, lattice_shells
 from .lipschitz import (
@@ -60,18 +59,10 @@ from .operators import (
     operator_norm,
 )
 from .outputs import MultiOutputClass
-from .periodic import PeriodicSpectrum, periodic_spectrum
+from .periodic import PeriodicSpectrum
 from .polynomial_decay import PolynomialSpectrum
 from .procedure import EntropyProcedure, entropy_numbers, kernel_entropy
 from .radii import n_crit, radii_from_gram
-from .rates import (
-    KEGL_RATE,
-    Rate,
-    exponential_rate,
-    polynomial_rate,
-    principal_manifold_rate,
-    rate_T,
-)
 from .reduced import ReducedSet, ReductionCertificate
 from .scaling import ScalingEntropy, ScalingOperator, entropy_A
 from .sets import SetEntropy, box_entropy, compact_entropy, entropy_number, log_covering
@@ -80,6 +71,7 @@ from .spectra import (
     Spectrum,
     diagonal_radius,
     feature_box,
+    uncentred_covariance_spectrum,
 )
 from .structures import compare_structures
 from .weight_decay import (
@@ -90,9 +82,8 @@ from .weight_decay import (
 )
 
 __all__ = [
-    "KEGL_RATE",
     "OPEN_QUESTIONS",
-    "ConvexHull",
+    "ConvexHullClass",
     "DiagonalEntropy",
     "DiagonalOperator",
     "EmpiricalScaling",
@@ -109,7 +100,6 @@ __all__ = [
     "OperatorEntropy",
     "PeriodicSpectrum",
     "PolynomialSpectrum",
-    "Rate",
     "ReducedSet",
     "ReductionCertificate",
     "SVClass",
@@ -133,7 +123,7 @@ __all__ = [
     "cover_radius_margin",
     "diagonal_entropy",
     "diagonal_radius",
-    "ellipsoid_log_cover",
+    "ellipsoid_volume_bound",
     "entropy_A",
     "entropy_number",
     "entropy_numbers",
@@ -143,7 +133,6 @@ __all__ = [
     "expansion_entropy",
     "expansion_lower_bound",
     "expected_excess",
-    "exponential_rate",
     "feature_box",
     "feature_curve_entropy",
     "kegl_log_cover",
@@ -157,19 +146,13 @@ __all__ = [
     "maurey_bound",
     "n_crit",
     "nullspace_projection",
-    "nystrom_spectrum",
     "operator_norm",
-    "periodic_spectrum",
-    "polynomial_rate",
-    "principal_manifold_rate",
     "quantization_bound",
     "quantization_error",
     "radii_from_gram",
-    "rate_T",
     "regularisation_matrix",
     "rkhs_membership",
     "smaller_cover",
-    "spectrum_from_gram",
     "tail_bounds",
     "terms_needed",
     "uncentred_covariance_spectrum",

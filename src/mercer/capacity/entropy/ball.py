@@ -1,4 +1,4 @@
-"""What combinatorial dimensions give for the same class: covers from the radius-margin bound."""
+"""Covering numbers from combinatorial dimensions: the radius-margin bound for the same class."""
 
 from __future__ import annotations
 

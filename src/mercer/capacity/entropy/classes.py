@@ -27,7 +27,7 @@ from mercer.objects.parameters import positive
 from .diagonal import FACTOR
 from .kernel_class import KernelClass
 from .maurey import PROVED
-from .periodic import periodic_spectrum
+from .periodic import Spectrum
 from .scaling import as_spectrum, scaling_entropy
 
 Array = NDArray[np.float64]
@@ -93,8 +93,8 @@ class SVClass(KernelClass):
     def from_kernel(
         cls, kernel: Any, period: float, dimension: int = 1, w_norm: float = 1.0, **more: Any
     ) -> SVClass:
-        """Return the class of a translation-invariant kernel; see `periodic_spectrum`."""
-        return cls(periodic_spectrum(kernel, period, dimension), w_norm, **more)
+        """Return the class of a kernel by `Spectrum.from_translation_invariant`."""
+        return cls(Spectrum.from_translation_invariant(kernel, period, dimension), w_norm, **more)
 
     @classmethod
     def from_ball(cls, radius: float, w_norm: float = 1.0, **more: Any) -> SVClass:
@@ -144,9 +144,9 @@ class LPClass(KernelClass):
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import LPClass, periodic_spectrum
+    >>> from mercer.capacity.entropy import LPClass, Spectrum
     >>> from mercer.kernels import RBF
-    >>> spectrum = periodic_spectrum(RBF(gamma=1.0), period=10.0)
+    >>> spectrum = Spectrum.from_translation_invariant(RBF(gamma=1.0), period=10.0)
     >>> round(LPClass(spectrum).log_covering(0.1).value, 1)
     60.3
     """

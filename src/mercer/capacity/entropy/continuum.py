@@ -29,7 +29,8 @@ def continuum_entropy(
 
     For eigenvalues :math:`\beta^2 e^{-\alpha \|\omega\|^p}` on the lattice of spacing 2 pi / v,
     sums are replaced by integrals with the density :math:`\varrho = (v / 2\pi)^d` of its points.
-    It is an approximation and no certified bound: `entropy_A` of `periodic_spectrum` is exact.
+    It is an approximation and no certified bound: `entropy_A` of a spectrum by
+    `Spectrum.from_translation_invariant` is one.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from .inputs import log_counts, multiplicities_of, nonincreasing, number
 
 Array = NDArray[np.float64]
 
-FACTOR = 6.0  # of the theorem, 3/4 times 8: see `ellipsoid_log_cover`
+FACTOR = 6.0  # of the theorem, 3/4 times 8: see `ellipsoid_volume_bound`
 
 
 class DiagonalEntropy(NamedTuple):
@@ -139,7 +139,7 @@ def diagonal_entropy(values: Any, ln_n: Any, multiplicities: Any = None) -> Diag
     return DiagonalEntropy(number(lower), number(FACTOR * lower), number(index))
 
 
-def ellipsoid_log_cover(values: Any, eps: float, keep: int | None = None) -> float:
+def ellipsoid_volume_bound(values: Any, eps: float, keep: int | None = None) -> float:
     r"""Return the volume bound on ln N(eps) of an ellipsoid, as in the proof of the theorem.
 
     Cut after s axes, the rest of the ellipsoid has radius sigma_{s+1}. A maximal eta-separated set
@@ -167,10 +167,10 @@ def ellipsoid_log_cover(values: Any, eps: float, keep: int | None = None) -> flo
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import ellipsoid_log_cover
-    >>> round(ellipsoid_log_cover([1.0, 0.5, 0.25, 0.125], 0.3), 3)
+    >>> from mercer.capacity.entropy import ellipsoid_volume_bound
+    >>> round(ellipsoid_volume_bound([1.0, 0.5, 0.25, 0.125], 0.3), 3)
     6.931
-    >>> ellipsoid_log_cover([1.0, 0.5], 1.0)
+    >>> ellipsoid_volume_bound([1.0, 0.5], 1.0)
     0.0
     """
     sigma = nonincreasing(values, "values")

@@ -80,7 +80,7 @@ class EmpiricalScaling:
         n_radii : int >= 1
             The number j of radii, of which j - 1 have a direction.
         source : {"transductive", "unlabelled", "domain", "training"}, default="training"
-            What the objects are, which decides what the radii say about others.
+            Role of the objects, which determines whether the radii hold for other objects.
         trim : float in [0, 1), default=0
             Fraction of the objects, those with the largest extent, that may lie outside. A
             heuristic against outliers: the bound then holds for the others only.

@@ -94,7 +94,7 @@ class ExponentialSpectrum:
         printed : bool, default=False
             Whether to evaluate (8.80) as printed, with 1 + G for G and the factor
             :math:`e^{\tau / (2 (p+1))}`. Neither is needed when the spectrum starts at 1; for one
-            that starts at 0 the printed formula is no upper bound, and is refused.
+            that starts at 0 the printed formula is not an upper bound, and ValueError is raised.
         """
         return exponential_upper(self, ln_n, n_outputs, printed)
 

@@ -53,7 +53,7 @@ def expansion_entropy(expansion: Any, X: Any, **more: Any) -> EntropyProcedure:
     if expansion.poly_coef is not None:
         raise ValueError(
             "the expansion has an unpenalised linear part, which no norm bounds; cover it "
-            "separately with parametric_cover and add the covers with sum_cover."
+            "separately with ParametricClass and add the covers with SumClass."
         )
     points = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points

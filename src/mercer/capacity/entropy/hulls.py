@@ -49,7 +49,7 @@ def makovoz_bound(
     radius : float > 0, default=1.0
         The largest norm of an element of G.
     printed : bool, default=False
-        Whether to evaluate 2 eps_n(G) / sqrt(n). It is wrong, and the bound says so.
+        Whether to evaluate 2 eps_n(G) / sqrt(n). It is wrong, and the bound is marked as such.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def feature_curve_entropy(kernel: Any, domain: tuple[float, float], n: Any) -> A
     return results if np.ndim(n) else float(results[0])
 
 
-class ConvexHull:
+class ConvexHullClass:
     """The convex hull of points of feature space, or the hull of at most n of them.
 
     Parameters
@@ -249,8 +249,8 @@ class ConvexHull:
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import ConvexHull
-    >>> hull = ConvexHull([[1.0, 0.0], [0.0, 1.0]])
+    >>> from mercer.capacity.entropy import ConvexHullClass
+    >>> hull = ConvexHullClass([[1.0, 0.0], [0.0, 1.0]])
     >>> hull.contains([0.3, 0.7]), hull.contains([0.3, 0.3]), round(hull.diameter, 4)
     (True, False, 1.4142)
     """

@@ -1,4 +1,4 @@
-"""What classes of functions in feature space share: entropy and covering numbers on m points.
+"""Base of function classes in feature space: entropy and covering numbers on m points.
 
 Three factorisations of the evaluation at m points bound the entropy numbers of a class; see
 `mercer.capacity.entropy.classes` for them. All are computed and the smallest is returned.
@@ -28,7 +28,7 @@ _OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e15, 200))))  # ln of nu
 
 
 class KernelClass:
-    """What the classes share: entropy numbers and covering numbers on m points.
+    """Base of the classes: entropy numbers and covering numbers on m points.
 
     A subclass supplies `_operator(ln_n)`, the entropy numbers through the scaling operator,
     and `_norm`, a bound on all values of the class.
@@ -147,7 +147,7 @@ class KernelClass:
         return self._bound(value, self.quantity, inputs, self.entropy, which)
 
     def log_covering(self, eps: float, n_samples: int | None = None, which: str = "best") -> Bound:
-        """Return the bound on the logarithm of a covering number, ready for `uniform_bound`.
+        """Return the bound on the logarithm of a covering number, ready for `overall_bound`.
 
         Parameters
         ----------

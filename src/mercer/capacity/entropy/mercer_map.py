@@ -36,9 +36,9 @@ class MercerMap:
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.capacity.entropy import MercerMap, periodic_spectrum
+    >>> from mercer.capacity.entropy import MercerMap, Spectrum
     >>> from mercer.kernels import RBF
-    >>> phi = MercerMap(periodic_spectrum(RBF(gamma=1.0), 8.0), n_terms=25)
+    >>> phi = MercerMap(Spectrum.from_translation_invariant(RBF(gamma=1.0), 8.0), n_terms=25)
     >>> features = phi.transform([[0.0], [1.0]])
     >>> round(float(features[0] @ features[1]), 6), round(float(np.exp(-1.0)), 6)
     (0.367879, 0.367879)
@@ -47,12 +47,13 @@ class MercerMap:
     def __init__(self, spectrum: PeriodicSpectrum, n_terms: int) -> None:
         if not isinstance(spectrum, PeriodicSpectrum):
             raise TypeError(
-                "eigenfunctions are known for periodic extensions: pass periodic_spectrum(...)."
+                "eigenfunctions are known for periodic extensions: pass a spectrum made by "
+                "Spectrum.from_translation_invariant."
             )
         if not spectrum.falling:
             raise ValueError(
                 "the eigenvalues of this kernel do not fall with the frequency, so its leading "
-                "eigenfunctions are not the waves of lowest frequency; use nystrom_spectrum."
+                "eigenfunctions are not the waves of lowest frequency; use Spectrum.from_kernel."
             )
         self.spectrum = spectrum
         self.n_terms = integer(n_terms, "n_terms", minimum=1)

@@ -14,7 +14,7 @@ OPEN_QUESTIONS: dict[str, tuple[str, ...]] = {
     "a greedy algorithm that attains the rate of the theorem on convex hulls": ("ReducedSet",),
     "constants of convex hulls in Banach spaces": ("convex_hull_entropy", "F1_entropy_lipschitz"),
     "evaluation operators on L_infinity": ("F1_entropy_sample",),
-    "why principal curves get 1/4 here and 1/3 by their length": ("principal_manifold_rate",),
+    "why principal curves get 1/4 here and 1/3 by their length": ("rates.principal_manifold",),
     "a proof with constants in d dimensions": ("continuum_entropy",),
     "margins that are read off the data, which need a luckiness argument": ("SVClass",),
 }

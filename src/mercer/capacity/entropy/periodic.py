@@ -39,7 +39,9 @@ _ROUNDING = {True: 1e-13, False: 1e-8}  # of sums of eigenvalues, by closed form
 
 @dataclass(frozen=True, eq=False)
 class PeriodicSpectrum(Spectrum):
-    """The spectrum of a periodic extension, with its eigenfunctions; see `periodic_spectrum`.
+    """The spectrum of a periodic extension, with its eigenfunctions.
+
+    Made by `Spectrum.from_translation_invariant`.
 
     Attributes
     ----------
@@ -63,9 +65,9 @@ class PeriodicSpectrum(Spectrum):
 
     Examples
     --------
-    >>> from mercer.capacity import periodic_spectrum
+    >>> from mercer.capacity import Spectrum
     >>> from mercer.kernels import RBF
-    >>> spectrum = periodic_spectrum(RBF(1.0), period=10.0)
+    >>> spectrum = Spectrum.from_translation_invariant(RBF(1.0), period=10.0)
     >>> spectrum.period, spectrum.values[:2].round(4)
     (10.0, array([1.7725, 1.6059]))
     """
@@ -113,54 +115,10 @@ class PeriodicSpectrum(Spectrum):
         return np.hstack([constant, math.sqrt(2.0 / volume) * pairs])[:, :n_terms]
 
 
-def periodic_spectrum(
-    kernel: Any,
-    period: float,
-    dimension: int = 1,
-    *,
-    n_shells: int | None = None,
-    constant: str = "eigenfunctions",
+def by_periodic_extension(
+    kernel: Any, period: float, dimension: int, n_shells: int | None, constant: str
 ) -> PeriodicSpectrum:
-    r"""Return the spectrum of the periodic extension of a translation-invariant kernel.
-
-    Parameters
-    ----------
-    kernel : Kernel, str or callable
-        A bound kernel of x - z that decays with the distance; or its Fourier transform, a
-        function of the length of the frequency, in the unitary convention.
-    period : float > 0
-        The period v. See `choose_period`: the larger it is, the more eigenvalues matter.
-    dimension : int >= 1, default=1
-        The number of columns d.
-    n_shells : int >= 1, optional
-        How many shells of the lattice to list (largest squared length of a wave vector; in one
-        dimension the largest wave number). By default until the eigenvalues fall below 1e-300 of
-        the first, or 200,000 shells in one dimension, 60,000 in two and 20,000 in more.
-    constant : {"eigenfunctions", "shells"}, default="eigenfunctions"
-        "eigenfunctions": :math:`C_k = (2/v)^{d/2}`, a bound on each eigenfunction, as in the
-        literature. "shells": the squares of the waves of one wave vector add up to a constant, so
-        that for scalings which are constant on shells :math:`v^{-d/2}` serves as well, a factor
-        :math:`2^{d/2}` less.
-
-    Returns
-    -------
-    PeriodicSpectrum
-        Eigenvalues by shells, with a certified sum of those that are not listed.
-
-    References
-    ----------
-    Smola 1998, lemma 8.8, remark 8.9, corollary 8.15.
-
-    Examples
-    --------
-    >>> from mercer.capacity.entropy import periodic_spectrum
-    >>> from mercer.kernels import RBF
-    >>> s = periodic_spectrum(RBF(gamma=1.0), period=4.0)
-    >>> s.values[:3].round(5), s.multiplicities[:3]
-    (array([1.77245, 0.95649, 0.15031]), array([1., 2., 2.]))
-    >>> round(periodic_spectrum(RBF(gamma=1.0), period=10.0).trace, 9)  # v k_v(0)
-    10.0
-    """
+    """Return the spectrum of a periodic extension: `Spectrum.from_translation_invariant`."""
     v = positive(period, "period")
     d = integer(dimension, "dimension", minimum=1)
     if constant not in ("eigenfunctions", "shells"):

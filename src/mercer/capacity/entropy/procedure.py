@@ -2,10 +2,10 @@
 
 1. Choose the kernel and its width.
 2. Choose the period of its extension (`choose_period`).
-3. Bound the entropy numbers of the scaling operator (`periodic_spectrum`, `entropy_A`).
+3. Bound the entropy numbers of the scaling operator (`entropy_A` of the periodic spectrum).
 4. Bound those of the class on m points (`SVClass`, `LPClass`).
 5. Take the loss into account: its Lipschitz constant rescales the radius, its range the deviation.
-6. Insert the covering numbers into a uniform convergence bound (`uniform_bound`).
+6. Insert the covering numbers into a uniform convergence bound (`overall_bound`).
 
 No single theorem covers all six, on purpose: which statistical result applies depends on the
 problem. `EntropyProcedure` keeps every intermediate quantity, and its covering numbers can be
@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.capacity.uniform import UniformTemplate, uniform_bound
+from mercer.capacity.uniform import UniformBound, overall_bound
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive
 
 from .choose import choose_period, wrap_error
 from .classes import KernelClass, LPClass, SVClass
 from .maurey import PROVED
-from .periodic import PeriodicSpectrum, periodic_spectrum
+from .periodic import PeriodicSpectrum, Spectrum
 from .scaling import eps_of
 
 Array = NDArray[np.float64]
@@ -99,7 +99,7 @@ class EntropyProcedure:
         emp_risk: float = 0.0,
         lipschitz: float = 1.0,
         loss_range: float = 1.0,
-        template: str | UniformTemplate = "alon",
+        variant: str | UniformBound = "alon",
         n_samples: int | None = None,
     ) -> Bound:
         """Return the bound on the risk, steps 5 and 6.
@@ -114,13 +114,13 @@ class EntropyProcedure:
             Lipschitz constant of the loss.
         loss_range : float, default=1
             Largest value of the loss.
-        template : str or UniformTemplate, default="alon"
-            The uniform convergence result; see `uniform_bound`.
+        variant : str or UniformBound, default="alon"
+            The uniform convergence result; see `overall_bound`.
         n_samples : int >= 1, optional
             Another number of points.
         """
         m = self.n_samples if n_samples is None else n_samples
-        return entropy_risk(self, m, delta, emp_risk, lipschitz, loss_range, template)
+        return entropy_risk(self, m, delta, emp_risk, lipschitz, loss_range, variant)
 
     def __repr__(self) -> str:
         name = type(self.function_class).__name__
@@ -137,7 +137,7 @@ class EntropyProcedure:
             f"4. eps_n(T)     {self.eps_T[middle]:.4g} for {type(c).__name__} on "
             f"{self.n_samples} points",
             "5. loss         generalization_bound(lipschitz=, loss_range=)",
-            "6. uniform      generalization_bound(delta=, template=)",
+            "6. uniform      generalization_bound(delta=, variant=)",
         ]
         return "\n".join(lines)
 
@@ -150,11 +150,11 @@ def entropy_risk(
     emp_risk: float = 0.0,
     lipschitz: float = 1.0,
     loss_range: float = 1.0,
-    template: str | UniformTemplate = "alon",
+    variant: str | UniformBound = "alon",
 ) -> Bound:
     """Return `EntropyProcedure.generalization_bound`, with the conditions of all six steps."""
     cover = steps.function_class.log_covering
-    risk = uniform_bound(n_samples, cover, delta, template, emp_risk, lipschitz, loss_range)
+    risk = overall_bound(n_samples, cover, delta, variant, emp_risk, lipschitz, loss_range)
     risk = risk.decide("ln_n bounds ln E[N]", True, "the cover serves every sample")
     more = {} if loss_range == 1.0 else {"trivial": loss_range}
     return state(
@@ -209,7 +209,8 @@ def entropy_numbers(
     wrap_tol : float > 0, default=1e-6
         See `choose_period`.
     constant : {"shells", "eigenfunctions"}, default="shells"
-        See `periodic_spectrum`. "eigenfunctions" is what the literature uses, larger by 2^(d/2).
+        See `Spectrum.from_translation_invariant`. "eigenfunctions" is what the literature uses,
+        larger by 2^(d/2).
     ln_n : array-like, optional
         Natural logarithms of n; by default 25 values from 1 to 1000.
     X : array-like of shape (n, dimension), optional
@@ -237,7 +238,7 @@ def entropy_numbers(
     3. eps_n(A)     0.2946 at ln n = 31.62, from 65 distinct eigenvalues
     4. eps_n(T)     0.2946 for SVClass on 1000 points
     5. loss         generalization_bound(lipschitz=, loss_range=)
-    6. uniform      generalization_bound(delta=, template=)
+    6. uniform      generalization_bound(delta=, variant=)
     >>> round(steps.log_covering(0.1).value, 1)
     47.8
     """
@@ -258,7 +259,7 @@ def entropy_numbers(
             f"period must exceed the diameter {2 * b:g} of the data; got {period!r}: points of "
             "one period would be taken for one another."
         )
-    spectrum = periodic_spectrum(k, v, d, constant=constant)
+    spectrum = Spectrum.from_translation_invariant(k, v, d, constant=constant)
     change = Condition(
         "the machine may use the periodic extension in place of the kernel",
         "unknown",
@@ -328,4 +329,4 @@ def kernel_entropy(kernel: Any, period: float, dimension: int, ln_n: Any) -> Any
     >>> kernel_entropy(RBF(gamma=1.0), 10.0, 1, [20.0, 100.0]).round(4)
     array([1.4763, 0.0256])
     """
-    return eps_of(periodic_spectrum(kernel, period, dimension), ln_n)
+    return eps_of(Spectrum.from_translation_invariant(kernel, period, dimension), ln_n)

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ReductionCertificate:
-    """What was achieved, computed from the returned function, and what theory promises.
+    """Error of the returned function, and the bound of the theorem.
 
     Attributes
     ----------

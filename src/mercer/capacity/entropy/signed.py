@@ -74,7 +74,7 @@ class SignedSpectrum(Spectrum):
         return cls(np.abs(values[order]), None, C_k, tail, signs=np.sign(values[order]))
 
     @classmethod
-    def from_gram(cls, K: Any) -> SignedSpectrum:
+    def from_gram(cls, K: Any) -> SignedSpectrum:  # type: ignore[override]
         """Return the spectrum of a symmetric Gram matrix, as an estimate for its kernel.
 
         Parameters

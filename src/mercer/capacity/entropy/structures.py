@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from mercer.capacity.comparison import Comparison, compare
-from mercer.capacity.uniform import uniform_bound
+from mercer.capacity.uniform import overall_bound
 
 from .classes import LPClass, SVClass
 from .maurey import PROVED
@@ -64,7 +64,7 @@ def compare_structures(
     found = []
     for name, (w_norm, emp_risk) in (("sv", sv), ("lp", lp)):
         chosen = (SVClass if name == "sv" else LPClass)(spectrum, w_norm, c=c)
-        risk = uniform_bound(
+        risk = overall_bound(
             n_samples,
             chosen.log_covering,
             delta,

@@ -16,8 +16,8 @@ Array = NDArray[np.float64]
 Transform = Callable[[Array], Array]
 
 _NO_SPECTRUM = (
-    "it has no discrete spectrum from a Fourier transform. Use nystrom_spectrum(kernel, domain) on "
-    "a bounded domain, or spectrum_from_gram on the objects themselves."
+    "it has no discrete spectrum from a Fourier transform. Use Spectrum.from_kernel(kernel, "
+    "domain) on a bounded domain, or Spectrum.from_gram on the objects themselves."
 )
 
 

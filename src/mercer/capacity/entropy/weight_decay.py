@@ -45,9 +45,9 @@ class LpExpansionClass:
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import LpExpansionClass, periodic_spectrum
+    >>> from mercer.capacity.entropy import LpExpansionClass, Spectrum
     >>> from mercer.kernels import RBF
-    >>> spectrum = periodic_spectrum(RBF(gamma=1.0), period=10.0)
+    >>> spectrum = Spectrum.from_translation_invariant(RBF(gamma=1.0), period=10.0)
     >>> LpExpansionClass(spectrum, p=2).log_covering(0.1).value
     inf
     >>> round(LpExpansionClass(spectrum, p=2, max_terms=100).log_covering(0.1).value, 1)

@@ -1,4 +1,4 @@
-"""What all quantisers share: the quantisation error and scikit-learn's conventions."""
+"""Base class of quantisers: the quantisation error and scikit-learn's conventions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a manifold begin: in the span of the first principal directions.
+"""Starting points of a manifold: nodes in the span of the first principal directions.
 
 A box is laid over the range of the principal components (Smola 1998, 5.3.2, after C. Bishop,
 M. Svensen, C. Williams, "GTM: the generative topographic mapping", Neural Computation 10, 1998); a

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views, views_of
 from mercer.gram.program import Builder
 from mercer.objects.parameters import truth
 from mercer.objects.validation import Objects, as_objects, stored_alike, take
@@ -55,8 +55,8 @@ class Convolution(Kernel):
     Use it for objects that fall into parts: molecules into paths, trees into branches, scenes into
     pieces, sentences into pairs of words. You write the function that lists the parts; with the
     identity on parts a value costs their common ones, with another kernel all pairs of parts. Take
-    ``average=True`` or ``normalize`` where objects have different numbers of parts. Not with parts
-    so large that only an object itself has them: the matrix becomes diagonal.
+    ``average=True`` or ``normalize`` where objects have different numbers of parts. Avoid it with
+    parts so large that only an object itself has them: the matrix becomes diagonal.
 
     The function is called once for each object, when a machine is fitted and when it predicts. With
     identities only, the parts are counted and compared natively. Other kernels prepare all parts
@@ -113,11 +113,11 @@ class Convolution(Kernel):
         """Whether the kernels on the parts are bound."""
         return all(k is None or k.is_bound for k in self._components)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.is_bound:
             return self._with()
-        taken = self._taken_apart(X)
+        taken = views.images(self._map)
         if weight is not None:
             weight = np.repeat(np.asarray(weight, dtype=np.float64), taken.numbers)
         weight = taken.weight if weight is None else weight * taken.weight
@@ -234,7 +234,7 @@ class Convolution(Kernel):
 
     @property
     def _map(self) -> TakenApart:
-        """The function as a map, which is the same whatever the kernels on the parts."""
+        """The function as a map; it does not depend on the kernels on the parts."""
         n = len(self.kernel) if isinstance(self.kernel, Sequence) else None
         return TakenApart(self.parts, n, bool(self.average))
 

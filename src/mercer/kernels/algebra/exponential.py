@@ -31,7 +31,7 @@ class Exp(Kernel):
     -----
     Use it to make a kernel of infinitely many features out of one of few, and to make a
     conditionally positive definite kernel positive semidefinite: ``exp(-distance)`` by Schoenberg's
-    theorem. Scale k so that its values stay below 10 or so. Not on unbounded kernels without
+    theorem. Scale k so that its values stay below 10 or so. Avoid it on unbounded kernels without
     normalisation: ``normalize(exp(k))`` is OverFeatureSpace with gamma = 1/2, which does not
     overflow.
 

@@ -25,9 +25,9 @@ class Normalized(Kernel):
 
     .. math:: k'(x, z) = k(x, z) / \sqrt{k(x, x) \, k(z, z)}
 
-    The cosine of the angle in feature space; 0 where k(x, x) = 0, the feature vector being
-    zero there. A negative k(x, x) is refused, and one of 0 with a k(x, z) that is not. As definite
-    as the kernel, except that a conditional definiteness is lost.
+    The cosine of the angle in feature space; 0 where k(x, x) = 0, the feature vector being zero
+    there. Raises ValueError if k(x, x) is negative, or 0 while some k(x, z) is not. As definite as
+    the kernel, except that a conditional definiteness is lost.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class Normalized(Kernel):
 
     Notes
     -----
-    Use it wherever the size of objects should not count: long and short documents, sequences, sets.
+    Use it where the size of objects should not count: long and short documents, sequences, sets.
     It makes C, and the weights of a sum, mean the same for all kernels. It needs k(x, x) of every
     object once and a product per value; for alignments, Substring and Subsequence it works with
-    logarithms and cannot overflow. Not where the size carries the signal, and not on RBF and its
-    like, which have length 1 already.
+    logarithms and cannot overflow. Avoid it where the size carries the signal, and on RBF and
+    similar kernels, whose k(x, x) is 1 already.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Normalized(Kernel):
         }
 
     def _require_numbers(self, X: Any, Z: Any) -> None:
-        """Refuse sequences whose values are normalised by logarithms because they must be."""
+        """Reject sequences whose values are normalised by logarithms because they must be."""
         if not self.kernel.normalized_by_logarithms:
             return
         try:
@@ -170,7 +170,7 @@ class Normalized(Kernel):
         return not self.kernel._has_norms
 
     def check_domain(self, X: Any) -> None:
-        """Refuse objects that have no norm under the kernel; see the base class."""
+        """Reject objects that have no norm under the kernel; see the base class."""
         self.kernel.check_domain(X)
         if self._may_lack_norms:
             check_norms(self.kernel, X)

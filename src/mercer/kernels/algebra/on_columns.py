@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.gram.mapped_objects import sharing, views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.tables import as_table, holds_objects, select
@@ -42,8 +42,8 @@ class OnColumns(Kernel):
     -----
     Use it to give every group of columns the kernel that fits: a string kernel for the text of a
     table, PeriodicGaussian for the hour, RBF with its own width for the rest; then add or multiply.
-    It costs what the kernel costs on those columns. Not one column at a time for dozens of columns;
-    ANOVA does that in one pass.
+    It costs what the kernel costs on those columns. Avoid it on each of dozens of columns: ANOVA
+    does that in one pass.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class OnColumns(Kernel):
             self._check_inner()
 
     def _check_inner(self) -> None:
-        """Refuse a selection inside of this one, of columns that are not among its own."""
+        """Reject a selection inside of this one, of columns that are not among its own."""
         inner = self.kernel.columns if isinstance(self.kernel, OnColumns) else ()
         if not isinstance(inner, slice) and not any(isinstance(c, str) for c in _listed(inner)):
             positions(inner, len(_listed(self.columns)), None)
@@ -99,14 +99,12 @@ class OnColumns(Kernel):
             return False
         return all(not isinstance(c, str) and c >= 0 for c in _listed(self.columns))
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        index = positions(self.columns, X.shape[1], names)
+        index = positions(self.columns, views.X.shape[1], names)
         chosen = None if names is None else [names[i] for i in index]
-
-        selected = select(X, index, self.kernel.takes)
-        with sharing(views_of(X).choose(tuple(index), selected)):
-            return self._with(kernel=self.kernel._bound(selected, weight, chosen), columns=index)
+        part = views.choose(tuple(index), select(views.X, index, self.kernel.takes))
+        return self._with(kernel=self.kernel._bound(part, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as rows that have the columns; see :meth:`Kernel.validate`."""
@@ -142,7 +140,7 @@ class OnColumns(Kernel):
         return self.kernel.null_space(self._selected(X))
 
     def check_domain(self, X: Any) -> None:
-        """Refuse rows whose selected columns the kernel refuses; see the base class."""
+        """Reject rows whose selected columns are not in the kernel's domain; see the base class."""
         if self._is_restricted:
             self.kernel.check_domain(self._selected(X))
 
@@ -187,7 +185,7 @@ class OnColumns(Kernel):
     ) -> list[str] | None:
         """Return the names that the kernel gives; see :meth:`Kernel.feature_names`.
 
-        What is met in a column of strings or other objects is named after the column too.
+        Features of a column of strings or other objects carry the name of the column, too.
         """
         index = [int(c) for c in _listed(self.columns)]
         own = [f"x{i}" if columns is None else str(columns[i]) for i in index]
@@ -254,7 +252,7 @@ def _by_position(columns: slice, names: Any) -> slice:
 
 
 def _check_slice(columns: slice) -> None:
-    """Refuse a slice whose ends are neither positions nor names."""
+    """Reject a slice whose ends are neither positions nor names."""
     for item in (columns.start, columns.stop):
         if item is not None and (isinstance(item, bool) or not isinstance(item, str | Integral)):
             raise TypeError(

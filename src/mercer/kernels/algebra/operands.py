@@ -12,7 +12,7 @@ from ..base import Kernel, Wanted
 
 
 def require_kernel(value: Any, name: str, owner: str) -> None:
-    """Refuse an operand that is not a kernel."""
+    """Reject an operand that is not a kernel."""
     if isinstance(value, Kernel):
         return
     if isinstance(value, type) and issubclass(value, Kernel):

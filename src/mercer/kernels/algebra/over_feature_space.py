@@ -34,9 +34,9 @@ class OverFeatureSpace(Kernel):
     -----
     Use it to get a Gaussian on objects that are not vectors: on strings, sets, documents or graphs,
     through a kernel on them. Normalise that kernel first, so that squared distances lie between 0
-    and 2 if its values are not negative, and try gamma from 0.1 to 10. It costs an exponential. Not
-    on top of RBF, which has a width already; and not where gamma is so large that all objects are
-    strangers.
+    and 2 if its values are not negative, and try gamma from 0.1 to 10. It costs an exponential.
+    Avoid it on top of RBF, which has a width already, and with a gamma so large that all values
+    between different objects vanish.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder, Mapping
 
 from ..base import Kernel
@@ -22,7 +22,7 @@ class OverFeatures(Kernel):
     .. math:: k(x, z) = k_0(\phi(x), \phi(z))
 
     A subclass gives the map, `features`, and has the kernel :math:`k_0` among its parameters as
-    ``kernel``, where None stands for the dot product. As definite as :math:`k_0`, except that
+    ``kernel``; None means the dot product. As definite as :math:`k_0`, except that
     different objects may have the same features, which loses strictness.
     """
 
@@ -65,16 +65,16 @@ class OverFeatures(Kernel):
         """Whether the kernel on vectors is bound."""
         return self._vector_kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        ready = self._ready(X, weight)
+        ready = self._ready(views, weight)
         if ready.kernel is None or ready.kernel.is_bound:
             return ready
 
-        features = views_of(X).images(ready._map)
-        return ready._with(kernel=ready.kernel._bound(features, weight, None))
+        features = views.images(ready._map)
+        return ready._with(kernel=ready.kernel._bound(Views(features), weight, None))
 
-    def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
+    def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         """Return a copy whose features depend on no more data."""
         return self._with()
 
@@ -86,7 +86,7 @@ class OverFeatures(Kernel):
 
     @property
     def _map(self) -> Mapping:
-        """The map, which is the same whatever the kernel on vectors."""
+        """The map, which does not depend on the kernel on vectors."""
         return FeaturesOf(self._with(kernel=None))
 
     def feature_map(self, X: Any) -> Any:

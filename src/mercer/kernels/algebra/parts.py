@@ -151,7 +151,7 @@ class Parts:
 
         `kernel`: the kernel on the component; None: 1 for equal parts, else 0. Returns takes places
         of these parts and of the others and returns the matrix of values. All parts of both sets
-        are prepared once, whatever blocks are asked for.
+        are prepared once for all blocks.
         """
         known = self.whole.compared
         for other_kernel, other_d, other, blocks in known:

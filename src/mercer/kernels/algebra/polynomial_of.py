@@ -37,7 +37,7 @@ class PolynomialOf(Kernel):
     -----
     Use it to weigh the degrees of interaction of any kernel's features, ``polynomial(k, [0, 1,
     0.5])``: the kernel plus half of its square. It costs a step per coefficient. Normalise k first,
-    so that the coefficients compare. Not with many coefficients of your own choice;
+    which makes the coefficients comparable. Avoid it with many coefficients of your own choice;
     cross-validation cannot tell them apart.
 
     Examples

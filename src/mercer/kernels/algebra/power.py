@@ -35,8 +35,8 @@ class Power(Kernel):
     -----
     Use it to count products of n features of a kernel, with a small n: ``(Linear() + 1) ** 2`` has
     all pairs of columns, ``normalize(k) ** 2`` sharpens a similarity. It costs a multiplication.
-    Not on values much above 1, which explode; normalise first. A power of an RBF is an RBF with n
-    times the gamma, and gains nothing.
+    Avoid it on values much above 1, which explode; normalise first. A power of an RBF is an RBF
+    with n times the gamma, and gains nothing.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class PowerSeries(Kernel):
 
     Positive semidefinite if k is; by default k is the dot product. A negative coefficient is
     refused: with enough dimensions such a series is indefinite. Where the series converges for
-    :math:`|k(x, z)| < R` only, objects with :math:`k(x, x) \ge R` are refused.
+    :math:`|k(x, z)| < R` only, and objects with :math:`k(x, x) \ge R` raise ValueError.
 
     Parameters
     ----------
@@ -97,11 +97,11 @@ class PowerSeries(Kernel):
 
     Notes
     -----
-    Use it to say how much each degree of interaction counts when no kernel with a name does: odd
-    degrees only ("sinh"), slowly falling weights ("geometric", "log"). Normalise the rows first,
-    since values grow with the highest degree and a finite radius refuses long rows. A value costs
-    the inner kernel and one step per coefficient. Not without such a wish: Polynomial and RBF cover
-    the usual ones.
+    Use it to weight the degrees of interaction in a way that no named kernel offers: odd degrees
+    only ("sinh"), slowly falling weights ("geometric", "log"). Normalise the rows first, since
+    values grow with the highest degree and a finite radius excludes long rows. A value costs the
+    inner kernel and one step per coefficient. Avoid it in the usual cases, which Polynomial and RBF
+    cover.
 
     Examples
     --------
@@ -190,7 +190,7 @@ class PowerSeries(Kernel):
         return self.convergence_radius < inf or self.inner._is_restricted
 
     def check_domain(self, X: Any) -> None:
-        """Refuse objects with k(x, x) outside the radius of convergence; see the base class."""
+        """Reject objects with k(x, x) outside the radius of convergence; see the base class."""
         self.inner.check_domain(X)
         radius = self.convergence_radius
         if radius == inf:

@@ -32,10 +32,10 @@ class Product(Kernel):
 
     Notes
     -----
-    Use it where two objects are alike only if both kernels say so: same place and same season. A
+    Use it where two objects are similar only if both kernels agree: same place and same season. A
     value costs both. Gaussian kernels of single columns multiply to one of all columns with a width
-    each. Not for many factors, whose product is near 0 for all but equal objects, so that nothing
-    is learned.
+    each. Avoid it for many factors, whose product is near 0 for all but equal objects, so that
+    nothing is learned.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.gram.bounded import UNIT, gamma
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.gram.running_error import ErrorBounds
 from mercer.objects.validation import Objects, count, take
@@ -25,10 +26,10 @@ class Projected(Kernel):
               + \sum_{ij} l_i(x) \, k(p_i, p_j) \, l_j(z)
 
     where the functions :math:`l_i` reproduce the polynomials of the null space of k from their
-    values at the points :math:`p_i`. For a kernel of order 1 there is one point p and l = 1, and
-    k' is the inner product of the feature differences from p. What is lost are the polynomials:
-    a machine with a bias has the constant again, and for order 2 ``Projected(k) + s * Linear()``
-    has the linear functions, hardly regularised when s is large.
+    values at the points :math:`p_i`. For a kernel of order 1 there is one point p and l = 1, and k'
+    is the inner product of the feature differences from p. The polynomials are lost: a machine with
+    a bias restores the constant, and for order 2 ``Projected(k) + s * Linear()`` has the linear
+    functions, hardly regularised when s is large.
 
     With all training vectors as points, k' on them is the matrix of k between the orthogonal
     projections, see :func:`project_gram`.
@@ -46,8 +47,8 @@ class Projected(Kernel):
     Use it to give a conditionally positive definite kernel (Multiquadric, NegativeDistance,
     LogDistance, ThinPlate) to a method that needs positive semidefinite ones: one-class machines,
     machines without a bias, kernel PCA. It costs a value of k per point and object, once, and a dot
-    product per pair. Not needed for machines with a bias and a kernel of order 1; they take it as
-    it is.
+    product per pair. Avoid it for machines with a bias and a kernel of order 1, which accept the
+    kernel directly.
 
     Examples
     --------
@@ -82,12 +83,12 @@ class Projected(Kernel):
         """Whether the points are chosen and the kernel itself is bound."""
         return self.points is not None and self.kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         points = self.points
         if points is None:
-            points = _simplex(X, weight, self.kernel.definiteness.order == 2)
-        return self._with(kernel=self.kernel._bound(X, weight, names), points=points)
+            points = _simplex(views.X, weight, self.kernel.definiteness.order == 2)
+        return self._with(kernel=self.kernel._bound(views, weight, names), points=points)
 
     def compile(self, builder: Builder) -> None:
         """Push the kernel and the terms of the projection; see :meth:`Kernel.compile`."""

@@ -37,8 +37,8 @@ class Scaled(Kernel):
     Notes
     -----
     Use it to weigh the parts of a sum, and to bring values near 1. For one kernel alone it does
-    what C does: 2 * k with C is k with 2 C. The values have a derivative by the factor. Not for
-    negative factors, which are refused.
+    what C does: 2 * k with C is k with 2 C. The values have a derivative by the factor. Avoid it
+    with negative factors, which raise ValueError.
 
     Examples
     --------

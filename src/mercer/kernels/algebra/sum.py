@@ -32,9 +32,10 @@ class Sum(Kernel):
     Notes
     -----
     Use it where two views of an object add evidence, such as a trend and a season, or a text and
-    some columns (``a.on_columns(...) + b.on_columns(...)``): either may make two objects alike. A
-    value costs both. Bring the parts to one scale first, ``normalize(a) + normalize(b)``, or the
-    one with the larger values decides alone. Not where both must agree; that is a product.
+    some columns (``a.on_columns(...) + b.on_columns(...)``): one of them suffices to make two
+    objects similar. A value costs both. Bring the parts to one scale first, ``normalize(a) +
+    normalize(b)``, or the one with the larger values decides alone. Avoid it where both must agree;
+    that is a product.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class Sum(Kernel):
 
     @property
     def definiteness(self) -> Definiteness:
-        """What holds for both terms."""
+        """The definiteness that both terms have."""
         return of_sum(self.left.definiteness, self.right.definiteness)
 
     def compile(self, builder: Builder) -> None:

@@ -82,14 +82,18 @@ class TermsOf:
 
     def __call__(self, X: Any) -> Any:
         """Return the bags of documents; rows of counts stay what they are."""
-        if hasattr(X, "shape"):
-            return X
-        split = _words
+        return X if hasattr(X, "shape") else self._refined(_counted(X, self._split))
+
+    def counts(self, X: Iterable[Any]) -> list[Mapping[Any, Any]]:
+        """Return how often each document has its terms, stop words and unstemmed ones as well."""
+        split = self._split
+        return [x if isinstance(x, Mapping) else Counter(split(x)) for x in X]
+
+    @property
+    def _split(self) -> Any:
         if hasattr(self.analyzer, "build_analyzer"):
-            split = self.analyzer.build_analyzer()
-        elif self.analyzer is not None:
-            split = self.analyzer
-        return self._refined(_counted(X, split))
+            return self.analyzer.build_analyzer()
+        return _words if self.analyzer is None else self.analyzer
 
     def _refined(self, bags: Bags) -> Bags:
         """Return the bags without stop words, with stems for terms: one call for each term."""

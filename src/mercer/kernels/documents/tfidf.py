@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
@@ -68,9 +68,9 @@ class TfIdf(Kernel):
     -----
     Use it for topics of texts: news, mails, abstracts, from a hundred documents to millions. It is
     the usual first try on text, and a value costs the words that two documents share. Drop stop
-    words, and take idf="smooth" if words that all documents have should count. Not where the order
-    of words, spelling or meaning matters: Spectrum on letters sees spelling, and synonyms have
-    nothing in common here.
+    words, and take idf="smooth" if words that all documents have should count. Avoid it where the
+    order of words, spelling or meaning matters: Spectrum on letters sees spelling, and synonyms
+    have nothing in common here.
 
     The documents are strings, lists of tokens or mappings from terms to counts. They may also be
     rows of counts, dense or sparse, as a vectoriser of scikit-learn makes them; then there is
@@ -157,14 +157,12 @@ class TfIdf(Kernel):
         """Whether idf is known."""
         return not isinstance(self.idf, str)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.is_bound:
             return self._with()
-        X = self.validate(X)
         terms = self.vocabulary
-
-        bags = views_of(X).images(self._map)
+        bags = views.over(self.validate(views.X)).images(self._map)
         if isinstance(bags, Bags):
             if terms is None:
                 terms = bags.met()
@@ -245,6 +243,21 @@ class TfIdf(Kernel):
             counts = sp.csr_array(bags, dtype=np.float64)
         return _weighted(counts, self.tf, np.asarray(self.idf, dtype=np.float64), self.normalize)
 
+    def counts(self, views: Views) -> sp.csr_array:
+        """Return how often each document has every term of the vocabulary, in few bytes."""
+        bags: Bags = views.images(self._map)
+        found = bags.over(_columns(self.vocabulary or ()))
+        brief = found.data.astype(np.float32)
+        index = sp.get_index_dtype(maxval=max(found.nnz, found.shape[1]))
+        return sp.csr_array(
+            (
+                brief if np.array_equal(brief, found.data) else found.data,
+                found.indices.astype(index),
+                found.indptr.astype(index),
+            ),
+            shape=found.shape,
+        )
+
     def feature_map(self, X: Any) -> sp.csr_array:
         """Return the weighted terms, one column for each; see :meth:`Kernel.feature_map`."""
         self._require_bound("as explicit features")
@@ -258,7 +271,7 @@ class TfIdf(Kernel):
 
     @property
     def _map(self) -> TermsOf:
-        """What is done to single documents, which is the same whatever the weights."""
+        """The analysis of single documents, which does not depend on the weights."""
         return TermsOf(self.analyzer, self.stop_words, self.stemmer)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ Maximise, over initial probabilities p, transitions A and emissions B (each row 
 where w are the weights of the sequences and c the pseudocount. One step replaces every row by the
 expected numbers of uses of its entries, plus c, divided by their sum; no step lowers the objective
 (L. E. Baum, T. Petrie, G. Soules and N. Weiss, Ann. Math. Statist. 41, 1970). The problem is not
-concave: what is reached is a stationary point, which is what `Convergence` proves, and not more.
+concave: the iteration reaches a stationary point, which is all that `Convergence` proves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLOCK = 1 << 22  # entries of the gradients that are held at a time
 
 @dataclass(frozen=True)
 class Convergence:
-    """What can be said about a model that was trained by EM."""
+    """Convergence of a model that was trained by EM."""
 
     # {"stationary", "iteration_limit"}: whether the last step gained less than the tolerance
     status: str

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.gram import evaluate
-from mercer.gram.mapped_objects import views_of
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Composed, Mapping
 from mercer.numerics.closest_pair import class_numbers, closest_opposite_distance
 from mercer.objects.validation import VECTORS, count
@@ -28,10 +28,10 @@ class Fisher(GenerativeKernel):
 
     .. math:: k(x, z) = U_x' \, I^{-1} \, U_z, \quad U_x = \nabla_\theta \log P(x | \theta)
 
-    The score says in which direction each parameter of the model should move to make the object
-    more likely; objects are alike if they ask for the same. I is the identity or the Fisher
-    information E[U U'] (T. Jaakkola and D. Haussler, NIPS 11, 1999), inverted on its range.
-    With ``kernel=RBF(...)`` it is the Gaussian over the scores,
+    The score is the direction in which the parameters of the model should move to make the object
+    more likely; objects with similar scores are similar. I is the identity or the Fisher
+    information E[U U'] (T. Jaakkola and D. Haussler, NIPS 11, 1999), inverted on its range. With
+    ``kernel=RBF(...)`` it is the Gaussian over the scores,
 
     .. math:: k(x, z) = \exp(-\gamma \, (U_x - U_z)' I^{-1} (U_x - U_z)).
 
@@ -55,7 +55,7 @@ class Fisher(GenerativeKernel):
     have to change: protein families with a hidden Markov model are the classical case. It costs one
     pass of the model per object, then dot products. Take metric="diagonal" where parameters differ
     in scale, and ``normalize`` where objects differ in length, as the scores of long sequences are
-    long. Not with a model that fits badly, nor with many parameters and few objects.
+    long. Avoid it with a model that fits badly, and with many parameters and few objects.
 
     Examples
     --------
@@ -127,12 +127,12 @@ class Fisher(GenerativeKernel):
         shape = "x".join(map(str, np.shape(self.metric)))
         return super(Fisher, self._with(metric=Brief(f"<{shape} numbers>"))).__repr__()
 
-    def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
-        ready = super()._ready(X, weight)
+    def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
+        ready = super()._ready(views, weight)
         if not isinstance(self.metric, str) or self.metric == "identity":
             return ready
 
-        scores = views_of(X).images(ready._score_map)
+        scores = views.images(ready._score_map)
         share = np.full(len(scores), 1.0 / len(scores)) if weight is None else weight / weight.sum()
         if self.metric == "diagonal":
             return ready._with(metric=share @ scores**2)
@@ -151,7 +151,7 @@ class Fisher(GenerativeKernel):
 
     @property
     def _score_map(self) -> FeaturesOf:
-        """The scores as a map, which is the same whatever the metric."""
+        """The scores as a map, which does not depend on the metric."""
         return FeaturesOf(self._with(metric="identity", kernel=None))
 
     def _in_metric(self, scores: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.gram.mapped_objects import Views
 from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import Objects, as_objects
 
@@ -43,12 +44,12 @@ class GenerativeKernel(OverFeatures):
         """Whether the model is fitted and the kernel on vectors is bound."""
         return is_fitted(self.model) and super().is_bound
 
-    def _ready(self, X: Any, weight: np.ndarray | None) -> Self:
+    def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         if is_fitted(self.model):
             return self._with()
         model = clone(self.model)
         return self._with(
-            model=model.fit(X) if weight is None else model.fit(X, sample_weight=weight)
+            model=model.fit(views.X) if weight is None else model.fit(views.X, sample_weight=weight)
         )
 
     def validate(self, X: Any, against: Any = None) -> Any:

@@ -28,7 +28,7 @@ class Grammar(SequenceKernel):
     - otherwise a rule is drawn for both. A letter that it emits is copied to both sequences, and
       each copy is replaced, with probability `mutation`, by another letter drawn from A.
 
-    Given the shared part c, the sequences are independent and alike,
+    Given the shared part c, the sequences are independent and identically distributed,
 
     .. math:: k(s, t) = \sum_c p(c) \, p(s | c) \, p(t | c),
 
@@ -52,7 +52,7 @@ class Grammar(SequenceKernel):
     it does; that costs :math:`O(r n^3)` for n letters and r right sides. A pair then costs, for
     each right side, the product of the numbers of its splits in the two charts: at most
     :math:`O(r |s|^3 |t|^3)`, which a grammar reaches under which every nonterminal derives every
-    substring, and far less where the grammar says what belongs together. Values fall quickly with
+    substring, and far less where the grammar determines the structure. Values fall quickly with
     the length; ``normalize(Grammar(...))`` compares sequences of different lengths.
 
     Parameters
@@ -71,13 +71,12 @@ class Grammar(SequenceKernel):
     Notes
     -----
     Use it for short sequences with a nested structure that a grammar describes: brackets,
-    expressions, RNA that folds back on itself. Take `independence` from 0.1 to 0.5, so that
-    sequences of different shape meet at all, and always ``normalize``. What a value costs depends
-    on the grammar: it takes microseconds for brackets of twenty letters, and milliseconds where
-    every part of twenty letters can be derived in every way, in which case forty letters take 64
-    times as long. Not where neighbours say enough, for which PairHMM and Mismatch do with far
-    longer sequences, and not without a grammar at hand: its rules and probabilities are given, not
-    learned.
+    expressions, RNA that folds back on itself. Take `independence` from 0.1 to 0.5, or sequences of
+    different shape have a value of 0, and always ``normalize``. The cost of a value depends on the
+    grammar: it takes microseconds for brackets of twenty letters, and milliseconds where every part
+    of twenty letters can be derived in every way, in which case forty letters take 64 times as
+    long. Avoid it where local matches suffice: PairHMM and Mismatch handle far longer sequences.
+    The rules and probabilities are given, not learned.
 
     References
     ----------

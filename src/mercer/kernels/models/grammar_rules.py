@@ -23,7 +23,7 @@ class Tables(NamedTuple):
 
 
 def check_rules(rules: Any) -> None:
-    """Refuse what is no stochastic grammar in Chomsky normal form, naming the rule."""
+    """Reject what is no stochastic grammar in Chomsky normal form, naming the rule."""
     if not isinstance(rules, Mapping) or not rules:
         raise TypeError(
             "rules must be a mapping from nonterminals to their right sides with probabilities, "

@@ -204,7 +204,7 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         return self
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name. What was learned with other parameters is dropped.
+        """Set parameters by name; discards what was learned with other parameters.
 
         Parameters
         ----------

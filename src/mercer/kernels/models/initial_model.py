@@ -62,7 +62,7 @@ def starting_tables(
 
 
 def _distribution(table: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Return a table given by the user as probabilities, or say what is wrong with it."""
+    """Return a table of the user as probabilities; raises ValueError if it is none."""
     array = np.array(table, dtype=np.float64)
     if array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")

@@ -40,8 +40,9 @@ class Marginalized(GenerativeKernel):
     -----
     Use it where letters mean different things in different contexts that a hidden Markov model can
     tell apart: coding and non-coding DNA, states of a machine in its log. It costs one
-    forward-backward pass per sequence, then dot products. Take order 2 where neighbours matter. Not
-    where the model finds no meaningful states: then it is a spectrum of letters at a higher price.
+    forward-backward pass per sequence, then dot products. Take order 2 where neighbours matter.
+    Avoid it where the model finds no meaningful states: then it is a spectrum of letters at a
+    higher cost.
 
     Examples
     --------

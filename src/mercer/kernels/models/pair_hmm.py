@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer.gram.mapped_objects import Views
 from mercer.objects.parameters import real, show
 from mercer.objects.vocabulary import Vocabulary
 
@@ -36,11 +37,11 @@ class PairHMM(SequenceKernel):
         (1-\tau) (1-\delta)^2 \pi(s_{i_l}, t_{j_l}) \prod_{\text{inserted } a} \delta q(a)
 
     which costs O(\|s\| \|t\|). Positive semidefinite, because given the sequence of pairs the two
-    sequences are independent and alike: insertions do not see each other, and
+    sequences are independent and identically distributed: insertions are independent, and
     :math:`\pi(a, b) = \sum_c p(c) p(a|c) p(b|c)` is a positive semidefinite matrix. A model whose
     insertions exclude each other, as in the three-state model without a way from one insertion to
     the other, does not have this property; an emission matrix that is not positive semidefinite
-    is refused.
+    raises ValueError.
 
     Probabilities of long sequences are too small for a number; ``normalize(PairHMM(...))`` works
     with their logarithms and has no such limit.
@@ -49,7 +50,7 @@ class PairHMM(SequenceKernel):
     ----------
     alphabet : str, bytes or sequence, optional
         The letters; by default those of the training sequences, set by `bind`. A sequence with
-        another letter is refused.
+        another letter raises ValueError.
     emission : array of shape (n_letters, n_letters), optional
         The probabilities :math:`\pi(a, b)` of the pairs, in the order of `alphabet`. By default a
         letter drawn from q is copied to both sequences, and each copy is replaced, with
@@ -69,8 +70,8 @@ class PairHMM(SequenceKernel):
     Use it for related sequences in which letters were replaced, inserted and lost, where a model of
     that is at hand: it sums over all alignments instead of choosing one. Set `gap` and `mutation`
     to the expected rates and always ``normalize``, since probabilities of long sequences underflow.
-    A value costs the product of the lengths. Not for thousands of long sequences, nor where the
-    diagonal dominates after normalisation: raise `mutation` or `gap`, or take Mismatch.
+    A value costs the product of the lengths. Avoid it for thousands of long sequences. Where the
+    diagonal dominates after normalisation, raise `mutation` or `gap`, or take Mismatch.
 
     References
     ----------
@@ -132,10 +133,11 @@ class PairHMM(SequenceKernel):
         """Whether the alphabet is known."""
         return self.alphabet is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.alphabet is not None:
             return self._with()
+        X = views.X
         if weight is not None:
             X = [x for x, w in zip(X, weight, strict=True) if w > 0]
         return self._with(alphabet=alphabet_of(X) or [""])

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
 from mercer.objects.vocabulary import Vocabulary
@@ -50,9 +51,9 @@ class Mismatch(SequenceKernel):
 
     Notes
     -----
-    Use it for proteins and DNA where mutations replace letters: substrings of length k that differ
-    in at most m places still meet. Take k from 5 to 8 and m = 1 or 2, with ``normalize``. It costs
-    one sparse count for every choice of up to 2 m places of k, whatever the alphabet. Not for
+    Use it for proteins and DNA where mutations replace letters: substrings of length k match if
+    they differ in at most m places. Take k from 5 to 8 and m = 1 or 2, with ``normalize``. It costs
+    one sparse count for every choice of up to 2 m places of k, for any alphabet. Avoid it for
     insertions and deletions; Subsequence and PairHMM have those.
 
     References
@@ -95,10 +96,11 @@ class Mismatch(SequenceKernel):
         """Whether the alphabet is known."""
         return self.alphabet is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.alphabet is not None:
             return self._with()
+        X = views.X
         if weight is not None:
             X = [x for x, w in zip(X, weight, strict=True) if w > 0]
         return self._with(alphabet=alphabet_of(X) or [""])
@@ -117,7 +119,7 @@ class Mismatch(SequenceKernel):
     def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
         """Return the counts of all words of the alphabet; see :meth:`Kernel.map_features`.
 
-        There are q^k words over q letters: up to a million are listed, more are refused.
+        There are q^k words over q letters; more than a million raise ValueError.
         """
         self._require_bound("as explicit features")
         alphabet, k = self.alphabet or (), int(self.k)

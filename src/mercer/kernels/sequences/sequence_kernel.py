@@ -92,7 +92,7 @@ def as_sequences(X: Any, owner: str) -> list:
     """Return a collection of sequences as a list, all of them strings, bytes or token lists.
 
     `X`: the sequences. A two-dimensional array is one sequence of tokens in each row, unless it has
-    a single column of texts or other objects, as a table has; that is refused.
+    a single column of texts or other objects, as a table has, which raises ValueError.
     """
     items = as_items(X, owner, WHAT)
     kind = _kind(items[0])
@@ -119,7 +119,7 @@ def as_sequences(X: Any, owner: str) -> list:
 def encoded(X: list, vocabulary: Vocabulary) -> Tokens:
     """Return validated sequences as numbers.
 
-    Characters are their code points and bytes themselves, whatever the company. Other tokens are
+    Characters are represented by their code points, and bytes by their values. Other tokens are
     numbered by the vocabulary; those it does not know are -1, which agrees with no token.
     """
     kind = _kind(X[0])
@@ -198,7 +198,7 @@ def known_letters(X: list, alphabet: Sequence[Hashable], owner: str, advice: str
 
 
 def check_alphabet(alphabet: Any, owner: str) -> None:
-    """Refuse an alphabet that is no sequence of at least one distinct token."""
+    """Reject an alphabet that is no sequence of at least one distinct token."""
     if alphabet is None:
         return
     if not isinstance(alphabet, str | bytes | list | tuple) or len(alphabet) == 0:

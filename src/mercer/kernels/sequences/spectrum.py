@@ -38,8 +38,8 @@ class Spectrum(SequenceKernel):
     Use it for long strings without alignment, such as proteins, DNA, logs or texts by letters. Take
     p from 3 to 6, less for a large alphabet, and ``normalize`` it, since long strings have more of
     everything. A set is counted in time linear in its length and compared as sparse rows: the
-    fastest string kernel. Not where errors break most substrings of length p (take Mismatch or
-    Subsequence), nor where positions matter (take WeightedDegree).
+    fastest string kernel. Avoid it where errors break most substrings of length p (take Mismatch or
+    Subsequence) and where positions matter (take WeightedDegree).
 
     References
     ----------
@@ -104,9 +104,9 @@ class BlendedSpectrum(SequenceKernel):
 
     Notes
     -----
-    Use it where the best length of substrings is unknown: short ones make related strings meet,
-    long ones tell them apart. Take p from 3 to 6 and ``normalize``. It costs p times a Spectrum.
-    Not with equal weights on a small alphabet, where single letters drown the rest: weights growing
+    Use it where the best length of substrings is unknown: short ones match in related strings, long
+    ones distinguish them. Take p from 3 to 6 and ``normalize``. It costs p times a Spectrum. Avoid
+    it with equal weights on a small alphabet, where single letters drown the rest: weights growing
     with the length help, such as ``[1, 4, 16]``.
 
     Examples
@@ -198,7 +198,7 @@ def counts(
 
 
 def check_weights(weights: Any, n: int, name: str) -> None:
-    """Refuse weights that are not `n` non-negative numbers."""
+    """Reject weights that are not `n` non-negative numbers."""
     if weights is None:
         return
     if isinstance(weights, str) or not np.iterable(weights):

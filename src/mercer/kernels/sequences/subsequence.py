@@ -46,7 +46,7 @@ class Subsequence(SequenceKernel):
         The (largest) length.
     decay : float > 0, default=0.5
         The weight :math:`\lambda` of a letter of the span, usually below 1; with 1 all
-        occurrences count alike.
+        occurrences count equally.
     weights : sequence of n floats >= 0, optional
         The weights of the lengths 1 to n, by default 1 for n and 0 for the others.
 
@@ -55,8 +55,8 @@ class Subsequence(SequenceKernel):
     Use it for short strings in which the same letters occur with insertions: words, names, short
     messages; also lists of words or of notes. Take n from 2 to 5 and a decay from 0.3 to 0.8, with
     ``normalize``. A value costs n times the product of the lengths, so a thousand strings of a
-    thousand letters need 10^12 steps for n = 2. Not for long sequences; Spectrum and Mismatch are
-    linear in them.
+    thousand letters need 10^12 steps for n = 2. Avoid it for long sequences; Spectrum and Mismatch
+    are linear in them.
 
     References
     ----------

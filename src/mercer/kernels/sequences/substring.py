@@ -39,9 +39,9 @@ class Substring(SequenceKernel):
     -----
     Use it where common passages of any length count: copied text, repeated code. A value costs time
     linear in the two lengths, for all lengths together, and every pair is computed for itself, so
-    thousands of long strings take a while. Take a decay below 1 and ``normalize``: the match of a
-    string with itself grows at least with the square of its length and rules otherwise. Not where
-    lengths above 6 hardly ever match; BlendedSpectrum is faster.
+    thousands of long strings take a while. Take a decay below 1 and ``normalize``: otherwise the
+    match of a string with itself, which grows at least with the square of its length, dominates the
+    matrix. Avoid it where lengths above 6 hardly ever match; BlendedSpectrum is faster.
 
     References
     ----------
@@ -93,6 +93,6 @@ class Substring(SequenceKernel):
 
 
 def check_decay(decay: Any) -> None:
-    """Refuse a decay that is no positive number."""
+    """Reject a decay that is no positive number."""
     if not real(decay, "decay") > 0:
         raise ValueError(f"decay must be positive; got {show(decay)}.")

@@ -45,10 +45,10 @@ class WeightedDegree(SequenceKernel):
     Notes
     -----
     Use it for sequences that are aligned, such as windows of equal length around splice sites or
-    starts of genes: what matters is which substring stands where. Take a degree up to 20 or so; a
-    value costs the length of the windows times 2 S + 1. Allow a shift S where positions are
-    uncertain by a few letters. Not for strings of different origin or length, whose positions do
-    not compare.
+    starts of genes: the position of a substring matters. Take a degree up to 20 or so; a value
+    costs the length of the windows times 2 S + 1. Allow a shift S where positions are uncertain by
+    a few letters. Avoid it for strings of different origin or length, whose positions are not
+    comparable.
 
     References
     ----------

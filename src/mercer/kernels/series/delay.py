@@ -36,9 +36,8 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
     delay : int >= 1, default=1
         The time :math:`\tau` between them, in steps.
     incomplete : {"repeat", "drop"}, default="repeat"
-        What becomes of the first (m - 1) tau times, whose past is not all known: the first value
-        stands for what came before it, which keeps the rows of X and y together, or the rows are
-        dropped.
+        Treatment of the first (m - 1) tau times, whose past is incomplete: the first value is
+        repeated, which keeps the rows of X and y aligned, or the rows are dropped.
 
     Attributes
     ----------
@@ -169,8 +168,8 @@ class Delayed(OverFeatures):
     -----
     Use it to classify or predict from the latest values of series of different lengths, with any
     kernel on vectors. Take m and the delay so that they span the memory of the system, some tenths
-    of its period apart. It costs what that kernel costs on m values. Not where the shape of a whole
-    series matters, or events come at different times: GlobalAlignment compares those.
+    of its period apart. It costs what that kernel costs on m values. Avoid it where the shape of a
+    whole series matters, or events come at different times: GlobalAlignment compares those.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from mercer import _native
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real, show
 from mercer.objects.validation import Objects, as_items
@@ -73,7 +74,7 @@ class GlobalAlignment(Kernel):
     Use it to classify time series that run at different speeds, such as gestures, speech and
     handwriting. ``normalize`` it always, standardise the channels, keep gamma="scale" first, and
     give `band` a tenth of the length for speed. A value costs the product of the lengths, so some
-    thousands of series of some hundreds of points. Not where the time at which things happen
+    thousands of series of some hundreds of points. Avoid it where the time at which things happen
     matters; Delayed or vectors of samples keep it.
 
     References
@@ -115,11 +116,11 @@ class GlobalAlignment(Kernel):
         """Whether `gamma` is a number."""
         return not isinstance(self.gamma, str)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         if self.is_bound:
             return self._with()
-        X = as_series(X, type(self).__name__)
+        X = as_series(views.X, type(self).__name__)
         w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
         lengths = np.array([len(x) for x in X], dtype=np.float64)
         points = np.concatenate(X)

@@ -22,7 +22,7 @@ _PRODUCTS = ("multisets", "subsets")
 
 
 class Multiset(Kernel):
-    r"""What two multisets have in common.
+    r"""Common elements of two multisets, with their counts.
 
     .. math::
 
@@ -54,7 +54,7 @@ class Multiset(Kernel):
     Use it for bags of things with counts: words of a document, atoms of a molecule, baskets.
     "minimum" is robust to single large counts and the one to start with; "product" is the dot
     product of counts. The last two count combinations and grow exponentially, so ``normalize``
-    them, which works with logarithms and cannot overflow. Not for ordered data, where Spectrum
+    them, which works with logarithms and cannot overflow. Avoid it for ordered data, where Spectrum
     keeps the neighbours.
 
     Examples
@@ -109,7 +109,7 @@ class Multiset(Kernel):
 
         A feature is an element for "product", an element and a number of copies for "minimum", a
         multiset for "multisets", and a set, with the product of the counts as value, for
-        "subsets". More than 65,536 parts of one multiset are refused in the last two.
+        "subsets". The last two raise ValueError for more than 65,536 parts of one multiset.
         """
         X = self.validate(X)
         if self.mode in ("minimum", "product"):

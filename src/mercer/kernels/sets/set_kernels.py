@@ -27,7 +27,7 @@ _LARGEST_EXPONENT = 700.0  # exp of it is still a float
 
 
 class SetKernel(Kernel):
-    """What the kernels on sets share: their objects, and a measure of the elements."""
+    """Base of the kernels on sets: their objects, and a measure of the elements."""
 
     _objects: ClassVar[Objects] = SETS
 
@@ -66,9 +66,9 @@ class SetIntersection(SetKernel):
 
     Notes
     -----
-    Use it for sets of tags, of bought items or of mutations, where what two share is what counts.
-    It costs the common elements, and weights let rare elements count more. Not where sets differ
-    much in size: use Jaccard, or ``normalize``, which gives the cosine.
+    Use it for sets of tags, of bought items or of mutations, where the common elements matter.
+    It costs the common elements, and weights let rare elements count more. Avoid it where sets
+    differ much in size: use Jaccard, or ``normalize``, which gives the cosine.
 
     Examples
     --------
@@ -123,9 +123,9 @@ class SetPower(SetKernel):
     -----
     Use it for small sets where combinations of elements matter and not single ones: every common
     subset is a feature. Take a base barely above 1, such as 1.1, or ``normalize``: with base 2 each
-    further common element doubles the value, and sets of twenty elements see themselves only. Not
-    for large sets without ``normalize``: near a thousand common elements the values exceed the
-    range of numbers, and are refused.
+    further common element doubles the value, and the values of sets of twenty elements are
+    dominated by the diagonal. Avoid it for large sets without ``normalize``: near a thousand common
+    elements the values exceed the range of float64, which raises OverflowError.
 
     Examples
     --------
@@ -221,8 +221,8 @@ class Jaccard(SetKernel):
     -----
     Use it as the first kernel on sets: it lies between 0 and 1, sizes are accounted for, and there
     is nothing to tune. Fingerprints of molecules are its classical use (as Tanimoto's similarity).
-    It costs the common elements. Not where a small set inside a large one should count as alike:
-    their quotient is small.
+    It costs the common elements. Avoid it where a small subset of a large set should count as
+    similar: their quotient is small.
 
     Examples
     --------
@@ -309,7 +309,7 @@ class Common(SetKernel):
 
 
 def check_measure(weights: Any) -> None:
-    """Refuse weights that are no mapping to finite numbers >= 0."""
+    """Reject weights that are no mapping to finite numbers >= 0."""
     if weights is None:
         return
     if not isinstance(weights, Mapping):
@@ -326,7 +326,7 @@ def is_positive(weights: Mapping[Hashable, float] | None) -> bool:
 
 
 def refuse_overflow(exponents: np.ndarray, owner: str) -> None:
-    """Refuse objects whose value with themselves, exp(exponent), is too large for a float."""
+    """Reject objects whose value with themselves, exp(exponent), is too large for a float."""
     if exponents.size and exponents.max() > _LARGEST_EXPONENT:
         raise OverflowError(
             f"{owner}: the value of object {int(np.argmax(exponents))} with itself is larger than "

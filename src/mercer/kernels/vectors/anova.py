@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from mercer.gram import coordinates
 from mercer.gram.coordinates import MAX_ORDER, Coordinates, combined
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, show
 from mercer.objects.vocabulary import Vocabulary
@@ -56,10 +57,10 @@ class ANOVA(VectorKernel):
     Notes
     -----
     Use it for many columns of which few act together: order 1 is an additive model, order 2 adds
-    all pairs. Scale every column alike, take RBF or Spline as base, and add up the orders that are
-    wanted. A value costs D operations and a value of the base per column, several times an RBF of
-    all columns. Values grow with the number of sets of columns, so use ``normalize`` or let C
-    follow. Not where interactions of all orders matter; that is RBF.
+    all pairs. Give all columns the same scale, take RBF or Spline as base, and add up the orders
+    that are wanted. A value costs D operations and a value of the base per column, several times an
+    RBF of all columns. Values grow with the number of sets of columns, so use ``normalize`` or let
+    C follow. Avoid it where interactions of all orders matter; that is RBF.
 
     Examples
     --------
@@ -107,15 +108,15 @@ class ANOVA(VectorKernel):
         """Whether the parameters of the base are numbers."""
         return self.kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        base = None if self.base is None else self.base._bound(X, weight, names)
+        base = None if self.base is None else self.base._bound(views, weight, names)
         return self._with(base=base)
 
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse fewer columns than the order, and what the base refuses; see the base class."""
+        """Reject fewer columns than the order, and rows outside the base's domain; see the base."""
         if X.shape[1] < self.order:
             raise ValueError(
                 f"ANOVA of order {show(self.order)} adds up products over {show(self.order)} "
@@ -141,7 +142,7 @@ class ANOVA(VectorKernel):
         """Return products of features of D columns; see :meth:`Kernel.map_features`.
 
         With the base Linear() they are the products of D different columns, in the order of the
-        columns. Other bases need a feature map of their own. More than a million are refused.
+        columns. Other bases need a feature map. More than a million raise ValueError.
         """
         self._require_bound("as explicit features")
         X = self.validate(X)

@@ -36,7 +36,7 @@ class Bilinear(VectorKernel):
     Use it where it is known how much each column counts and which columns mean the same: a metric
     learned elsewhere, a prior covariance of the weights, similarities of terms. The rows are
     multiplied by a root of B once, after which a value costs a dot product of as many numbers as B
-    has rank. Not to find the weights of columns: B is not learned.
+    has rank. Avoid it to find the weights of columns: B is not learned.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Bilinear(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors that do not have a column for each of the matrix; see the base class."""
+        """Reject vectors without as many columns as the matrix has; see the base class."""
         require_columns(X, len(self.matrix), "the matrix of Bilinear")
 
     def features(self, X: Any) -> np.ndarray:

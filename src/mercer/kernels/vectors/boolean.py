@@ -32,7 +32,7 @@ class Boolean(Kernel):
     that agree. The first counts conjunctions of variables (monotone), the second those of
     variables and negations; a linear function of these features is a disjunctive normal form
     (R. Khardon, D. Roth and R. Servedio, 2001). Positive semidefinite, as dot products of the
-    features that stand for the conjunctions. The second is positive definite: without the -1 its
+    features that represent the conjunctions. The second is positive definite: without the -1 its
     matrix over all vectors of n variables is a Kronecker product of n matrices [[2, 1], [1, 2]],
     whose eigenvalues are at least 1, and the constant vector has the eigenvalue 3^n > 2^n.
 
@@ -45,9 +45,9 @@ class Boolean(Kernel):
     -----
     Use it to learn rules over yes-or-no variables: every conjunction is a feature, so a machine can
     represent any disjunctive normal form. ``normalize`` it, or keep to some tens of true variables,
-    since values double with each common one; above a thousand they exceed the range of numbers. Not
-    to expect short rules: margins over all conjunctions learn even simple formulas slowly (Khardon,
-    Roth and Servedio).
+    since values double with each common one; above a thousand they exceed the range of numbers.
+    Avoid it to find short rules: margins over all conjunctions learn even simple formulas slowly
+    (Khardon, Roth and Servedio).
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Boolean(Kernel):
         """Return the truth of every conjunction, 0 or 1; see :meth:`Kernel.map_features`.
 
         Of n variables there are 2^n - 1, and 3^n - 1 with negations: up to 65,535 are listed (16
-        variables, or 10), more are refused. The last variable varies fastest.
+        variables, or 10), more raise ValueError. The last variable varies fastest.
         """
         X = self.validate(X)
         n, d = X.shape

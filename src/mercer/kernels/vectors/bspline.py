@@ -27,8 +27,8 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
 
     :math:`B_n` is a piecewise polynomial of degree n, 0 outside of :math:`(n + 1) / 2`, so most
     entries of a Gram matrix vanish (`sparse_gram`). Its Fourier transform is the power n + 1 of
-    :math:`\sin(w/2) / (w/2)`: positive definite for odd n, while an even n has negative parts
-    and is refused. The frequencies at the zeros of the sine are missing from the functions of a
+    :math:`\sin(w/2) / (w/2)`: positive definite for odd n, while an even n has negative parts and
+    raises ValueError. The frequencies at the zeros of the sine are missing from the functions of a
     machine. With growing n the spline approaches a Gaussian of variance (n + 1) / 12.
 
     Parameters
@@ -42,9 +42,9 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
     -----
     Use it for one to three columns on which the width of detail is known, such as signals and
     images: beyond (n + 1) / 2 knots the value is 0, and `sparse_gram` stores the rest only. Order 3
-    gives functions with two continuous derivatives. Not for many columns, where two objects rarely
-    lie near each other in all of them and the matrix becomes diagonal; nor where the frequencies
-    that it cannot represent, the multiples of 2 pi / s, matter.
+    gives functions with two continuous derivatives. Avoid it for many columns, where two objects
+    rarely lie near each other in all of them and the matrix becomes diagonal, and where the
+    frequencies that it cannot represent, the multiples of 2 pi / s, matter.
 
     Examples
     --------

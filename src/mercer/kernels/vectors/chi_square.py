@@ -33,7 +33,7 @@ class ChiSquare(HistogramKernel):
     -----
     Use it for histograms of mass 1, such as colours, textures and visual words, where differences
     in rare bins should count more than in common ones. Take gamma near 1 over the mean chi-square
-    distance of the data. A value costs a division per bin, more than RBF. Not for columns in
+    distance of the data. A value costs a division per bin, more than RBF. Avoid it for columns in
     different units: they are compared as counts of one kind.
 
     Examples
@@ -88,8 +88,8 @@ class AdditiveChiSquare(HistogramKernel):
     Use it for histograms as a kernel without parameters, in place of HistogramIntersection where
     functions should be smooth in the counts. They are sums of functions of single bins. A histogram
     times a factor has that factor in its values, so divide by the mass first, or use ``normalize``.
-    A value costs a division per bin. Not where bins act together; ChiSquare, an exponential of it
-    for histograms of one mass, sees that.
+    A value costs a division per bin. Avoid it where bins act together; ChiSquare, an exponential of
+    it for histograms of one mass, sees that.
 
     Examples
     --------

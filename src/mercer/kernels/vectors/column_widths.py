@@ -1,7 +1,7 @@
 """One width for each column: automatic relevance determination.
 
-A kernel that is a function of s = sum_j w_j (x_j - z_j)^2 may have a width of its own for every
-column; a column whose weight w_j falls to 0 is left out. The statistic is computed on columns that
+A kernel that is a function of s = sum_j w_j (x_j - z_j)^2 may have a separate width for every
+column; a column whose weight w_j falls to 0 is ignored. The statistic is computed on columns that
 are multiplied by sqrt(w_j), natively. With h' the derivative of the profile by s,
 
     sum_ik W_ik dk(x_i, z_k) / dw_j = sum_ik H_ik (x_ij - z_kj)^2,     H = W h',
@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.blas import column_sums, product, row_sums
 from mercer.objects.parameters import positive
@@ -41,7 +42,7 @@ def is_per_column(width: Any) -> bool:
 
 
 def check_width(width: Any, name: str) -> None:
-    """Refuse a width, or a sequence of them, that is not finite and above 0."""
+    """Reject a width, or a sequence of them, that is not finite and above 0."""
     if not is_per_column(width):
         positive(width, name)
         return
@@ -73,6 +74,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
     squared difference (`_width_power`), and supplies `_slope`, the derivative of the profile.
     """
 
+    takes = VECTORS  # there is no kernel inside, whose objects they could be
     _width_name: ClassVar[str]
     _width_power: ClassVar[float]
 
@@ -120,10 +122,10 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         else:
             super()._check()
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         widths = self._widths
         if widths is None:
-            return super()._bound(X, weight, names)
+            return super()._bound(views, weight, names)
         self._check()
         return self._with(**{self._width_name: widths.tolist()})
 
@@ -143,7 +145,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         return self._widths is not None or super()._is_restricted
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors that do not have a column for each width; see the base class."""
+        """Reject vectors without one column per width; see the base class."""
         widths = self._widths
         if widths is not None:
             require_columns(X, len(widths), f"the {self._width_name} of {type(self).__name__}")

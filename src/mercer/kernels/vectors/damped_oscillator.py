@@ -39,8 +39,8 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     -----
     Use it as a kernel with heavy tails whose filter falls off exponentially, in the parameters of
     an oscillator. It is RationalQuadratic with alpha = 1 and length_scale = gamma / (omega
-    sqrt(2)), divided by gamma^2, so that C has to follow gamma; ``normalize`` takes that away. Not
-    as a first choice: RationalQuadratic says the same with a width.
+    sqrt(2)), divided by gamma^2, so scale C with gamma^2, or ``normalize``. Avoid it as a first
+    choice: RationalQuadratic is the same function with a width.
 
     Examples
     --------

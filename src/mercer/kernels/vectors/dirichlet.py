@@ -27,7 +27,7 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
     The quotient is 2 n + 1 where both sines vanish. (Printed elsewhere as
     :math:`2 \sum_{j=0}^n \cos j u`, which is larger by 1 and not equal to the quotient.) Positive
     semidefinite, with the period :math:`2 \pi` in every column. It keeps 2 n + 1 functions of a
-    column, weighs all of them alike and removes every higher frequency, so its machines
+    column, weights all of them equally and removes every higher frequency, so its machines
     oscillate between the data; PeriodicGaussian damps the waves instead.
 
     Parameters
@@ -39,7 +39,7 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
     -----
     Use it for periodic signals that are known to hold no frequency above n: it interpolates by
     trigonometric polynomials, exactly. The columns are angles in radians, and 2 n + 1 features per
-    column make a linear machine possible. Not for noisy data with n near half the number of
+    column make a linear machine possible. Avoid it for noisy data with n near half the number of
     objects: all waves are equally cheap and functions swing between the data; take
     PeriodicGaussian.
 

@@ -52,9 +52,9 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
     Use it to make a kernel of a distance that fits the data, your own included: an edit distance, a
     distance on a tree, Canberra. Take `scale` near the median distance. For "l1", "l2" and
     "sqeuclidean" the kernels Laplacian, Exponential and RBF are the same functions with rules for
-    the width. A distance of your own runs in Python, once per tile. Not without a look: many
-    distances give no positive semidefinite kernel, and :func:`mercer.inspection.check` finds out on
-    the data.
+    the width. A distance of your own runs in Python, once per tile. Avoid it without a test: many
+    distances do not give a positive semidefinite kernel, which :func:`mercer.inspection.check`
+    tests on the data.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
 
     @property
     def same_as(self) -> Kernel | None:
-        """The kernel with a name of its own that is the same function, None where there is none."""
+        """The named kernel that is the same function, None if there is none."""
         if self.distance == "sqeuclidean":
             return RBF(1.0 / float(self.scale))
         named = {1.0: Laplacian, 2.0: Exponential}.get(self.power or inf)
@@ -124,7 +124,7 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
         return self.distance == "chi2"
 
     def check_domain(self, X: Any) -> None:
-        """Refuse negative entries for the chi-square distance; see the base class."""
+        """Reject negative entries for the chi-square distance; see the base class."""
         if self.distance != "chi2":
             return
         values = X.data if sp.issparse(X) else X

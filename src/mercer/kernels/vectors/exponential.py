@@ -40,9 +40,9 @@ class Exponential(ColumnWidths, GammaKernel):
     Notes
     -----
     Use it for rough but continuous targets without preferred axes, such as heights or ore grades on
-    a map. Take gamma near 1 over the distance at which two values stop to be alike. It is the
-    roughest Matern kernel in common use; a value costs a root more than one of RBF. Not for smooth
-    targets, which it follows with a kink at every support vector.
+    a map. Take gamma near 1 over the distance beyond which target values are no longer correlated.
+    It is the roughest Matern kernel in common use; a value costs a root more than one of RBF. Avoid
+    it for smooth targets, which it follows with a kink at every support vector.
 
     Examples
     --------

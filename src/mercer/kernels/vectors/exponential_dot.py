@@ -33,8 +33,8 @@ class ExponentialDot(GammaKernel):
     -----
     Use it on rows of similar length, such as normalised counts, where products of any number of
     columns may matter: degree n weighs 1 / n!. Values grow exponentially with the lengths, so keep
-    gamma times the squared length of a row below 10. Not for rows of very different length, whose
-    longest one rules; normalised it is RBF, which is the safer choice.
+    gamma times the squared length of a row below 10. Avoid it for rows of very different length,
+    where the longest one dominates; the normalised kernel is RBF, which is the safer choice.
 
     Examples
     --------

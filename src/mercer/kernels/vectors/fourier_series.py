@@ -28,8 +28,8 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
 
     Positive semidefinite: its features in one dimension are :math:`\sqrt{a_n} \cos` and
     :math:`\sqrt{a_n} \sin` of the frequencies, so the coefficients are a filter. A frequency with
-    :math:`a_n = 0` cannot occur in a function, a small coefficient damps it. A negative
-    coefficient is refused.
+    :math:`a_n = 0` cannot occur in a function, a small coefficient damps it. A negative coefficient
+    raises ValueError.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     -----
     Use it where it is known which frequencies the target has and how strong they are: tides,
     rotating machines, seasons with overtones. The coefficients are the variances of the waves. With
-    many rows, its explicit features and a linear machine are cheaper. Not where the period is
+    many rows, its explicit features and a linear machine are cheaper. Avoid it where the period is
     unknown: :func:`mercer.selection.estimate_power_spectrum` finds it.
 
     Examples
@@ -95,7 +95,7 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
         Returns
         -------
         FourierSeries
-            The kernel. A coefficient that is negative beyond rounding is refused.
+            The kernel. A coefficient that is negative beyond rounding raises ValueError.
         """
         integer(n_terms, "n_terms", minimum=1)
         n = max(64, 8 * n_terms)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import bessel_ratio
@@ -66,9 +67,9 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     -----
     Use it where the power spectrum of the targets is known, from physics or from
     :func:`mercer.selection.estimate_power_spectrum`. The transform is computed once, at `bind`;
-    after that a value costs as much as that of any radial kernel from a table. Not without such
-    knowledge: Matern has a spectrum with two parameters, which cross-validation finds. Nor for
-    targets that vary differently along different columns, since the kernel is radial.
+    after that a value costs as much as that of any radial kernel from a table. Without such
+    knowledge take Matern, whose spectrum has two parameters, which cross-validation finds. Avoid it
+    also for targets that vary differently along different columns, since the kernel is radial.
 
     Examples
     --------
@@ -116,14 +117,15 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         """Whether the number of columns and the largest distance are known."""
         return self.dimension is not None and self.reach is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        dimension = X.shape[1] if self.dimension is None else int(self.dimension)
-        reach = 2.0 * float(np.linalg.norm(_sides(X))) if self.reach is None else float(self.reach)
-        if self.reach is not None and reach < _sides(X).max():
+        dimension = views.X.shape[1] if self.dimension is None else int(self.dimension)
+        sides = _sides(views.X)
+        reach = 2.0 * float(np.linalg.norm(sides)) if self.reach is None else float(self.reach)
+        if self.reach is not None and reach < sides.max():
             raise ValueError(
                 f"reach={reach:g} is smaller than the distance of some vectors, of which a column "
-                f"alone is {_sides(X).max():g}; beyond it the kernel is cut off and not positive "
+                f"alone is {sides.max():g}; beyond it the kernel is cut off and not positive "
                 "definite. Use a larger reach, or None."
             )
         bound = self._with(dimension=dimension, reach=reach or 1.0)
@@ -133,7 +135,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors of another dimension; see the base class."""
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 
@@ -242,7 +244,7 @@ def _slope(
 
 
 def _refuse_jumps(spectrum: Any, reach: float, density: Callable) -> None:
-    """Refuse a spectrum with a jump or a sharp end, whose transform decays too slowly.
+    """Reject a spectrum with a jump or a sharp end, whose transform decays too slowly.
 
     A step between two neighbours of a fine grid is followed by bisection down to neighbouring
     floating-point numbers, where a continuous function has none left.
@@ -272,7 +274,7 @@ def _refuse_jumps(spectrum: Any, reach: float, density: Callable) -> None:
 
 
 def _refuse_sharp_end(spectrum: Any, w: np.ndarray, density: Callable) -> None:
-    """Refuse a continuous spectrum that goes to 0 at an angle and stays there."""
+    """Reject a continuous spectrum that goes to 0 at an angle and stays there."""
     P = spectrum(w)
     last = int(np.flatnonzero(P)[-1]) if P.any() else len(P) - 1
     if last == len(P) - 1 or P[last] < _END * P.max():

@@ -27,7 +27,7 @@ _TINY = 5e-324  # the variance of entries that differ, but whose squares underfl
 
 
 def check_gamma(gamma: float | str) -> None:
-    """Refuse a `gamma` that is neither a rule nor a finite number >= 0."""
+    """Reject a `gamma` that is neither a rule nor a finite number >= 0."""
     if isinstance(gamma, str):
         if gamma not in RULES:
             raise ValueError(f"gamma must be 'scale', 'auto' or a number >= 0; got {gamma!r}.")

@@ -19,12 +19,12 @@ class HistogramKernel(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse negative entries; see :meth:`Kernel.check_domain`."""
+        """Reject negative entries; see :meth:`Kernel.check_domain`."""
         require_nonnegative(X, type(self).__name__)
 
 
 def require_nonnegative(X: Any, owner: str) -> None:
-    """Refuse vectors with negative entries."""
+    """Reject vectors with negative entries."""
     values = X.data if sp.issparse(X) else X
     if values.size and (least := values.min()) < 0:
         where = ""
@@ -49,7 +49,7 @@ class HistogramIntersection(HistogramKernel):
     -----
     Use it for histograms of images or of words, as a first kernel without parameters: a bin that is
     huge in one histogram only does no harm. Divide by the mass if the sizes of objects should not
-    count. Its functions are sums of functions of single bins. Not where neighbouring bins mean
+    count. Its functions are sums of functions of single bins. Avoid it where neighbouring bins mean
     nearly the same: a shift by one bin is a complete mismatch; blur the histograms first.
 
     Examples

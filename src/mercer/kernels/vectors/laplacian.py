@@ -38,9 +38,9 @@ class Laplacian(ColumnWidths, GammaKernel):
     -----
     Use it where the target has kinks or jumps along the columns, and where single entries may be
     outliers: a difference counts as it is, not squared. Take gamma near 1 over the median L1
-    distance; a value costs about as much as one of RBF. Not for smooth targets, for which it needs
-    more data than Matern or RBF, nor where rotations of the data should not matter; take
-    Exponential then.
+    distance; a value costs about as much as one of RBF. Avoid it for smooth targets, for which it
+    needs more data than Matern or RBF. Where rotations of the data should not matter, take
+    Exponential.
 
     Examples
     --------

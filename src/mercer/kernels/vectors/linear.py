@@ -24,10 +24,10 @@ class Linear(VectorKernel):
 
     Notes
     -----
-    Use it for many columns, sparse rows or word counts, and wherever the weights of the columns are
-    to be read. It is the cheapest kernel: a value costs the entries that both rows have. Give dense
-    columns a common scale. Not where a plane cannot separate the classes; compare with RBF once
-    before settling.
+    Use it for many columns, sparse rows or word counts, and where the weights of the columns are of
+    interest. It is the cheapest kernel: a value costs the entries that both rows have. Give dense
+    columns a common scale. Avoid it where a plane cannot separate the classes; compare with RBF
+    once before settling.
 
     Examples
     --------

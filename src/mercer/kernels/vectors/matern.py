@@ -61,8 +61,8 @@ class Matern(ColumnWidths, RadialKernel):
     Use it for regression where the roughness of the target is known or is to be chosen: 3/2 and 5/2
     suit most measured quantities better than the analytic functions of RBF. Take `length_scale`
     near the distance over which the target changes; the median distance is a start. The closed
-    forms cost an exponential, other `nu` a table. Not to tell `nu` from few or noisy data: compare
-    1/2, 3/2, 5/2 and inf, no finer.
+    forms cost an exponential, other `nu` a table. Avoid it to estimate `nu` from few or noisy data:
+    compare 1/2, 3/2, 5/2 and inf, no finer.
 
     Examples
     --------

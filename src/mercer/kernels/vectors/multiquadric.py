@@ -36,8 +36,8 @@ class Multiquadric(RadialKernel):
     -----
     Use it to interpolate scattered measurements of a surface, with a machine that has a bias. Take
     c near the mean distance of neighbours; a larger one gives smoother functions and a matrix
-    nearer to singular. Values grow with the distance, so scale the columns and let C follow. Not
-    with machines without a bias, nor to extrapolate: far from the data functions level off.
+    nearer to singular. Values grow with the distance, so scale the columns and adapt C. Avoid it
+    with machines without a bias, and to extrapolate: far from the data functions level off.
 
     Examples
     --------
@@ -91,8 +91,8 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     -----
     Use it to interpolate scattered measurements, and where far objects should keep some influence:
     it decays as 1 over the distance. Take c between the distance of neighbours and the median
-    distance; k(x, x) = 1 / c, so C has to follow. Not with a c much larger than the data, which
-    makes the matrix nearly singular, nor for local structure, since every object sees every other.
+    distance; k(x, x) = 1 / c, so scale C with c. Avoid it with a c much larger than the data, which
+    makes the matrix nearly singular, and for local structure, since no pair has a value near 0.
 
     Examples
     --------

@@ -39,8 +39,8 @@ class NegativeDistance(RadialKernel):
     -----
     Use it where no width can be chosen: there is none. Another unit of the data is made up for by C
     alone. In one dimension p = 1 gives piecewise linear functions with bends at the data; a smaller
-    p gives rougher ones. It needs a machine with a bias, or ``Projected(NegativeDistance())``. Not
-    for smooth targets: with p = 1 a function has a kink at every support vector.
+    p gives rougher ones. It needs a machine with a bias, or ``Projected(NegativeDistance())``.
+    Avoid it for smooth targets: with p = 1 a function has a kink at every support vector.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class LogDistance(RadialKernel):
     Use it where distances range over orders of magnitude, so that no single width fits; it has been
     proposed for images (S. Boughorbel, J.-P. Tarel and N. Boujemaa, 2005). Take c near the power p
     of a small distance, below which objects count as the same. It needs a machine with a bias, or
-    ``Projected(LogDistance())``. Not where distances are alike: then it is NegativeDistance on
-    another scale.
+    ``Projected(LogDistance())``. Avoid it where distances are similar: then it is NegativeDistance
+    on another scale.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class LogDistance(RadialKernel):
 
 
 def check_power(power: float) -> None:
-    """Refuse a power of the distance that is not in (0, 2]."""
+    """Reject a power of the distance that is not in (0, 2]."""
     if positive(power, "power") > 2:
         raise ValueError(
             f"power must lie in (0, 2]; got {show(power)}. The negative of a higher power of the "

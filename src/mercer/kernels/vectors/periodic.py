@@ -42,11 +42,11 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
               = \frac{s}{\sqrt{2 \pi}} (1 + 2 g(u)) && \text{form="wrapped"}
 
     The series penalises derivatives as the Gaussian on the line does; it has no constant part,
-    which the bias of a machine stands for. "unit" lifts it by :math:`-g(\pi) > 0` and divides by
-    :math:`g(0) - g(\pi) = 2 \sum_{n \ge 1} e^{-(2 n - 1)^2 s^2 / 2}`, so that its values fill
-    [0, 1]. (The factor is sometimes printed as half that sum instead of its inverse.) "wrapped"
-    is the Gaussian summed over all periods, which the theta series equals. All are positive
-    semidefinite; two vectors that differ by periods are one to them.
+    which the bias of a machine supplies. "unit" lifts it by :math:`-g(\pi) > 0` and divides by
+    :math:`g(0) - g(\pi) = 2 \sum_{n \ge 1} e^{-(2 n - 1)^2 s^2 / 2}`, so that its values fill [0,
+    1]. (The factor is sometimes printed as half that sum instead of its inverse.) "wrapped" is the
+    Gaussian summed over all periods, which the theta series equals. All are positive semidefinite;
+    two vectors that differ by periods are one to them.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     in the units of the data, and sigma a tenth to a third of it. Multiply by an RBF of the same
     column where the pattern drifts, add one where there is a trend. Take form="unit" or "wrapped"
     for machines without a bias. A value costs a short series per column, several times an RBF, so
-    give it the periodic columns only. Not where the period is known roughly only: after many
+    give it the periodic columns only. Avoid it where the period is known roughly only: after many
     periods the phase is lost.
 
     Examples

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from mercer.gram.displacement import slope_along
 from mercer.gram.jets import Jets
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.hankel import radial_fourier
 from mercer.numerics.profile_table import Table
@@ -42,7 +43,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
     Translation invariance has no meaning on a bounded interval, but it has on a circle: k' has
     the period T in every column. Its Fourier coefficients are values of the Fourier transform of
     k (Poisson), so it is positive semidefinite if k is. The sum stops where k is below 1e-17 of
-    its largest value; a kernel that does not fall off so far is refused.
+    its largest value; a kernel that does not decay so far raises ValueError.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ class Periodized(DrawsFrequencies, VectorKernel):
     Use it to put a kernel of your choice on a circle, such as Matern or Exponential for rough
     periodic targets; for the Gaussian, PeriodicGaussian is exact in any number of columns. In one
     column the sum is a table; in d columns every value costs (2 N + 1)^d values of the kernel, so
-    take a product of kernels on single columns instead. Not for kernels with heavy tails, such as
-    RationalQuadratic, whose sum over all periods does not settle.
+    take a product of kernels on single columns instead. Avoid it for kernels with heavy tails, such
+    as RationalQuadratic, whose sum over all periods does not settle.
 
     Examples
     --------
@@ -102,17 +103,17 @@ class Periodized(DrawsFrequencies, VectorKernel):
         """Whether the number of columns is known and the kernel itself is bound."""
         return self.dimension is not None and self.kernel.is_bound
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        kernel = self.kernel._bound(X, weight, names)
-        bound = self._with(kernel=kernel, dimension=self.dimension or X.shape[1])
+        kernel = self.kernel._bound(views, weight, names)
+        bound = self._with(kernel=kernel, dimension=self.dimension or views.X.shape[1])
         bound._shifts()  # refuses a kernel that does not fall off
         return bound
 
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors of another dimension; see the base class."""
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the torus of Periodized")
 

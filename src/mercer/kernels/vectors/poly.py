@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real
 from mercer.objects.vocabulary import Vocabulary
@@ -43,9 +44,9 @@ class Polynomial(GammaKernel):
     -----
     Use it where a few columns act together: words in pairs, neighbouring pixels, genes. Take degree
     2 or 3 with ``coef0=1``, which keeps the lower orders, on columns scaled to [-1, 1] or rows of
-    length 1. Values grow as the power q of the lengths, so a degree above 5 or so sees the longest
-    rows only. With few columns, `mercer.features.MonomialFeatures` and a linear machine are
-    cheaper. Not for extrapolation: outside of the data the highest power takes over.
+    length 1. Values grow as the power q of the lengths, so with a degree above 5 or so the longest
+    rows dominate. With few columns, `mercer.features.MonomialFeatures` and a linear machine are
+    cheaper. Avoid it for extrapolation: outside of the data the highest power takes over.
 
     Examples
     --------
@@ -69,9 +70,9 @@ class Polynomial(GammaKernel):
         integer(self.degree, "degree", minimum=0)
         real(self.coef0, "coef0")
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
-        kernel = super()._bound(X, weight, names)
-        warn_of_scale(kernel, X)
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
+        kernel = super()._bound(views, weight, names)
+        warn_of_scale(kernel, views.X)
         return kernel
 
     @property

@@ -11,6 +11,7 @@ from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 from scipy.special import betainc
 
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import bessel_ratio
@@ -37,9 +38,9 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
 
     with :math:`U_d` the unit ball. Its Fourier transform is proportional to the power n + 1 of
     :math:`w^{-d/2} J_{d/2}(w)`, so it is positive definite for odd n and indefinite for even n,
-    which is refused. The value is 0 beyond the distance (n + 1) s. For n = 1 it is the volume
-    that two balls have in common. Values are taken from a table, with an error of 1e-10 of the
-    largest value in even dimensions and of 1e-14 in odd ones.
+    which raises ValueError. The value is 0 beyond the distance (n + 1) s. For n = 1 it is the
+    volume that two balls have in common. Values are taken from a table, with an error of 1e-10 of
+    the largest value in even dimensions and of 1e-14 in odd ones.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     Use it like BSpline, in two or three dimensions, where no axis should be preferred and most
     entries of the matrix should vanish (`sparse_gram`). Take `scale` so that a ball of radius (n +
     1) s holds some tens of neighbours. Values come from a table that is made once for every
-    dimension. Not for many columns, where few objects have neighbours at all, nor where the last
+    dimension. Avoid it for many columns, where few objects have neighbours, and where the last
     digits count.
 
     Examples
@@ -98,14 +99,14 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         """Whether the number of columns is known."""
         return self.dimension is not None
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        return self._with(dimension=self.dimension or X.shape[1])
+        return self._with(dimension=self.dimension or views.X.shape[1])
 
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Refuse vectors of another dimension; see the base class."""
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the dimension of RadialBSpline")
 

@@ -43,9 +43,9 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     Notes
     -----
     Use it where a target varies on several length scales at once, a slow trend with faster detail:
-    one kernel stands for Gaussians of all widths. Try `alpha` from 0.1 to 10; above, it is RBF. It
-    falls off slowly, so far objects stay similar and no entry of the matrix can be dropped. Not
-    where the scales have a meaning of their own: a sum of two RBF can be read.
+    one kernel combines Gaussians of all widths. Try `alpha` from 0.1 to 10; above, it is RBF. It
+    falls off slowly, so far objects stay similar and no entry of the matrix can be dropped. Avoid
+    it where the scales have a meaning: a sum of two RBF is easier to interpret.
 
     Examples
     --------

@@ -33,16 +33,16 @@ class RBF(ColumnWidths, GammaKernel):
     ----------
     gamma : {"scale", "auto"}, float >= 0 or sequence of float > 0, default="scale"
         The inverse squared width; a rule is resolved by `bind`. Large values make every object
-        similar to itself only, small ones make all objects alike. A sequence has one for each
-        column: exp(-sum_j gamma_j (x_j - z_j)^2).
+        similar to itself only, small ones make all objects similar to each other. A sequence has
+        one for each column: exp(-sum_j gamma_j (x_j - z_j)^2).
 
     Notes
     -----
     Use it as the first kernel on dense columns of a common scale: it fits every smooth function,
     has one parameter and costs a dot product and an exponential. Standardise the columns, start
     from ``gamma="scale"`` or from the median rule of :func:`mercer.selection.bandwidth`, and search
-    powers of 4 around it together with C. Not for thousands of sparse columns, where Linear is as
-    good; nor where most columns are noise, which makes all distances alike; nor for extrapolation,
+    powers of 4 around it together with C. Avoid it for thousands of sparse columns, where Linear is
+    as good; where most columns are noise, which makes all distances similar; and for extrapolation,
     since far from the data only the bias is left.
 
     Examples

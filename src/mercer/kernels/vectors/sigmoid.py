@@ -31,9 +31,9 @@ class Sigmoid(GammaKernel):
 
     Notes
     -----
-    Use it to reproduce machines that others trained with it. Not for anything new: it is
-    indefinite, so that the optimum cannot be proved and other solvers may end elsewhere, and with a
-    small gamma and a negative constant it acts like a Gaussian (H.-T. Lin and C.-J. Lin, 2003).
+    Use it to reproduce machines that others trained with it. Avoid it for anything new: it is
+    indefinite, so optimality cannot be proved and other solvers may find another solution, and with
+    a small gamma and a negative constant it acts like a Gaussian (H.-T. Lin and C.-J. Lin, 2003).
     Take RBF.
 
     Examples

@@ -24,9 +24,9 @@ class Spline(CoordinateKernel, HistogramKernel):
     -----
     Use it for regression on one to three non-negative columns, without a width to choose: functions
     are cubic between the data and straight beyond the largest. Scale the columns to [0, 1], since
-    values grow as the third power of the entries. Not for negative entries, which are refused
-    (shift them), nor for many columns, where the product is stiff: take ``ANOVA(1, Spline())`` for
-    a sum of curves.
+    values grow as the third power of the entries. Negative entries raise ValueError (shift them).
+    Avoid it for many columns, where the product is stiff: take ``ANOVA(1, Spline())``, a sum of
+    curves.
 
     Examples
     --------

@@ -38,8 +38,8 @@ class SumOfPowers(GammaKernel):
     -----
     Use it in place of Polynomial where all degrees up to q should weigh the same; the binomial
     formula favours the middle ones. Keep gamma times the squared length of a row near 1, or the
-    highest degree drowns the others. Not as a first choice: Polynomial differs from it in the
-    weights of the degrees only, and is better known.
+    highest degree drowns the others. Avoid it as a first choice: Polynomial differs from it only in
+    the weights of the degrees, and is better known.
 
     Examples
     --------

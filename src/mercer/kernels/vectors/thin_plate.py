@@ -24,10 +24,10 @@ class ThinPlate(RadialKernel):
     -----
     Use it to draw a smooth surface through measurements in the plane, where it minimises the
     bending energy and has no width to choose. ``SVR`` and ``SVC`` take it as it is, up to a few
-    thousand rows, also on some columns of a table beside kernels of others; other machines take
-    ``Projected(ThinPlate()) + s * Linear()`` with a large s. The columns need a common unit. Not
-    beyond the plane without thought, since in d dimensions the formula belongs to another energy;
-    nor to interpolate noisy data, for which C is chosen by cross-validation.
+    thousand rows, also on some columns of a table combined with kernels on others; other machines
+    take ``Projected(ThinPlate()) + s * Linear()`` with a large s. The columns need a common unit.
+    Avoid it in more than two dimensions, where the formula belongs to another energy, and as an
+    interpolant of noisy data, for which C is chosen by cross-validation.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.mapped_objects import Views
 from mercer.objects.validation import VECTORS, as_vectors
 
 from ..base import Kernel
@@ -46,7 +47,7 @@ class VectorKernel(Kernel):
 
 
 def require_columns(X: Any, n: int, owner: str) -> None:
-    """Refuse vectors with another number of columns than `n`, which `owner` has."""
+    """Reject vectors with another number of columns than `n`, which `owner` has."""
     if X.shape[1] != n:
         raise ValueError(
             f"X has {X.shape[1]} features, but {owner} has {n}; both must have the same columns."
@@ -66,9 +67,9 @@ class GammaKernel(VectorKernel):
     def _check(self) -> None:
         width.check_gamma(self.gamma)
 
-    def _bound(self, X: Any, weight: np.ndarray | None, names: Any) -> Self:
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
-        return self._with(gamma=width.resolve_gamma(self.gamma, X, weight))
+        return self._with(gamma=width.resolve_gamma(self.gamma, views.X, weight))
 
     def _width(self) -> float:
         """Return `gamma` as a number, which it is once the kernel is bound."""

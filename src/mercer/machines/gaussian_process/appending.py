@@ -8,6 +8,7 @@ computed anew.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def joined(X: Any, new: Any) -> Any:
 
 def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
     """Append checked samples to a fitted process, in place."""
+    began = time.perf_counter()
     covariance, old = model._covariance, model._posterior
     n = len(model.y_train_)
     model.y_train_ = np.concatenate([model.y_train_, y])
@@ -46,6 +48,7 @@ def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
         model.jitter_ = at.jitter
         model._keep(Posterior.of(at))
         model._keep_evidence(log_evidence(at, model._targets))
+        model._certify(at.gram, at.system.shift.noise, None, time.perf_counter() - began)
         return
     V, M = rows
     factor = np.zeros((len(noise), len(noise)))
@@ -58,6 +61,9 @@ def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
     fit = float(np.einsum("ij,ij->", Y, coef))
     m = Y.shape[1]
     model._keep_evidence(-0.5 * (fit + m * (logdet + len(noise) * np.log(2.0 * np.pi))))
+    diagonal = noise + covariance.white(everything) + (covariance.noise or 0.0) + model.jitter_
+    gram = covariance.gram(everything)
+    model._certify(gram, diagonal, None, time.perf_counter() - began)
 
 
 def _grown(model: Any, covariance: Any, X: Any, alpha: Array) -> tuple[Array, Array] | None:

@@ -26,6 +26,7 @@ from mercer.numerics.lanczos_quadrature import Estimate
 from mercer.objects.validation import take
 
 from .covariance import Covariance
+from .evidence_interval import quadratic_form
 
 Array = NDArray[np.float64]
 
@@ -55,8 +56,8 @@ class IterativeEvaluation:
         C^-1 z and P^-1 z as columns.
     logdet : Estimate
         Of log det C, with a basis of its restriction.
-    fit_gap : float
-        By how much y'a may be too small.
+    targets : array of shape (n, m)
+        y without what the basis explains, so that C a = targets.
     """
 
     gram: Gram
@@ -67,7 +68,7 @@ class IterativeEvaluation:
     inner: Array
     probes: tuple[Array, Array]
     logdet: Estimate
-    fit_gap: float
+    targets: Array
 
 
 def evaluate_by_iteration(
@@ -92,34 +93,50 @@ def evaluate_by_iteration(
     B = np.zeros((len(Y), 0)) if basis is None else basis
     Z = P.draw(np.random.default_rng(seed), _PROBES)
     S, CZ, logdet = system.solve_with_probes(np.hstack([Y, B]), Z, tol)
-    assert system.last is not None
-    gap = 2.0 * float((system.last.upper - system.last.lower)[:m].sum())
     A, F = S[:, :m], S[:, m:]
-    M = 0.5 * (product(B.T, F) + product(F.T, B))
-    coefficients = np.zeros((0, m))
+    coefficients, M = np.zeros((0, m)), np.zeros((0, 0))
     if basis is not None:
+        state = system.last
+        assert state is not None
+        k = m + B.shape[1]
+        # F'(B + R) with the residuals R of F is wrong by R'C^-1 R only, a positive matrix.
+        M = product(F.T, B + state.residual[:, m:k])
+        M = 0.5 * (M + M.T)
         coefficients = scipy.linalg.solve(M, product(F.T, Y), assume_a="pos")
         A = A - product(F, coefficients)
         Q = np.linalg.qr(B)[0]
         A = A - Q @ (Q.T @ A)  # B'a = 0 to the last digit
         extra = np.linalg.slogdet(M)[1] - np.linalg.slogdet(product(B.T, B))[1]
+        slack = float(np.trace(np.linalg.inv(M)))
+        slack *= 2.0 * float((state.upper - state.lower)[m:k].sum())
         logdet = Estimate(
-            logdet.value + extra, logdet.error, logdet.lower + extra, logdet.upper + extra
+            logdet.value + extra,
+            logdet.error,
+            logdet.lower + extra,
+            logdet.upper + extra + slack,
         )
-    return IterativeEvaluation(gram, system, A, coefficients, F, M, (CZ, P.solve(Z)), logdet, gap)
+    targets = Y - product(B, coefficients)
+    return IterativeEvaluation(
+        gram, system, A, coefficients, F, M, (CZ, P.solve(Z)), logdet, targets
+    )
 
 
 def estimated_evidence(at: IterativeEvaluation, Y: Array) -> Estimate:
-    """Return the log evidence of all outputs together, with its standard error and bounds."""
+    """Return the log evidence of all outputs together, with its standard error and bounds.
+
+    Of the fit y'a, too: with B'a = 0 and any coefficients of the basis, bounds of
+    (y - Bm)'C^-1 (y - Bm) from a and its residual contain it.
+    """
     n, m = Y.shape
-    fit = float(np.einsum("ij,ij->", Y, at.coef))
+    form, _ = quadratic_form(at.gram, at.system.shift.noise, at.targets, at.coef)
     constant = m * (n - at.functions.shape[1]) * float(np.log(2.0 * np.pi))
     low, high = (
-        -0.5 * (fit + gap + m * logdet + constant)
-        for gap, logdet in ((at.fit_gap, at.logdet.upper), (0.0, at.logdet.lower))
+        -0.5 * (fit + m * logdet + constant)
+        for fit, logdet in ((form.upper, at.logdet.upper), (form.lower, at.logdet.lower))
     )
+    fit = float(np.einsum("ij,ij->", Y, at.coef))
     value = -0.5 * (fit + m * at.logdet.value + constant)
-    return Estimate(value, 0.5 * m * at.logdet.error, low, high)
+    return Estimate(min(max(value, low), high), 0.5 * m * at.logdet.error, low, high)
 
 
 def estimated_gradient(at: IterativeEvaluation, covariance: Covariance, X: Any) -> Array:

@@ -17,7 +17,7 @@ from ..conventions import ClassifierMixin
 from ..data import check_labels, check_objects
 from ..errors import ParameterError
 from ..multiclass import one_score_per_class
-from ..parameters import check_choice, check_flags
+from ..parameters import check_choices, check_flags
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
 from .process import ProcessEstimator
 from .search import Found, warn_of_bounds
@@ -136,7 +136,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
 
     def _check_parameters(self) -> None:
         self._check_search()
-        check_choice("multi_class", self.multi_class, MULTI_CLASS)
+        check_choices(self, multi_class=MULTI_CLASS)
         check_flags(self, "warm_start")
         if self.max_iter_predict < 1:
             raise ParameterError("max_iter_predict must be at least 1.")
@@ -271,7 +271,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class.
 
-        Of two classes the second where the mean of f is not negative, which is where its
+        With two classes, the second where the mean of f is not negative, which is where its
         probability is at least 1/2; with "one_vs_one" the class of most votes.
 
         Parameters

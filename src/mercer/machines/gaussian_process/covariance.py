@@ -31,7 +31,7 @@ Label = tuple[str, int | None]
 
 
 class Covariance(Protocol):
-    """What a Gaussian process asks of its kernel."""
+    """The interface of a covariance function to Gaussian processes."""
 
     kernel: Any
     noise: float | None
@@ -44,6 +44,10 @@ class Covariance(Protocol):
     @property
     def bounds(self) -> Array:
         """Bounds on theta, of shape (p, 2)."""
+
+    @property
+    def units(self) -> Array:
+        """By how much a search moves while an entry of theta moves by 1."""
 
     def with_theta(self, theta: Array) -> Covariance:
         """Return the covariance at other hyper-parameters."""
@@ -81,7 +85,7 @@ class Covariance(Protocol):
 
 
 class Values:
-    """Values of a bound kernel of mercer, with its white noise as a diagonal of its own.
+    """Values of a bound kernel of mercer, with its white noise as a separate diagonal.
 
     Parameters
     ----------
@@ -154,7 +158,7 @@ class MercerCovariance(Values):
     free : list of Hyperparameter
         The parameters that are optimised.
     noise : float, optional
-        Variance of the noise; None: there is none beside that of the kernel.
+        Variance of the noise; None: only that of the kernel.
     noise_bounds : (float, float) or None
         Bounds on the noise; None: it is not optimised.
     """
@@ -190,6 +194,11 @@ class MercerCovariance(Values):
         if self.noise_bounds is not None:
             pairs.append(self.noise_bounds)
         return np.log(np.reshape(pairs, (-1, 2)))
+
+    @property
+    def units(self) -> Array:
+        """By how much a search moves while an entry of theta moves by 1."""
+        return np.array([e.unit for e in self.free] + [1.0] * (self.noise_bounds is not None))
 
     def with_theta(self, theta: Array) -> MercerCovariance:
         """Return the covariance at other hyper-parameters."""
@@ -271,6 +280,11 @@ class SklearnCovariance:
     def bounds(self) -> Array:
         """Bounds on theta."""
         return np.asarray(self.kernel.bounds, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def units(self) -> Array:
+        """By how much a search moves while an entry of theta moves by 1."""
+        return np.ones(len(self.bounds))
 
     def with_theta(self, theta: Array) -> SklearnCovariance:
         """Return the covariance at other hyper-parameters."""

@@ -44,7 +44,7 @@ class Evaluation:
     coef, basis_coef : array
         Coefficients (n, m) and (p, m).
     jitter : float
-        What had to be added to the diagonal beyond the noise.
+        Jitter that was added to the diagonal in addition to the noise.
     """
 
     gram: Gram

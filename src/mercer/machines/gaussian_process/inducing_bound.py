@@ -62,7 +62,7 @@ class Reduced:
     explained, residual : array of shape (n,)
         The diagonals of N^-1 Q and of K - Q.
     jitter : float
-        What is added to the diagonal of K_u.
+        Jitter added to the diagonal of K_u.
     """
 
     def __init__(self, covariance: Covariance, X: Any, Z: Any, noise: Array) -> None:

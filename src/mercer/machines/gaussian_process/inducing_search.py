@@ -47,8 +47,8 @@ class Samples:
 class InducingSearch:
     """The search for hyper-parameters and inducing points.
 
-    Of many samples a part comes first, which leads close to the optimum at a fraction of the
-    cost; the inducing points are chosen again for the hyper-parameters found.
+    With many samples, a subset is searched first, which leads close to the optimum at a fraction of
+    the cost; the inducing points are chosen again for the hyper-parameters found.
 
     Attributes
     ----------

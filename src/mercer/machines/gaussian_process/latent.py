@@ -17,6 +17,7 @@ from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import estimated, of_sum
 
+from ..ridge.proof import convexity_of
 from . import laplace, softmax_laplace
 from .covariance import Covariance
 from .search import Found, projected_gradient
@@ -39,7 +40,7 @@ class LatentProcess:
     X : objects
         Validated training objects.
     targets : array
-        What the mode is found for.
+        The problem whose mode is sought.
     max_iter : int
         Limit on the Newton steps.
     """
@@ -104,7 +105,11 @@ class LatentProcess:
         primal, dual = mode.primal + rounding, mode.dual - rounding
         gap = primal - dual
         relative = gap / max(mode.primal, np.finfo(float).tiny)
-        if relative > LARGEST_GAP and status in ("optimal", "stationary"):
+        convexity = convexity_of(self.covariance.gram(self.X).kernel, False)
+        if convexity == "refuted":
+            primal = dual = gap = relative = np.nan
+            status = "stationary" if status == "optimal" else status
+        elif relative > LARGEST_GAP and status in ("optimal", "stationary"):
             status = "iteration_limit"
         return Certificate(
             status,
@@ -116,7 +121,9 @@ class LatentProcess:
             n_iter=n_iter,
             n_kernel_values=n * n * max(1, n_iter),
             seconds=seconds,
+            assumes="psd" if convexity == "not ruled out" else None,
             rounding=rounding,
+            convexity=convexity,
         )
 
     def _in_blocks(self, X: Any) -> Any:

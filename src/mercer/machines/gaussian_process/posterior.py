@@ -29,7 +29,7 @@ _BLOCK = 1024  # objects at a time
 
 @dataclass
 class Posterior:
-    """What predictions need, as plain arrays.
+    """The data of predictions, as plain arrays.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What Gaussian process regressors share: targets, noise, predictions, samples, densities."""
+"""Base class of Gaussian process regressors: targets, noise, predictions, samples, densities."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         refuse_unpenalised(kernel, self.basis)
 
     def _check_noise(self) -> None:
-        """Refuse variances of the noise that have no meaning."""
+        """Reject variances of the noise that have no meaning."""
         if is_number(self.noise):
             check_positive("noise", self.noise)
             if self._foreign:
@@ -141,7 +141,8 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         X : array-like of shape (n_samples, n_features), or objects
             Objects.
         return_std, return_cov : bool, default=False
-            What to return beside the mean; at most one of them.
+            Whether to return the standard deviation or the covariance in addition to the mean; at
+            most one of them.
         include_noise : bool, default=True
             Whether the variance is that of a new observation, which contains ``noise`` and a
             WhiteKernel (as in scikit-learn, but not alpha), or that of the latent function.
@@ -266,14 +267,14 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
 
 
 def refuse_unpenalised(kernel: Kernel, basis: Any) -> None:
-    """Refuse a conditionally definite kernel whose polynomials are not in the basis."""
+    """Reject a conditionally definite kernel whose polynomials are not in the basis."""
     order = kernel.definiteness.order
     enough = order in (0, None) or callable(basis) or basis == "linear"
     if not enough and not (order == 1 and basis == "constant"):
         needed = "constant" if order == 1 else "linear"
         raise ValueError(
-            f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an unpenalised "
-            f'mean. Use basis="{needed}".'
+            f"{kernel!r} is {kernel.definiteness}: it is a covariance only together with an "
+            f'unpenalised mean. Use basis="{needed}".'
         )
 
 

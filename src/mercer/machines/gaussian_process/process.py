@@ -1,4 +1,4 @@
-"""What Gaussian process estimators share: the door, the covariance, the evidence search."""
+"""Base class of Gaussian process estimators: the door, the covariance, the evidence search."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
+from mercer.objects.callers import warn_caller
 
+from ..errors import ParameterError
 from ..estimator import KernelEstimator
-from ..parameters import check_choice, check_positive
+from ..parameters import check_choices, check_positive
 from ..progress import watched
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .search import Found, maximise
@@ -34,6 +36,7 @@ class ProcessEstimator(KernelEstimator):
     bounds: Any
     time_limit: float | None
     noise: Any = None
+    log_prior: Any = None
 
     tol = 1e-5  # of the search, for its progress bar
 
@@ -55,12 +58,17 @@ class ProcessEstimator(KernelEstimator):
         return tags
 
     def _check_search(self) -> None:
-        """Refuse parameters of the search that have no meaning."""
+        """Reject parameters of the search that have no meaning."""
         optimizer: Any = self.optimizer
         if not (optimizer is None or callable(optimizer)):
-            check_choice("optimizer", optimizer, ("fmin_l_bfgs_b",))
+            check_choices(self, optimizer=("fmin_l_bfgs_b",))
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
+        if not (self.log_prior is None or callable(self.log_prior)):
+            raise ParameterError(
+                "log_prior must be None or a function of theta that returns a log density and its "
+                f"gradient; got {self.log_prior!r}."
+            )
 
     # -- the door ---------------------------------------------------------------------------
 
@@ -108,6 +116,8 @@ class ProcessEstimator(KernelEstimator):
             limits = dict(limits)
             of_noise = checked_pair("noise", limits.pop("noise", of_noise))
         free, self.fixed_parameters_ = hyperparameters(kernel, limits)
+        if self.optimizer is not None:
+            _warn_of_fixed(kernel, self.fixed_parameters_)
         fixed = noise is None or isinstance(limits, str) or isinstance(of_noise, str)
         return MercerCovariance(kernel, free, noise, None if fixed else of_noise)
 
@@ -164,5 +174,25 @@ class ProcessEstimator(KernelEstimator):
         limit = self.time_limit if time_limit is None else time_limit
         with watched(self, 1) as report:
             return maximise(
-                objective, starts, bounds, self.optimizer, limit, report, plain, precision
+                objective,
+                starts,
+                bounds,
+                self.optimizer,
+                limit,
+                report,
+                plain,
+                precision,
+                covariance.units,
             )
+
+
+def _warn_of_fixed(kernel: Kernel, names: list[str]) -> None:
+    """Warn of the parameters that could be optimised if the kernel stated their derivatives."""
+    params = kernel.get_params()
+    positive = [name for name in names if np.all(np.asarray(params[name]) > 0.0)]
+    if positive:
+        warn_caller(
+            f"{', '.join(positive)} of {kernel!r} stay as they are: the kernel states no "
+            "derivatives by them. Choose them by GridSearchCV, or fix them by bounds.",
+            UserWarning,
+        )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from mercer.gram import Gram
 from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
 from mercer.numerics.lanczos_quadrature import Estimate
 from mercer.objects.validation import count, take
@@ -18,7 +19,7 @@ from mercer.solvers import Certificate
 
 from ..data import check_several_targets
 from ..errors import ParameterError
-from ..parameters import check_choice, check_flags
+from ..parameters import check_choices, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended, joined
@@ -94,7 +95,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         intercept and all columns, or a function of X that returns a column for each. Their
         uncertainty is part of the predictive variance, and the evidence is the restricted one.
     objective : {"evidence", "loo"}, default="evidence"
-        What the hyper-parameters maximise: the log evidence, or the sum of the leave-one-out log
+        Objective of the hyper-parameters: the log evidence, or the sum of the leave-one-out log
         predictive densities.
     log_prior : callable, default=None
         A function of theta (the logarithms of the hyper-parameters) that returns a log density and
@@ -133,13 +134,14 @@ class GaussianProcessRegressor(ProcessRegressor):
     solver_ : str
         "cholesky" or "cg".
     jitter_ : float
-        What had to be added to the diagonal beyond alpha, because float64 required it.
+        Jitter that was added to the diagonal in addition to alpha, because float64 required it.
     log_marginal_likelihood_value_ : float
         The log evidence, of the normalised targets; with the solver "cg" an estimate.
     log_marginal_likelihood_error_ : float
         Standard error of that estimate, from its random vectors; 0 with "cholesky".
     log_marginal_likelihood_interval_ : (float, float)
-        Bounds of the log evidence, which hold whatever the random vectors were.
+        Bounds of the log evidence, which hold for any random vectors; with "cholesky" both
+        are the value.
     variance_error_ : float
         By how much a predicted variance may be too large, in units of the prior variance: 1e-6 with
         "cg", which predicts upper bounds; 0 with "cholesky", where only rounding counts.
@@ -200,8 +202,8 @@ class GaussianProcessRegressor(ProcessRegressor):
 
     def _check_parameters(self) -> None:
         self._check_search()
-        check_choice("objective", self.objective, ("evidence", "loo"))
-        check_choice("solver", self.solver, ("auto", "cholesky", "cg"))
+        check_choices(self, objective=("evidence", "loo"))
+        check_choices(self, solver=("auto", "cholesky", "cg"))
         if self.solver == "cg" and self.objective == "loo":
             raise ParameterError(
                 'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '
@@ -369,7 +371,7 @@ class GaussianProcessRegressor(ProcessRegressor):
             self.jitter_, self.variance_error_ = 0.0, VARIANCE_ERROR
             self._keep(IterativePosterior.of(at))
             self._keep_evidence(estimated_evidence(at, self._targets))
-        self.certificate_ = self._certified(at, found, time.perf_counter() - began)
+        self._certify(at.gram, at.system.shift.noise, found, time.perf_counter() - began)
 
     def _keep_evidence(self, evidence: float | Estimate) -> None:
         if not isinstance(evidence, Estimate):
@@ -391,11 +393,11 @@ class GaussianProcessRegressor(ProcessRegressor):
         self.alpha_ = posterior.coef[:, 0] if flat else posterior.coef
         self.basis_coef_ = posterior.basis_coef[:, 0] if flat else posterior.basis_coef
 
-    def _certified(
-        self, at: Evaluation | IterativeEvaluation, found: Found | None, seconds: float
-    ) -> Certificate:
-        """Return the gap of the quadratic problem, and the gradient of the objective."""
-        noise = at.system.shift.noise
+    def _certify(self, gram: Gram, noise: Array, found: Found | None, seconds: float) -> None:
+        """Set the certificate: the gap of the quadratic problem, the gradient of the objective.
+
+        `noise`: all of the diagonal that is not in `gram`.
+        """
         violation, status, n_iter = 0.0, "optimal", 0
         if found is not None:
             slope = found.gradient
@@ -406,19 +408,24 @@ class GaussianProcessRegressor(ProcessRegressor):
             status, n_iter = found.status, found.n_iter
         if not noise.min() > 0.0:  # no finite price of an error: an interpolation
             nan = math.nan
-            return Certificate(
+            self.certificate_ = Certificate(
                 status, nan, nan, nan, nan, violation, n_iter=n_iter, seconds=seconds
             )
-        problem = RidgeProblem(at.gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
-        solution = RidgeSolution(at.coef, at.basis_coef, self.solver_, n_iter, status)
+            return
+        coef, basis_coef = self._posterior.coef, self._posterior.basis_coef
+        problem = RidgeProblem(gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
+        solution = RidgeSolution(coef, basis_coef, self.solver_, n_iter, status)
         proof = Certificate.combine(certificates(problem, solution, seconds, None))
-        if found is None:
-            return proof
-        fields = proof.to_dict() | {"status": status, "kkt_violation": violation}
-        return Certificate(**fields)
+        if found is not None:
+            proof = Certificate(
+                **(proof.to_dict() | {"status": status, "kkt_violation": violation})
+            )
+        self.certificate_ = proof
 
     def partial_fit(self, X: Any, y: Any, alpha: Any = None) -> Self:
         """Append samples in O(n^2) operations each; hyper-parameters and scaling stay.
+
+        The certificate is that of the larger problem at these hyper-parameters.
 
         Parameters
         ----------
@@ -439,6 +446,11 @@ class GaussianProcessRegressor(ProcessRegressor):
         with self._all_or_nothing():
             X = self._queries(X)
             y = check_several_targets(self, y, count(X))
+            if y.shape[1:] != self.y_train_.shape[1:]:
+                raise ValueError(
+                    f"the model was fitted on targets of shape (n_samples, "
+                    f"{', '.join(map(str, self.y_train_.shape[1:]))}); got shape {y.shape}."
+                )
             y = (y - self._y_train_mean) / self._y_train_std
             alpha = self.alpha if alpha is None else alpha
             if np.ndim(alpha) == 1 and len(alpha) != count(X):

@@ -67,6 +67,7 @@ def maximise(
     report: Callable[..., bool] | None,
     plain: Objective | None = None,
     precision: float | None = None,
+    units: Array | None = None,
 ) -> Found:
     """Return the best point that is reached from any of the starting points.
 
@@ -89,24 +90,28 @@ def maximise(
         Minus the objective, for a callable optimizer.
     precision : float, optional
         Relative change of the objective at which L-BFGS-B stops; default: SciPy's.
+    units : array of shape (p,), optional
+        L-BFGS-B moves in units * theta; default: 1 for each entry.
     """
+    units = np.ones(len(bounds)) if units is None else units
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
 
-    def negative(theta: Array) -> tuple[float, Array]:
+    def negative(point: Array) -> tuple[float, Array]:
         if deadline is not None and best.n_iter and time.perf_counter() > deadline:
             best.status = "time_limit"
             raise _StopSearchError
+        theta = np.clip(point / units, bounds[:, 0], bounds[:, 1])
         value, gradient = objective(theta)
         best.n_iter += 1
         if value > best.value:
-            best.theta, best.value, best.gradient = np.array(theta), value, gradient
+            best.theta, best.value, best.gradient = theta, value, gradient
         if report is not None:
             steep = float(np.abs(projected_gradient(theta, gradient, bounds)).max(initial=0.0))
             if report(best.n_iter, steep, value, np.nan, len(theta), 0, 0):
                 best.status = "interrupted"
                 raise _StopSearchError
-        return -value, -gradient
+        return -value, -gradient / units
 
     try:
         for start in starts:
@@ -117,10 +122,10 @@ def maximise(
                 continue
             result = scipy.optimize.minimize(
                 negative,
-                start,
+                units * start,
                 method="L-BFGS-B",
                 jac=True,
-                bounds=bounds,
+                bounds=units[:, None] * bounds,
                 options=None if precision is None else {"ftol": precision},
             )
             if result.status == 1:  # of SciPy: too many evaluations
@@ -137,7 +142,7 @@ def maximise(
 
 
 def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: Array) -> None:
-    """Warn of every parameter that ran into a bound, and say what that means."""
+    """Warn of every parameter at a bound, with an explanation."""
     for (name, i), value, (low, high) in zip(labels, theta, bounds, strict=True):
         for bound, side, change in ((low, "lower", "Decreasing"), (high, "upper", "Increasing")):
             if low < high and np.isclose(value, bound, atol=1e-5):

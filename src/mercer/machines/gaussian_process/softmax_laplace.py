@@ -1,6 +1,6 @@
 """Laplace's approximation of a Gaussian process with the softmax likelihood.
 
-All C classes have a latent function of their own with the same covariance matrix K. The mode of
+Each of the C classes has a latent function, all with the same covariance matrix K. The mode of
 the posterior minimises the convex function
 
     P(A) = 1/2 sum_c a_c'K a_c + sum_i (log sum_c exp f_ic - sum_c y_ic f_ic),      f_c = K a_c,

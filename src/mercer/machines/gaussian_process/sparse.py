@@ -16,6 +16,7 @@ from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..parameters import check_flags
+from ..ridge.proof import convexity_of
 from .covariance import SklearnCovariance
 from .evidence_interval import evidence_interval
 from .inducing_search import InducingSearch, Samples
@@ -90,7 +91,7 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     alpha_ : array of shape (m,) or (m, n_targets)
         Coefficients of the posterior mean, a function of k(x, z) for the inducing points z.
     jitter_ : float
-        What was added to the diagonal of the covariance of the inducing points. It makes the
+        Jitter added to the diagonal of the covariance of the inducing points. It makes the
         bound smaller, never larger than the log evidence.
     lower_bound_ : float
         Titsias' bound, of the normalised targets.
@@ -169,11 +170,15 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             raise ParameterError("inducing points need noise: give alpha > 0 or noise.")
 
     def _check_definiteness(self, kernel: Kernel) -> None:
+        if str(kernel.definiteness) == "indefinite":
+            raise ParameterError(
+                f"{kernel!r} is indefinite: it is no covariance. Use a definite kernel."
+            )
         if kernel.definiteness.order not in (0, None):
             raise ParameterError(
-                f"{kernel!r} is {kernel.definiteness}: it is a covariance only beside an "
-                "unpenalised mean, which inducing points do not have. Use GaussianProcessRegressor "
-                "with a basis."
+                f"{kernel!r} is {kernel.definiteness}: it is a covariance only together with an "
+                "unpenalised mean, which sparse processes do not have. Use "
+                "GaussianProcessRegressor with a basis."
             )
 
     def _first_noise(self, kernel: Any, y: Array) -> float | None:
@@ -251,7 +256,9 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
         self.lower_bound_ = at.value
         by_keyboard = search.found is not None and search.found.by_keyboard
         over = search.over if not by_keyboard else lambda: True
-        proof = evidence_interval(covariance.gram(samples.X), at, samples.Y, over)
+        gram = covariance.gram(samples.X)
+        proof = evidence_interval(gram, at, samples.Y, over)
+        convexity = convexity_of(gram.kernel, False)
         status, violation, n_iter = search.outcome()
         gap = proof.upper - proof.lower
         self.certificate_ = Certificate(
@@ -264,7 +271,9 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             n_iter=n_iter,
             n_kernel_values=proof.n_iter * len(samples.Y) ** 2,
             seconds=time.perf_counter() - search.began,
+            assumes="psd" if convexity == "not ruled out" else None,
             rounding=proof.rounding,
+            convexity=convexity,
             n_problems=samples.Y.shape[1],
         )
         return by_keyboard or proof.interrupted

@@ -1,4 +1,4 @@
-"""What the ridge machines share: a fit on one page, the expansion and the certificate."""
+"""Base class of the ridge machines: a fit on one page, the expansion and the certificate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator, TrainingData
-from ..parameters import check_choice, check_flags, check_positive
+from ..parameters import check_choices, check_flags, check_positive
 from ..progress import watched
 from ..reporting import Reported
 from .iterating import Limits
@@ -60,7 +60,7 @@ class RidgeMachine(Reported, KernelEstimator):
 
     def _check_parameters(self) -> None:
         check_flags(self, "fit_intercept")
-        check_choice("solver", self.solver, SOLVERS)
+        check_choices(self, solver=SOLVERS)
         check_positive("tol", self.tol)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)

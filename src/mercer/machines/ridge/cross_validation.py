@@ -13,7 +13,7 @@ from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..estimator import TrainingData
-from ..parameters import check_choice, check_flags
+from ..parameters import check_choices, check_flags
 from .direct import Spectrum
 from .problem import RidgeProblem
 from .proof import certificates
@@ -43,7 +43,7 @@ class KernelRidgeCV(RidgeRegressor):
         cross-validation, n |y - f|^2 / (n - degrees of freedom)^2, which does not change when the
         coordinate system of the samples is rotated.
     alpha_per_target : bool, default=False
-        Whether every target has an alpha of its own.
+        Whether every target has a separate alpha.
     kernel : str, Kernel or callable, default="linear"
         As for :class:`KernelRidge`.
     gamma : {"scale", "auto"} or float, default=None
@@ -122,7 +122,7 @@ class KernelRidgeCV(RidgeRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("criterion", self.criterion, ("loo", "gcv"))
+        check_choices(self, criterion=("loo", "gcv"))
         check_flags(self, "alpha_per_target")
 
     def _candidates(self) -> Array:
@@ -210,7 +210,7 @@ def leave_one_out(spectrum: Spectrum, alphas: Array, criterion: str) -> tuple[Ar
     alphas : array of shape (n_alphas,)
         Penalties, positive.
     criterion : {"loo", "gcv"}
-        What is scored.
+        The values that are scored.
     """
     U, target, Q = spectrum.vectors, spectrum.target, spectrum.complement.Q
     n, m = target.shape

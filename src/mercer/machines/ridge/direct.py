@@ -93,7 +93,7 @@ class Spectrum:
 
     @property
     def rounding(self) -> float:
-        """What rounding can make of an eigenvalue 0."""
+        """Largest value that rounding can give an eigenvalue 0."""
         scale = float(np.abs(self.values).max(initial=0.0))
         return len(self.values) * np.finfo(float).eps * scale
 

@@ -34,7 +34,7 @@ class RidgeProblem:
     weight : array of shape (n,)
         Sample weights, all positive.
     alpha : float
-        The penalty, >= 0; 0 stands for the solution of smallest norm.
+        The penalty, >= 0; 0 selects the solution of smallest norm.
     basis : array of shape (n, p) or None
         Values of the functions that are not penalised: a column of ones for an intercept.
     """

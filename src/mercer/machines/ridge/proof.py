@@ -17,6 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.kernels import Kernel
 from mercer.losses import Squared
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import estimated, of_sum
@@ -49,9 +50,9 @@ def certificates(
     """
     gram = problem.gram
     values = gram.matmul(solution.coef) if solution.values is None else solution.values
-    definiteness = gram.kernel.definiteness
-    claimed = definiteness.order == 0 or (definiteness.order == 1 and problem.basis is not None)
-    refuted = not solution.definite or str(definiteness) == "indefinite"
+    convexity = convexity_of(gram.kernel, problem.basis is not None)
+    if not solution.definite:
+        convexity = "refuted"
     errors = estimated(_sizes(problem))
     m = problem.Y.shape[1]
     count = gram.n * gram.n * max(1, solution.n_iter)
@@ -70,7 +71,7 @@ def certificates(
         gap = primal - dual
         relative = gap / size if size > 0.0 else 0.0
         status = solution.status
-        if refuted:
+        if convexity == "refuted":
             primal = dual = gap = relative = math.nan
             status = "stationary" if status == "optimal" else status
         elif status == "optimal" and relative > LARGEST_GAP:
@@ -86,12 +87,28 @@ def certificates(
                 n_iter=solution.n_iter,
                 n_kernel_values=count // m,
                 seconds=seconds / m,
-                assumes=None if claimed or refuted else "psd",
+                assumes="psd" if convexity == "not ruled out" else None,
                 rounding=rounding,
-                convexity="theorem" if claimed else "refuted" if refuted else "not ruled out",
+                convexity=convexity,
             )
         )
     return found
+
+
+def convexity_of(kernel: Kernel, basis: bool) -> str:
+    """Return what is known about the quadratic form of a kernel: see `Certificate.convexity`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    basis : bool
+        Whether coefficients sum up to 0, as they do beside an unpenalised constant.
+    """
+    order = kernel.definiteness.order
+    if order == 0 or (order == 1 and basis):
+        return "theorem"
+    return "refuted" if str(kernel.definiteness) == "indefinite" else "not ruled out"
 
 
 def _sizes(problem: RidgeProblem) -> Array:

@@ -27,9 +27,9 @@ def solve_and_certify(
 ) -> tuple[RidgeSolution, list[Certificate]]:
     """Return the solution and the certificate of each target.
 
-    alpha = 0 is solved by the eigendecomposition whatever the solver, because the solution of
+    alpha = 0 is solved by the eigendecomposition for any solver, because the solution of
     smallest norm needs the eigenvalues that are 0. "auto" takes LU where the matrix is not
-    positive definite; a solver that was asked for by name raises NotDefiniteError.
+    positive definite; a solver that was requested by name raises NotDefiniteError.
     """
     began = time.perf_counter()
     tol = min(tol, LARGEST_GAP)

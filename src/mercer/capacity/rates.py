@@ -16,6 +16,8 @@ import numpy as np
 
 from mercer.objects.parameters import integer, positive
 
+__all__ = ["KEGL_RATE", "Rate", "exponential", "polynomial", "principal_manifold"]
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -30,7 +32,7 @@ class Rate:
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import Rate
+    >>> from mercer.capacity.rates import Rate
     >>> print(Rate("algebraic", 0.5))
     eps_n = O((ln n)^-0.5)
     """
@@ -68,7 +70,7 @@ class Rate:
         return f"ln(1 / eps_n) of order (ln n)^{self.exponent:g}"
 
 
-def polynomial_rate(alpha: float, *, dimension: int | None = None, lp: bool = False) -> Rate:
+def polynomial(alpha: float, *, dimension: int | None = None, lp: bool = False) -> Rate:
     r"""Return the rate for eigenvalues :math:`\lambda_j = O(j^{-(\alpha+1)})`.
 
     The exponent is alpha / 2 for :math:`\epsilon_n(A)`, up to logarithmic factors, and alpha for
@@ -90,7 +92,7 @@ def polynomial_rate(alpha: float, *, dimension: int | None = None, lp: bool = Fa
     Returns
     -------
     Rate
-        The rate for eigenvalues .
+        The exponent of ln n, or of ln n in ln(1 / eps_n).
 
     References
     ----------
@@ -98,10 +100,10 @@ def polynomial_rate(alpha: float, *, dimension: int | None = None, lp: bool = Fa
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import polynomial_rate
-    >>> polynomial_rate(1.0).exponent, polynomial_rate(1.0, lp=True).exponent
+    >>> from mercer.capacity import rates
+    >>> rates.polynomial(1.0).exponent, rates.polynomial(1.0, lp=True).exponent
     (0.5, 1.0)
-    >>> polynomial_rate(1.0, dimension=4).exponent  # exp(-|x|) in four dimensions
+    >>> rates.polynomial(1.0, dimension=4).exponent  # exp(-|x|) in four dimensions
     0.125
     """
     rate = positive(alpha, "alpha")
@@ -110,7 +112,7 @@ def polynomial_rate(alpha: float, *, dimension: int | None = None, lp: bool = Fa
     return Rate("algebraic", rate if lp else rate / 2.0)
 
 
-def exponential_rate(p: float, dimension: int = 1, *, lp: bool = False) -> Rate:
+def exponential(p: float, dimension: int = 1, *, lp: bool = False) -> Rate:
     r"""Return the rate for eigenvalues :math:`O(e^{-\alpha \|\omega\|^p})` in d dimensions.
 
     ln(1 / eps_n) is of order :math:`\ln^{p/(p+d)} n`; the same for linear programming machines,
@@ -128,7 +130,7 @@ def exponential_rate(p: float, dimension: int = 1, *, lp: bool = False) -> Rate:
     Returns
     -------
     Rate
-        The rate for eigenvalues .
+        The exponent of ln n, or of ln n in ln(1 / eps_n).
 
     References
     ----------
@@ -136,8 +138,8 @@ def exponential_rate(p: float, dimension: int = 1, *, lp: bool = False) -> Rate:
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import exponential_rate
-    >>> round(exponential_rate(2.0).exponent, 3), exponential_rate(2.0, dimension=2).exponent
+    >>> from mercer.capacity import rates
+    >>> round(rates.exponential(2.0).exponent, 3), rates.exponential(2.0, dimension=2).exponent
     (0.667, 0.5)
     """
     del lp
@@ -169,8 +171,8 @@ def rate_T(rate: Rate) -> Rate:  # noqa: N802
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import Rate, rate_T
-    >>> rate_T(Rate("algebraic", 0.5)).exponent
+    >>> from mercer.capacity import rate_T, rates
+    >>> rate_T(rates.Rate("algebraic", 0.5)).exponent
     1.0
     """
     if rate.kind == "exponential":
@@ -178,7 +180,7 @@ def rate_T(rate: Rate) -> Rate:  # noqa: N802
     return Rate("algebraic", rate.exponent + 0.5)
 
 
-def principal_manifold_rate(*, alpha: float | None = None, p: float | None = None) -> float:
+def principal_manifold(*, alpha: float | None = None, p: float | None = None) -> float:
     r"""Return the exponent of m at which the excess quantisation error of manifolds falls.
 
     Polynomial decay of eigenvalues, :math:`j^{-(\alpha+1)}`, gives
@@ -205,8 +207,8 @@ def principal_manifold_rate(*, alpha: float | None = None, p: float | None = Non
 
     Examples
     --------
-    >>> from mercer.capacity.entropy import principal_manifold_rate
-    >>> principal_manifold_rate(alpha=1.0), principal_manifold_rate(p=2.0)
+    >>> from mercer.capacity import rates
+    >>> rates.principal_manifold(alpha=1.0), rates.principal_manifold(p=2.0)
     (-0.25, -0.5)
     """
     if (alpha is None) == (p is None):

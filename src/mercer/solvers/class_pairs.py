@@ -1,0 +1,241 @@
+"""Small problems of all pairs of classes, solved and proved by one native call.
+
+Problem: for every pair (i, j), i < j, of classes, with y = +1 on class i and -1 on class j,
+
+    minimise  1/2 |f|^2 + sum_r c_r l(y_r, f(x_r) + b)  over the rows r of the two classes.
+
+Method: second-order SMO on the whole pair, then one linear system on the free variables
+(``cpp/class_pairs.hpp``). With 1,000 classes there are 499,500 problems of a few rows each, and a
+Python object for each would take longer than solving them; so it would for the one or three
+problems of a small data set. They are one job therefore: the problem is `PairsOfClasses`, the
+solution `PairSolutions`, arrays over all pairs. Returned: coefficients and margins in the layout of
+LIBSVM's sv_coef, and for every pair the intercept with its interval and primal and dual value.
+
+The ladder solves pairs on which these steps stall again, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.losses import PiecewiseQuadratic
+
+from .certificate import STATUSES
+from .decomposition import blame_overflow, native_settings
+from .problem import DualProblem, Job, Problem, Settings, Solution
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_LARGEST_PAIR, _MOST_VALUES = 1024, 2**25
+"""Rows of a pair, and kernel values within classes, that one native call takes; see the core."""
+
+
+def pair_position(position: int, n_classes: int) -> tuple[int, int]:
+    """Return the pair (i, j) at a position of the order (0, 1), (0, 2), ..., (1, 2), ..."""
+    last = n_classes * (n_classes - 1) // 2 - 1 - position
+    # Counted from the end, pairs come in groups of 1, 2, 3, ... with the same first class.
+    group = (isqrt(8 * last + 1) - 1) // 2
+    i = n_classes - 2 - group
+    return i, n_classes - 1 - (last - group * (group + 1) // 2)
+
+
+class PairsOfClasses:
+    """The problems of all pairs of classes as one problem.
+
+    `codes` are the classes of all rows, each of which occurs among `rows` (default: all), and `c`
+    the weights C s_i of all rows. The loss is the same function for all rows of a label.
+    """
+
+    margin = totals = sign = None
+
+    def __init__(
+        self,
+        loss: PiecewiseQuadratic,
+        codes: Rows,
+        n_classes: int,
+        c: Array,
+        fit_intercept: bool = True,
+        rows: Rows | None = None,
+    ) -> None:
+        self.loss, self.c, self.fit_intercept = loss, c, fit_intercept
+        order = np.argsort(codes, kind="stable")
+        if rows is not None:
+            inside = np.zeros(len(codes), dtype=bool)
+            inside[rows] = True
+            order = order[inside[order]]
+        self.order = order
+        """The rows sorted by class."""
+        self.sizes = np.bincount(codes[order], minlength=n_classes)
+        self.ends = np.cumsum(self.sizes)
+        """Where each class ends in `order`."""
+
+    def pair(self, position: int) -> Problem:
+        """Return the problem of one pair."""
+        parts = [self.members(c) for c in pair_position(position, len(self.ends))]
+        rows, y = np.concatenate(parts), np.repeat([1.0, -1.0], [len(part) for part in parts])
+        basis = np.zeros(len(y), dtype=np.int64) if self.fit_intercept else None
+        return Problem(self.loss, y, self.c[rows], rows, basis)
+
+    def members(self, c: int) -> Rows:
+        """Return the rows of a class."""
+        return self.order[self.ends[c - 1] if c else 0 : self.ends[c]]
+
+    def native(self) -> dict[str, Any]:
+        """Return the arrays as the native solver takes them."""
+        label = np.repeat([1.0, -1.0], len(self.order))
+        dual = self.loss.pieces(label, np.tile(self.c[self.order], 2))
+        zero = np.zeros(len(label))
+        curv_left = zero if dual.curv_left is None else dual.curv_left
+        return {
+            "order": np.ascontiguousarray(self.order, dtype=np.int64),
+            "ends": np.ascontiguousarray(self.ends, dtype=np.int64),
+            "equality": self.fit_intercept,
+            "lower": dual.lower,
+            "upper": dual.upper,
+            "slope_left": dual.slope_left,
+            "slope_right": dual.slope_left if dual.slope_right is None else dual.slope_right,
+            "curv_left": curv_left,
+            "curv_right": curv_left if dual.curv_right is None else dual.curv_right,
+            "kink": zero if dual.kink is None else dual.kink,
+        }
+
+
+@dataclass
+class PairSolutions:
+    """The solutions of all pairs, as arrays.
+
+    Tables have a column for every entry of ``order``, the rows sorted by class, and a line less
+    than there are classes: a row of class i has its entry of the pair (i, j) in line j - 1, one of
+    class j in line i. `excess` is 1 - y f, `mark` 0 for a coefficient 0, 1 for a free one, 2 for
+    one at its bound. All other arrays have an entry per pair: primal and dual value include what
+    rounding can contribute, `ended` are positions in `statuses`.
+    """
+
+    order: Rows
+    ends: Rows
+    coef: Array
+    excess: Array
+    mark: NDArray[np.int8]
+    intercept: Array
+    lowest: Array
+    highest: Array
+    primal: Array
+    dual: Array
+    terms: Array
+    norm2: Array
+    violation: Array
+    rounding: Array
+    n_iter: NDArray[np.int32]
+    ended: NDArray[np.int8]
+    statuses: list[str]
+    n_kernel_values: int
+    seconds: float = 0.0
+    unproved: dict[int, Solution] = field(default_factory=dict)
+    """Pairs that were solved again, whose excess, mark and proof are still to be made."""
+
+    def __len__(self) -> int:
+        return len(self.intercept)
+
+    def swap_sides(self) -> None:
+        """Make the second class of every pair the positive one, as it is for two classes."""
+        self.coef, self.intercept = -self.coef, -self.intercept
+        self.lowest, self.highest = -self.highest, -self.lowest
+
+    def in_order_of_rows(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return a table with its columns in the order of the training rows."""
+        rows = np.empty_like(table)
+        rows[:, self.order] = table
+        return rows
+
+    def part(self, table: NDArray[Any], position: int) -> NDArray[Any]:
+        """Return the entries of a pair in a table."""
+        (i, first), (j, second) = self._places(position)
+        return np.concatenate([table[i, first], table[j, second]])
+
+    def put(self, table: NDArray[Any], position: int, values: NDArray[Any]) -> None:
+        """Write the entries of a pair into a table."""
+        (i, first), (j, second) = self._places(position)
+        cut = first.stop - first.start
+        table[i, first], table[j, second] = values[:cut], values[cut:]
+
+    def _places(self, position: int) -> list[tuple[int, slice]]:
+        """Return the line and the columns of the rows of either class."""
+        i, j = pair_position(position, len(self.ends))
+        begins = [int(self.ends[c - 1]) if c else 0 for c in (i, j)]
+        return [(j - 1, slice(begins[0], self.ends[i])), (i, slice(begins[1], self.ends[j]))]
+
+    @property
+    def stalled(self) -> list[int]:
+        """The pairs on which pair steps make no progress."""
+        return (self.ended == self.statuses.index("stalled")).nonzero()[0].tolist()
+
+    def found_statuses(self) -> set[str]:
+        """Return the statuses that occur."""
+        return set(map(self.statuses.__getitem__, np.unique(self.ended).tolist()))
+
+    @property
+    def status(self) -> str:
+        """How the worst pair ended."""
+        return max(self.found_statuses(), key=STATUSES.index)
+
+    @status.setter
+    def status(self, name: str) -> None:
+        self.set_status(slice(None), name)
+
+    def set_status(self, position: Any, name: str) -> None:
+        """Say how a pair, or several, ended."""
+        if name not in self.statuses:
+            self.statuses.append(name)
+        self.ended[position] = self.statuses.index(name)
+
+    def replace(self, position: int, solution: Solution) -> None:
+        """Put another solution of a pair in the place of the one that was found."""
+        self.put(self.coef, position, solution.beta)
+        self.n_iter[position] += solution.n_iter
+        self.n_kernel_values += solution.n_kernel_values
+        self.set_status(position, solution.status)
+        self.unproved[position] = solution
+
+
+class ClassPairs:
+    """One native call for all pairs of classes."""
+
+    name = "class_pairs"
+    access = "whole"
+
+    def takes(self, problem: Problem | DualProblem | PairsOfClasses) -> str | None:
+        """Return None, or a sentence that says what the problem lacks."""
+        if not isinstance(problem, PairsOfClasses):
+            return ""  # it is for others
+        sizes = problem.sizes
+        if len(problem.order) <= _LARGEST_PAIR:
+            return None
+        if np.partition(sizes, -2)[-2:].sum() > _LARGEST_PAIR or sizes @ sizes > _MOST_VALUES:
+            return "class_pairs takes pairs of up to 1,024 rows."
+        return None
+
+    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Any]:
+        """Return the solutions of all pairs of every job."""
+        solutions = []
+        for job in jobs:
+            problem: Any = job.problem
+            evaluator, objects = job.gram.native
+            begin = perf_counter()
+            try:
+                found = evaluator.solve_class_pairs(
+                    objects, problem.native(), native_settings(settings), settings.callback
+                )
+            except ValueError as error:
+                blame_overflow(job.gram, error)
+                raise
+            found["ended"], found["seconds"] = found.pop("status"), perf_counter() - begin
+            solutions.append(PairSolutions(problem.order, problem.ends, **found))
+        return solutions
