@@ -134,6 +134,20 @@ def test_float32_that_is_too_coarse_for_the_rows_is_proved_in_double_precision(k
     np.testing.assert_allclose(model.decision_function(rows), values, atol=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_of_classes_that_are_not_refined_are_proved_anew(seed):
+    """Refining some pairs in float64 left others proved by float32 values, called float64."""
+    kernel, y = Polynomial(2, 1.0, 1.0), np.arange(12) % 6
+    rows = np.random.default_rng(seed).normal(size=(12, 2))
+    model = SVC(kernel=kernel, C=0.7, dtype="float32").fit(rows, y)
+    pairs = [(a, b) for a in range(6) for b in range(a + 1, 6)]
+    for pair, proof in zip(pairs, model.certificates_, strict=True):
+        two = np.isin(y, pair)
+        exact = SVC(kernel=kernel, C=0.7, tol=1e-10).fit(rows[two], y[two]).certificate_
+        assert proof.dual <= exact.primal
+        assert proof.primal >= exact.dual
+
+
 def test_errors_of_values_add_up_as_estimated(monkeypatch):
     """Kernel values that are wrong by e in either direction give values wrong by the estimate."""
     errors = noted(monkeypatch)

@@ -410,9 +410,12 @@ def values_of(scheme: Scheme, kernel: TrainingKernel) -> Callable[[list[Array]],
 def _fresh_values(fitting: Fitting) -> list[Array] | None:
     """Return the values of the models where the solver's last act was to compute them.
 
-    It reads rows of the matrix as columns, which for a Python function is to be proved.
+    It reads rows of the matrix as columns, which for a Python function is to be proved. Where some
+    of the tasks alone were refined, the values of the others are of a lower precision.
     """
-    if fitting.gram.in_python or not all(solution.fresh for solution in fitting.solutions):
+    precision = fitting.gram.dtype
+    fresh = all(s.fresh and s.precision in (precision, "float64") for s in fitting.solutions)
+    if fitting.gram.in_python or not fresh:
         return None
     pairs = zip(fitting.tasks, fitting.solutions, strict=True)
     return [task.values(solution) for task, solution in pairs]
