@@ -273,7 +273,7 @@ def test_leaving_one_out_errs_at_most_on_support_vectors(seed: int) -> None:
     assert errors / len(y) <= bound < 1
 
 
-@pytest.mark.spec("CS-6.12", code="src/mercer/machines/fitted.py")
+@pytest.mark.spec("CS-6.12", code="src/mercer/machines/support_vector/fitted.py")
 @pytest.mark.parametrize("flipped", [2, 17, 30])
 def test_a_wrong_label_has_the_largest_multiplier(flipped: int) -> None:
     rng = np.random.default_rng(flipped)

@@ -360,7 +360,7 @@ def test_direct_gap_of_the_two_norm_machine() -> None:
     assert gaps[-1] == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.spec("CS-7.08", code="src/mercer/machines/svc.py")
+@pytest.mark.spec("CS-7.08", code="src/mercer/machines/support_vector/svc.py")
 def test_a_tight_tolerance_costs_steps_and_changes_hardly_a_label() -> None:
     X, y = big_clouds(1600)
     train, test = slice(0, 800), slice(800, 1600)

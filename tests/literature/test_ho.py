@@ -14,7 +14,7 @@ from mercer.geometry.hyperplanes import functional_margin, geometric_margin, mar
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial
 from mercer.losses import Hinge
-from mercer.machines.hard_margin import training_set_margin
+from mercer.machines.support_vector.hard_margin import training_set_margin
 from mercer.solvers import DualProblem, Settings, solve
 
 Array = NDArray[np.float64]

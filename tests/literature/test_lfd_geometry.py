@@ -20,7 +20,7 @@ from mercer.geometry.hyperplanes import (
     side_margins,
     signed_distance,
 )
-from mercer.machines.hard_margin import training_set_margin
+from mercer.machines.support_vector.hard_margin import training_set_margin
 from mercer.solvers import hard_margin_primal_matrices
 from tests.literature.problems import quadratic_program, separated, signed
 

@@ -126,7 +126,7 @@ def test_every_support_vector_yields_the_bias() -> None:
         assert values == pytest.approx(model.decision_function(Z), abs=1e-9)
 
 
-@pytest.mark.spec("LFD-38", code="src/mercer/machines/classifier.py")
+@pytest.mark.spec("LFD-38", code="src/mercer/machines/support_vector/classifier.py")
 def test_one_class_alone_has_the_constant_solution_and_the_estimator_says_so() -> None:
     X = np.random.default_rng(4).normal(size=(12, 2))
     y = np.ones(12)

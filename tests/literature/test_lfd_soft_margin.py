@@ -10,7 +10,7 @@ import pytest
 from mercer import SVC
 from mercer.data import lfd_toy, xor
 from mercer.losses import Hinge, ZeroOne
-from mercer.machines.hard_margin import hard_margin_threshold
+from mercer.machines.support_vector.hard_margin import hard_margin_threshold
 from mercer.solvers import svm_dual_matrices
 from tests.literature.problems import (
     CLOUDS_KERNEL,

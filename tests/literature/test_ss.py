@@ -406,7 +406,7 @@ def test_nu_bounds_outliers_from_above_and_support_vectors_from_below(nu: float)
     assert model.certificate_.primal == pytest.approx(model.certificate_.dual)
 
 
-@pytest.mark.spec("SS-28", code="src/mercer/machines/virtual.py")
+@pytest.mark.spec("SS-28", code="src/mercer/machines/support_vector/virtual.py")
 def test_virtual_support_vectors_teach_an_invariance() -> None:
     # Labels that do not change when the point is turned by a quarter: shown at one angle only,
     # the machine learns the other three from its transformed support vectors.

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import mercer
-from mercer.machines import documentation
-from mercer.machines.classifier import KernelClassifier
-from mercer.machines.regressor import KernelRegressor
+from mercer.machines.support_vector import documentation
+from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.regressor import KernelRegressor
 
 MACHINES = [
     mercer.SVC,

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, NuSVC, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Spectrum
-from mercer.machines.fitting import fit_on
+from mercer.machines.support_vector.fitting import fit_on
 from mercer.solvers import Settings
 
 RNG = np.random.default_rng(2)

@@ -17,7 +17,7 @@ from mercer.geometry.hyperplanes import (
     side_margins,
     signed_distance,
 )
-from mercer.machines.hard_margin import hard_margin_threshold, training_set_margin
+from mercer.machines.support_vector.hard_margin import hard_margin_threshold, training_set_margin
 from tests.machines.data_sets import TOY
 
 X3, Y3 = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0]]), np.array([-1, -1, 1])

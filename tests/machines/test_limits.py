@@ -11,8 +11,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from mercer.machines.formulation import Measure
-from mercer.machines.proving import certificates
+from mercer.machines.support_vector.formulation import Measure
+from mercer.machines.support_vector.proving import certificates
 from mercer.solvers import certification
 from mercer.solvers.problem import Solution
 from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores

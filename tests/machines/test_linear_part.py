@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from mercer import SVC, SVR
 from mercer.expansion import Expansion
 from mercer.kernels import RBF, Linear, Multiquadric, Projected, ThinPlate, seminorm2
-from mercer.machines.linear_part import LinearPart
+from mercer.machines.support_vector.linear_part import LinearPart
 from mercer.storage import DamagedFileError
 from tests.machines.splines import LABELS, LEVEL, NEW, SLOPE, THREE, X, Y, fitted
 

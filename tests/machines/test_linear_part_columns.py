@@ -13,7 +13,7 @@ from mercer.expansion import Expansion
 from mercer.kernels import RBF, FromFeatureMap, Linear, NegativeDistance, Spectrum, ThinPlate
 from mercer.kernels.algebra import Projected
 from mercer.kernels.columns_used import columns_seen, linear_columns
-from mercer.machines.linear_part import _first_of_equal
+from mercer.machines.support_vector.linear_part import _first_of_equal
 from mercer.solvers import dense_interior_point
 from mercer.storage import DamagedFileError
 

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 import mercer
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
-from mercer.machines import class_pairs, prediction
-from mercer.machines.multiclass import one_score_per_class, pairs, votes
+from mercer.machines.support_vector import class_pairs, prediction
+from mercer.machines.support_vector.multiclass import one_score_per_class, pairs, votes
 from mercer.solvers import Certificate, ladder
 from mercer.solvers.class_pairs import pair_position
 

@@ -8,8 +8,8 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import Precomputed
 from mercer.losses import CombinedHinge, EpsilonInsensitive, Hinge, SquaredHinge
-from mercer.machines.formulation import LossFormulation
-from mercer.machines.nu_formulation import NuClassification, NuRegression, OneClass
+from mercer.machines.support_vector.formulation import LossFormulation
+from mercer.machines.support_vector.nu_formulation import NuClassification, NuRegression, OneClass
 from tests.machines.data_sets import classes, regression, scores
 from tests.machines.reference import solve_dense
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from mercer import SVC, NuSVC
-from mercer.machines.calibration import (
+from mercer.machines.support_vector.calibration import (
     Scores,
     Sigmoids,
     TwoSlopes,
@@ -17,7 +17,7 @@ from mercer.machines.calibration import (
     fit_calibration,
     project,
 )
-from mercer.machines.multiclass import one_score_per_class, pairs, votes
+from mercer.machines.support_vector.multiclass import one_score_per_class, pairs, votes
 from tests.machines.data_sets import classes
 
 

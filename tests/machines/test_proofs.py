@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR
 from mercer.kernels import RBF
 from mercer.losses import EpsilonInsensitive
-from mercer.machines.proving import GAP_LIMIT
+from mercer.machines.support_vector.proving import GAP_LIMIT
 from mercer.solvers import Problem, hard_tube
 
 FAR = np.array([[1003.0, 997.0], [1004.0, 995.0], [998.0, 1005.0], [999.0, 1002.0]])

@@ -7,8 +7,8 @@ from sklearn.base import clone
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import RBF
-from mercer.machines import repetition
-from mercer.machines.repetition import find_repetition, shared_out
+from mercer.machines.support_vector import repetition
+from mercer.machines.support_vector.repetition import find_repetition, shared_out
 
 MACHINES = [
     SVC(C=2.0),

@@ -25,7 +25,7 @@ from mercer.kernels import (
     ThinPlate,
     normalize,
 )
-from mercer.machines.guaranteed_errors import guaranteed_errors
+from mercer.machines.support_vector.guaranteed_errors import guaranteed_errors
 from tests.fuzz.exact import Program, exact, minimum
 from tests.gram.exact_programs import exact_value
 

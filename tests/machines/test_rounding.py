@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import RBF, Laplacian, Linear, LogDistance, Matern, Polynomial, normalize
-from mercer.machines import base, proving
-from mercer.machines.proving import GAP_LIMIT
-from mercer.machines.rounding import ERROR, rounding_of_values
+from mercer.machines.support_vector import base, proving
+from mercer.machines.support_vector.proving import GAP_LIMIT
+from mercer.machines.support_vector.rounding import ERROR, rounding_of_values
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(150, 4))

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, NuSVC
 from mercer.gram import Gram
 from mercer.kernels import RBF, Kernel, Linear, Polynomial
-from mercer.machines import proving
+from mercer.machines.support_vector import proving
 from mercer.solvers import DualProblem, Settings, solve
 from mercer.solvers.feature_interior_point import solve_in_features
 

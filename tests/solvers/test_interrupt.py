@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from mercer.machines import proving
+from mercer.machines.support_vector import proving
 from mercer.solvers import decomposition, ladder
 
 PROGRAM = """

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines import calibration
-from mercer.machines.multiclass import pair_indices
+from mercer.machines.support_vector import calibration
+from mercer.machines.support_vector.multiclass import pair_indices
 
 from .graph import Graph
 
@@ -37,7 +37,7 @@ def scores(g: Graph, values: str, k: int) -> str:
 
 
 def coupled(g: Graph, pairwise: str, k: int) -> str:
-    """Return distributions over `k` classes; see `mercer.machines.calibration.couple`."""
+    """Return distributions over `k` classes, as `calibration.couple` does."""
     p = g.op("Min", g.op("Max", pairwise, 1e-7), 1.0 - 1e-7)
     square, upper, lower = _square(g, p, k)
     r = _either(g, square, upper, lower)
@@ -67,7 +67,7 @@ def calibrated(g: Graph, maps: Any, values: str) -> str:
 
 
 def projected(g: Graph, p: str, predicted: str, weight: Array) -> str:
-    """Return distributions in which the prediction leads; see `mercer.machines.calibration`.
+    """Return distributions in which the prediction leads, as `calibration.project` does.
 
     The loop of `project` over the classes ahead of the predicted one, largest first, as cumulated
     sums: a class joins the pool while all before it have.

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from mercer.expansion import Expansion
 from mercer.kernels import Linear
-from mercer.machines import SVDD, OneClassSVM, ParzenDensity, calibration
-from mercer.machines.classifier import KernelClassifier
+from mercer.machines import SVDD, OneClassSVM, ParzenDensity
 from mercer.machines.gaussian_process import GaussianProcessRegressor
-from mercer.machines.multiclass import pair_places
-from mercer.machines.one_class import ROUNDING
-from mercer.machines.regressor import KernelRegressor
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.ridge.classification import RidgeClassifierBase
+from mercer.machines.support_vector import calibration
+from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.multiclass import pair_places
+from mercer.machines.support_vector.one_class import ROUNDING
+from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.solvers.centring import translated
 
 from . import classes

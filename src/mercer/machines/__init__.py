@@ -1,17 +1,18 @@
 """The machines: scikit-learn estimators that pose a problem, have it solved and prove it."""
 
-from .conformal_novelty import ConformalNovelty
 from .errors import InfeasibleError, InfeasibleNuError, NotSeparableError, ParameterError
-from .multiple_kernels import MultipleKernelSVC, MultipleKernelSVR
-from .nu_svc import NuSVC
-from .nu_svr import NuSVR
-from .one_class import OneClassSVM
-from .parzen import ParzenDensity
-from .svc import SVC
-from .svdd import SVDD
-from .svr import SVR
-from .training_record import PointStatus
-from .virtual import virtual_support_vectors
+from .novelty import SVDD, ConformalNovelty, ParzenDensity
+from .support_vector import (
+    SVC,
+    SVR,
+    MultipleKernelSVC,
+    MultipleKernelSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    PointStatus,
+    virtual_support_vectors,
+)
 
 __all__ = [
     "SVC",

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.machines.classifier import KernelClassifier
-from mercer.machines.regressor import KernelRegressor
+from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.objects.validation import count
 
 Array = NDArray[np.float64]

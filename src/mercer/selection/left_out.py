@@ -21,8 +21,8 @@ from sklearn.utils import check_random_state, indexable
 from sklearn.utils.metaestimators import _safe_split
 
 from mercer.capacity import leave_one_out
-from mercer.machines.base import KernelMachine
 from mercer.machines.ridge.base import RidgeMachine
+from mercer.machines.support_vector.base import KernelMachine
 from mercer.objects.validation import count, take
 
 from .cost import Cost

@@ -35,12 +35,12 @@ from mercer import _native
 from mercer.gram import Gram
 from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
-from mercer.machines.base import KernelMachine
-from mercer.machines.classifier import KernelClassifier
-from mercer.machines.formulation import Batch, LossFormulation
 from mercer.machines.input_validation import check_training_objects
-from mercer.machines.proving import assumption
-from mercer.machines.regressor import KernelRegressor
+from mercer.machines.support_vector.base import KernelMachine
+from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.formulation import Batch, LossFormulation
+from mercer.machines.support_vector.proving import assumption
+from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer.machines.fitting import fit_on
+from mercer.machines.support_vector.fitting import fit_on
 
 
 def warm_path(

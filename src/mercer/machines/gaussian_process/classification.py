@@ -16,8 +16,8 @@ from mercer.solvers import Certificate
 from ..conventions import ClassifierMixin
 from ..errors import ParameterError
 from ..input_validation import check_labels, check_objects
-from ..multiclass import one_score_per_class
 from ..parameters import check_choices, check_flags
+from ..support_vector.multiclass import one_score_per_class
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
 from .process import ProcessEstimator
 from .search import Found, warn_of_bounds

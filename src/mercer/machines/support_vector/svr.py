@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from mercer.solvers import Certificate
 
+from ..parameters import check_choices, check_non_negative, check_positive, cost_constant
 from .documentation import documented
 from .fitting import fit
 from .formulation import LossFormulation
-from .parameters import check_choices, check_non_negative, check_positive, cost_constant
 from .proving import Fitting
 from .regressor import KernelRegressor
 

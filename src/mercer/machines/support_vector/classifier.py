@@ -17,15 +17,17 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
+from ..conditional_methods import offered_if
+from ..conventions import ClassifierMixin
+from ..input_validation import check_labels, check_objects
+from ..parameters import check_choices, check_common, check_flags
+from ..weights import class_weights
 from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
-from .conditional_methods import offered_if
-from .conventions import ClassifierMixin
 from .cross_fitting import LIMITED, cross_fitted
 from .documentation import documented
 from .fitting import fit
-from .input_validation import check_labels, check_objects
 from .multiclass import (
     OneVsOne,
     OneVsRest,
@@ -35,12 +37,10 @@ from .multiclass import (
     pair_coefficients,
     votes,
 )
-from .parameters import check_choices, check_common, check_flags
 from .prediction import PairPredictor
 from .proving import Fitting
 from .solving import settings_for
 from .training_record import PointStatus
-from .weights import class_weights
 
 Array = NDArray[np.float64]
 
@@ -290,7 +290,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     @offered_if(_can_estimate)
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the classes; see `mercer.machines.calibration`.
+        """Return the probabilities of the classes.
 
         How frequent the classes are given x, in the population that the training rows were drawn
         from: class weights do not enter. The prediction is the class of the largest product of

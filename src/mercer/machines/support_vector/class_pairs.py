@@ -32,10 +32,10 @@ from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
 from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
 
-from .estimator import TrainingData
+from ..estimator import TrainingData
+from ..progress import is_watched
 from .formulation import Formulation, LossFormulation, Outcome, Task
 from .multiclass import OneVsOne, Scheme, Single, pair_shifts
-from .progress import is_watched
 from .proving import Fitting, assumption, prove
 
 Array = NDArray[np.float64]

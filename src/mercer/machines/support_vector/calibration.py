@@ -2,7 +2,7 @@
 
 For each binary problem a monotone map turns the decision value f(x) into P(first class | x, one of
 the two). It is fitted to cross-fitted scores: decision values of rows by machines that were trained
-without them (`mercer.machines.cross_fitting`).
+without them (`mercer.machines.support_vector.cross_fitting`).
 
 Class weights are prices. They shape the machines, whose `predict` answers the weighted question
 "which class costs least"; they do not enter the calibration, so that probabilities estimate how

@@ -104,7 +104,8 @@ negative_curvature_ : NegativeCurvature or None
     A direction v with v'Kv < 0, with its ``eigenvalue``, ``rows`` and ``vector``, where the kernel
     matrix of a kernel of the user's own turned out not to be positive semidefinite.
 margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
-    Geometry of the training points; see :class:`mercer.machines.fitted.FittedAttributes`.
+    Geometry of the training points; see
+    :class:`mercer.machines.support_vector.fitted.FittedAttributes`.
 intercept_range_ : array
     The interval of optimal intercepts.
 n_iter_ : int or array of int

@@ -17,13 +17,13 @@ from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import centring
 from mercer.solvers.interrupt import interrupted
 
+from ..constant_kernels import warn_of_constant
+from ..estimator import TrainingData
+from ..progress import watched
 from . import class_pairs, fit_diagnosis
 from .base import take_over
-from .constant_kernels import warn_of_constant
 from .definiteness import check_definiteness
-from .estimator import TrainingData
 from .linear_part import with_linear_part
-from .progress import watched
 from .proving import Fitting
 from .remarks import remark
 from .repetition import find_repetition
@@ -83,7 +83,7 @@ def fit_on(
 
     >>> import numpy as np
     >>> from mercer import SVC
-    >>> from mercer.machines.fitting import fit_on
+    >>> from mercer.machines.support_vector.fitting import fit_on
     >>> X, y = np.array([[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]), [0, 0, 0, 1, 1, 1]
     >>> model = SVC(kernel="linear")
     >>> data, kernel = model._enter(X, y)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from mercer.solvers import Certificate
 
+from ..parameters import check_fraction, check_positive, cost_constant
 from .documentation import documented
 from .fitting import fit
 from .nu_formulation import NuRegression
-from .parameters import check_fraction, check_positive, cost_constant
 from .proving import Fitting
 from .regressor import KernelRegressor
 

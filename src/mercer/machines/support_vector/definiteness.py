@@ -4,7 +4,7 @@ A kernel that is conditionally positive definite has c'Kc >= 0 for coefficients 
 intercept of a machine makes its coefficients sum to zero, so such a kernel serves there as a
 positive semidefinite one does: k and k(x, z) - k(x, p) - k(p, z) + k(p, p), which is positive
 semidefinite, differ by terms that the intercept takes up. One of order 2 needs a linear function
-as an unpenalised term as well; see `mercer.machines.linear_part`.
+as an unpenalised term as well; see `mercer.machines.support_vector.linear_part`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from mercer.kernels import Definiteness, Kernel
 from mercer.kernels.columns_used import mapped_order_two
 
-from .errors import ParameterError
+from ..errors import ParameterError
 
 
 def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:

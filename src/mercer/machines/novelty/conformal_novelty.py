@@ -25,8 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.objects.parameters import EstimatorParameters, real
 from mercer.objects.validation import count, take
 
-from .conventions import OutlierMixin
-from .one_class import OneClassSVM
+from ..conventions import OutlierMixin
+from ..support_vector.one_class import OneClassSVM
 
 Array = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from mercer.solvers.feasibility import at_least, at_most
 from mercer.solvers.margin import Margin
 from mercer.solvers.rounding import ValueErrors, largest_square
 
-from .errors import InfeasibleNuError
+from ..errors import InfeasibleNuError
 from .formulation import Batch, Formulation, Measure, Outcome, Rows, Task
 
 Array = NDArray[np.float64]

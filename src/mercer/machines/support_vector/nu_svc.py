@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..parameters import check_fraction, refuse_lam
 from .classifier import KernelClassifier
 from .documentation import documented
 from .nu_formulation import NuClassification
-from .parameters import check_fraction, refuse_lam
 from .proving import Fitting
 
 

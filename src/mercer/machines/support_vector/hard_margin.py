@@ -43,7 +43,7 @@ def hard_margin_threshold(
     Examples
     --------
     >>> from mercer import SVC
-    >>> from mercer.machines.hard_margin import hard_margin_threshold
+    >>> from mercer.machines.support_vector.hard_margin import hard_margin_threshold
     >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
     >>> round(hard_margin_threshold(SVC(kernel="linear", C=float("inf")).fit(X, y), X, y), 6)
     1.0

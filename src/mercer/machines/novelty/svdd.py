@@ -14,9 +14,9 @@ from mercer.objects.parameters import positive
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring, translated
 
-from .conventions import OutlierMixin
-from .estimator import KernelEstimator
-from .parameters import check_fraction, check_n_jobs
+from ..conventions import OutlierMixin
+from ..estimator import KernelEstimator
+from ..parameters import check_fraction, check_n_jobs
 
 Array = NDArray[np.float64]
 

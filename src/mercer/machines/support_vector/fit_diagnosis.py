@@ -19,7 +19,7 @@ from mercer.solvers import Certificate
 from mercer.solvers import certification as proof
 from mercer.solvers.certificate import GAP_LIMIT
 
-from .errors import ConvexCombination, NotSeparableError
+from ..errors import ConvexCombination, NotSeparableError
 from .rounding import REACHED, SEEN, rounding_of_values
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ def checked_again(
 
     Other labels or weights than those of the fit may leave no dual point, or one far from the
     optimum. A model that was proved on rounded values may miss its tolerance by their errors: once
-    for what the fit took for rounding (see `mercer.machines.proving`), and once for what it did not
-    see. Errors larger than the tolerance excuse nothing.
+    for what the fit took for rounding (see `proving`), and once for what it did not see. Errors
+    larger than the tolerance excuse nothing.
 
     `machine`: the fitted machine. `found`: one for each task. `rounding`: what errors of the kernel
     values behind the fit make of the violation and of the relative gap of each task.

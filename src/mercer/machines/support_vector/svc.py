@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from mercer.losses import CombinedHinge, Hinge, PiecewiseQuadratic, SquaredHinge
 
+from ..parameters import ParameterError, check_choices, check_positive, cost_constant
 from .classifier import KernelClassifier
 from .documentation import documented
 from .formulation import Formulation, LossFormulation
 from .hard_formulation import HardMargin
-from .parameters import ParameterError, check_choices, check_positive, cost_constant
 from .proving import Fitting
 
 

@@ -18,8 +18,8 @@ from mercer.kernels import RBF
 from mercer.objects.parameters import is_number, positive
 from mercer.solvers import Certificate
 
-from .dense_rows import checked_rows, training_rows
-from .estimator import KernelEstimator
+from ..dense_rows import checked_rows, training_rows
+from ..estimator import KernelEstimator
 
 Array = NDArray[np.float64]
 

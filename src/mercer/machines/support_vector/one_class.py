@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from mercer.solvers import Certificate
 
+from ..conventions import OutlierMixin
+from ..input_validation import check_objects
+from ..parameters import ParameterError, check_fraction, refuse_lam
 from .base import KernelMachine
-from .conventions import OutlierMixin
 from .documentation import documented
 from .fitting import fit
-from .input_validation import check_objects
 from .multiclass import Scheme, Single
 from .nu_formulation import OneClass
-from .parameters import ParameterError, check_fraction, refuse_lam
 from .proving import Fitting
 from .training_record import PointStatus
 

@@ -48,7 +48,7 @@ from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import UNIT
 
-from .parameters import check_flags, check_positive
+from ..parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
 

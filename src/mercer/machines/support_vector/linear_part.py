@@ -38,7 +38,7 @@ from mercer.solvers.equations import FeasiblePoint, near_equations
 from mercer.solvers.feasibility import Costs
 from mercer.solvers.rounding import UNIT, ValueErrors
 
-from .errors import ParameterError
+from ..errors import ParameterError
 from .formulation import Formulation, LossFormulation, Measure, Outcome, Task, joined
 
 Array = NDArray[np.float64]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import RegressorMixin
+from ..input_validation import check_objects, check_targets
 from .base import KernelMachine
-from .conventions import RegressorMixin
 from .documentation import documented
-from .input_validation import check_objects, check_targets
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.class_pairs import PairSolutions
 
+from ..errors import InfeasibleNuError
 from .calibration import Scores
 from .class_pairs import MANY, PairFitting, pose_pairs
-from .errors import InfeasibleNuError
 from .formulation import Formulation, Task
 from .proving import Fitting
 from .solving import TrainingKernel, solve_tasks

@@ -19,15 +19,17 @@ from mercer.solvers.curvature import NegativeCurvature
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 from mercer.solvers.rounding import estimated, value_sizes
 
+from ..estimator import KernelEstimator, TrainingData
+from ..input_validation import check_objects, keep
+from ..parameters import check_common
+from ..reporting import Reported
+from ..weights import check_sample_weight, positive_rows
 from . import class_pairs, fit_diagnosis
-from .estimator import KernelEstimator, TrainingData
 from .fitted import FittedAttributes
 from .formulation import Formulation, Measure, Outcome, Task
 from .guaranteed_errors import guaranteed_errors, rounding_basis
-from .input_validation import check_objects, keep
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
-from .parameters import check_common
 from .proving import (
     Fitting,
     certificates,
@@ -37,11 +39,9 @@ from .proving import (
     values_of,
 )
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
-from .reporting import Reported
 from .rounding import rounding_of_values
 from .solving import TrainingKernel
 from .training_record import TrainingRecord
-from .weights import check_sample_weight, positive_rows
 
 Array = NDArray[np.float64]
 
