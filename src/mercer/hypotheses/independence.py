@@ -62,7 +62,8 @@ def hsic_test(
         Number of permutations. The smallest p-value is 1 / (1 + n_permutations).
     dependence : float > 0, optional
         For two series, whose values are not exchangeable: the time over which values stay
-        dependent, shorter than the series. The null distribution is then that of a wild bootstrap; it holds for long series.
+        dependent, shorter than the series. The null distribution is then that of a wild bootstrap;
+        it holds for long series.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations.
     n_jobs : int, optional
