@@ -69,8 +69,9 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
 
         They cover a new target with probability at least 2 level - 1, and with about ``level`` in
         practice, if the samples are exchangeable, of equal weight, and alpha and the kernel with
-        its parameters were fixed beforehand. The first call costs a factorisation of the kernel
-        matrix, which is kept.
+        its parameters were fixed beforehand. :class:`KernelRidgeCV` chooses alpha on the training
+        samples, so its intervals have no guarantee. The first call costs a factorisation of the
+        kernel matrix, which is kept.
 
         Parameters
         ----------
