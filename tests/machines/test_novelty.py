@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from sklearn.neighbors import KernelDensity
 
@@ -53,6 +54,24 @@ def test_leave_one_out_likelihood_is_that_of_refits_and_is_maximal():
     assert twice.certificate_.status == "infeasible"
 
 
+def test_an_outlier_does_not_widen_the_windows_of_all_other_rows():
+    """Its own term, far below rounding of its own window, is what a larger width must gain."""
+    rows = np.vstack([np.random.default_rng(0).normal(size=(300, 2)), [[14.0, 14.0]]])
+    model = ParzenDensity().fit(rows)
+    scaled = rows / model.scale_
+    squares = ((scaled[:, None] - scaled) ** 2).sum(axis=2)
+    np.fill_diagonal(squares, np.inf)
+
+    def likelihood(h):
+        sums = scipy.special.logsumexp(-0.5 * squares / h**2, axis=1)
+        return (sums - np.log(300 * 2 * np.pi * h**2)).sum() - 301 * np.log(model.scale_).sum()
+
+    assert model.loo_log_likelihood_ == pytest.approx(likelihood(model.bandwidth_))
+    best = max(likelihood(h) for h in np.geomspace(0.01, 10.0, 60))
+    assert model.loo_log_likelihood_ >= best
+    assert squares[300].min() / (2 * model.bandwidth_**2) > 40  # exp(-40) vanishes beside 1
+
+
 def test_weights_are_repetitions_and_samples_have_the_density():
     weight = np.arange(100) % 3
     repeated = np.repeat(X, weight, axis=0)
@@ -81,6 +100,16 @@ def test_rate_of_false_alarms_is_bounded(machine):
         assert model.predict([[9.0, 9.0]]).tolist() == [-1]
     # 4 / 41 = 0.098 expected; over 40 splits the standard deviation is about 0.009.
     assert np.mean(alarms) == pytest.approx(4 / 41, abs=0.03)
+
+
+def test_too_few_calibration_objects_for_an_alarm_warn():
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(UserWarning, match=r"at least 24 calibration objects \(48 in all"):
+        model = ConformalNovelty(alpha=0.04, random_state=0).fit(rows)
+    assert model.predict([[99.0, 99.0]]).tolist() == [1]
+    more = np.random.default_rng(0).normal(size=(48, 2))
+    model = ConformalNovelty(alpha=0.04, random_state=0).fit(more)
+    assert model.predict([[99.0, 99.0]]).tolist() == [-1]
 
 
 def test_strings_files_and_bad_input(tmp_path):
