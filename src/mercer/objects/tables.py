@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .validation import Objects, as_vectors
+from .validation import Objects, all_finite, as_vectors
 
 
 def is_frame(X: Any) -> bool:
@@ -42,9 +42,12 @@ def holds_objects(X: Any) -> bool:
 def are_vectors(takes: Objects, X: Any) -> bool:
     """Return whether objects are to be read as rows of numbers as a whole.
 
-    A kernel that chooses its columns needs nothing of the others, which may hold anything.
+    A kernel that chooses its columns needs nothing of the others, which may hold anything: texts,
+    or values that are missing.
     """
-    return takes.requires_vectors and not (takes.columns and holds_objects(X))
+    if not takes.requires_vectors or not takes.columns:
+        return takes.requires_vectors
+    return not holds_objects(X) and all_finite(X)
 
 
 def as_table(X: Any, owner: str) -> Any:
