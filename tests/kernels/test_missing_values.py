@@ -88,5 +88,5 @@ def test_only_columns_that_a_kernel_uses_are_checked(form):
         with pytest.raises(ValueError, match=f"Column {column}"):
             SVC(kernel=kernel).fit(X, Y)
     used = rows.assign(x=np.where(NAMES == "b", np.nan, NUMBERS))
-    with pytest.raises(ValueError, match="NaN. Column"):
+    with pytest.raises(ValueError, match=r"NaN\. Column"):
         model.predict(used.to_numpy() if form == "array" else used)

@@ -91,6 +91,19 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
     return _column(X, columns) if len(columns) == 1 else part
 
 
+def stacked(X: Any, Y: Any) -> Any:
+    """Return the rows of two frames with the same columns as one frame, or as an array."""
+    if hasattr(X, "iloc") and hasattr(Y, "iloc"):
+        import pandas as pd  # type: ignore[import-untyped]
+
+        return pd.concat([X, Y], ignore_index=True)
+    if type(X).__module__.startswith("polars") and type(X) is type(Y):
+        import polars as pl
+
+        return pl.concat([X, Y], how="vertical_relaxed")
+    return np.concatenate([X.to_numpy(), Y.to_numpy()])
+
+
 def columns_of(X: Any) -> list[list[Any]]:
     """Return the columns of a table or of an array, or the one of a collection, as lists."""
     if is_table(X) or getattr(X, "ndim", 1) == 2:
