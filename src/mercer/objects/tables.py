@@ -7,6 +7,7 @@ the collection it holds.
 
 from __future__ import annotations
 
+import sys
 from numbers import Number
 from typing import Any
 
@@ -93,14 +94,10 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
 
 def stacked(X: Any, Y: Any) -> Any:
     """Return the rows of two frames with the same columns as one frame, or as an array."""
-    if hasattr(X, "iloc") and hasattr(Y, "iloc"):
-        import pandas as pd  # type: ignore[import-untyped]
-
-        return pd.concat([X, Y], ignore_index=True)
-    if type(X).__module__.startswith("polars") and type(X) is type(Y):
-        import polars as pl
-
-        return pl.concat([X, Y], how="vertical_relaxed")
+    library = sys.modules[type(X).__module__.partition(".")[0]]
+    if type(X) is type(Y) and hasattr(library, "concat"):
+        how = {"ignore_index": True} if hasattr(X, "iloc") else {"how": "vertical_relaxed"}
+        return library.concat([X, Y], **how)
     return np.concatenate([X.to_numpy(), Y.to_numpy()])
 
 
