@@ -281,9 +281,10 @@ class Kernel(Parametrised):
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.
 
-        Features of strings, sets and multisets are those that occur in the objects `X`, so two sets
-        of objects need common columns: see `map_features`, and
-        :class:`mercer.features.ExplicitFeatures`, which keeps those of the training objects.
+        Features of strings, sets and multisets are those that occur in the objects `X`, so the
+        columns of two calls differ. `map_features` with one :class:`Vocabulary` for both gives the
+        columns of the first set; so does :class:`mercer.features.ExplicitFeatures`, which keeps
+        those of the training objects.
 
         Parameters
         ----------
