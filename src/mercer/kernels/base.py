@@ -20,6 +20,7 @@ from mercer.gram.program import Builder
 from mercer.objects import validation as objects
 from mercer.objects.parameters import Parametrised, is_number
 from mercer.objects.rows import narrowed
+from mercer.objects.tables import are_vectors, is_table
 from mercer.objects.vocabulary import Vocabulary
 
 from .definiteness import UNKNOWN, Definiteness
@@ -199,8 +200,11 @@ class Kernel(Parametrised):
         parts = self._parts()
         if not parts:
             return objects.as_objects(X, type(self).__name__)
+        takes = self.takes
+        table = takes.columns and not are_vectors(takes, X) and is_table(X)
         for part in parts:
-            X = part.validate(X, against)
+            valid = part.validate(X, against)
+            X = X if table else valid  # other parts may need the names and types of the columns
         return X
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
