@@ -59,6 +59,12 @@ def test_contrasts_of_the_users_own():
     squares = KernelFeatureAnalysis(3, kernel=KERNEL, contrast=lambda p: (p**2).mean()).fit(X)
     variance = KernelFeatureAnalysis(3, kernel=KERNEL).fit(X)
     np.testing.assert_array_equal(squares.indices_, variance.indices_)
+    # Objects whose features lie in the span of those before have no projections to measure.
+    kurtoses = KernelFeatureAnalysis(
+        4, kernel=KERNEL, contrast=lambda p: abs((((p - p.mean()) / p.std()) ** 4).mean() - 3.0)
+    ).fit(X)
+    expected = KernelFeatureAnalysis(4, kernel=KERNEL, contrast="kurtosis").fit(X)
+    np.testing.assert_array_equal(kurtoses.indices_, expected.indices_)
     # With the identity map and the variance: principal component analysis.
     search = KernelFeatureAnalysis(
         1, kernel="linear", constraint="l2", contrast=lambda p: (p**2).mean(), random_state=0

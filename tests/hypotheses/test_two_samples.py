@@ -1,7 +1,10 @@
 """The two-sample test by the maximum mean discrepancy."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse as sp
 
 from mercer import mmd_test
 from mercer.kernels import RBF, Linear, Precomputed, Spectrum
@@ -105,3 +108,28 @@ def test_kernels_have_names_and_statistics_that_are_rounding_are_ties():
     assert (named.statistic, named.p_value) == (given.statistic, given.p_value)
     # Far away every difference of the averages is rounding, so no permutation is smaller.
     assert mmd_test(X + 1e9, Y + 1e9, "linear", n_permutations=50, random_state=0).p_value == 1.0
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_frames_are_pooled_by_their_columns(library):
+    first, second = (
+        library.DataFrame({"a": part[:, 0], "b": part[:, 1]}) for part in (X, np.round(3 * Y))
+    )
+    kernel = RBF(1.0).on_columns(["b"]) + Linear().on_columns(["a"])
+    rows = (X, np.round(3 * Y))
+    placed = RBF(1.0).on_columns([1]) + Linear().on_columns([0])
+    for given, expected in ((None, None), (kernel, placed)):
+        found = mmd_test(first, second, given, n_permutations=9, random_state=0)
+        assert found.statistic == mmd_test(*rows, expected, n_permutations=9).statistic
+    renamed = library.DataFrame({"a": Y[:, 0], "c": Y[:, 1]})
+    for other in (second[["b", "a"]], second[["a"]], renamed):
+        with pytest.raises(ValueError, match="same columns in the same order"):
+            mmd_test(first, other)
+    mixed = mmd_test(first, rows[1], n_permutations=9).statistic
+    assert mixed == mmd_test(*rows, n_permutations=9).statistic
+
+
+def test_samples_with_different_numbers_of_columns_are_refused():
+    for other in (Y[:, :1], sp.csr_array(Y[:, :1])):
+        with pytest.raises(ValueError, match="same columns; X has 2, Y has 1"):
+            mmd_test(X, other)

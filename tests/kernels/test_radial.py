@@ -93,6 +93,16 @@ def test_tables_keep_their_error_at_every_distance():
         assert values.min() > -1e-15
 
 
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, 3.5, 1.0])
+def test_matern_is_zero_far_away(nu):
+    far = np.array([[1e3], [1e10], [1e150], [1e200], [1e300]])
+    assert not Matern(nu)(np.zeros((1, 1)), far).any()
+    near = np.array([[600.0 / np.sqrt(2.0 * nu)]])  # values of 1e-260, not cut off
+    expected = peers.Matern(nu=nu)(np.zeros((1, 1)), near)
+    if nu != 1.0:  # a table, which ends earlier
+        np.testing.assert_allclose(Matern(nu)(np.zeros((1, 1)), near), expected, rtol=1e-12)
+
+
 def test_rational_quadratic_agrees_with_another_implementation_and_tends_to_the_gaussian():
     for alpha, scale in [(0.5, 1.0), (1.0, 2.0), (3.3, 0.7)]:
         expected = peers.RationalQuadratic(length_scale=scale, alpha=alpha)(X)

@@ -134,9 +134,13 @@ def test_hard_margin_bounds_the_optimum_from_both_sides():
 def test_single_precision_is_named_and_the_double_proof_stays_available():
     X, y = classes(1400)
     model = SVC(dtype="float32", gamma=GAMMA, tol=1e-2).fit(X, y)
-    proof = model.certify(X, y)
-    assert proof.precision == "float64"
-    assert proof.primal == pytest.approx(model.certificate_.primal, rel=1e-5)
+    proof, single = model.certify(X, y), model.certificate_
+    assert (proof.precision, single.precision) == ("float64", "float32")
+    # Primal and dual value of the fit are wider by the rounding of its kernel values.
+    assert proof.primal == pytest.approx(single.primal, rel=1e-5, abs=single.rounding)
+    assert single.dual <= proof.primal
+    assert proof.dual <= single.primal
+    assert single.rounding < 5e-5 * single.primal
     assert proof.kkt_violation < 1.1e-2
 
 

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 import mercer
+from mercer.machines import support_vector
 from mercer.machines.support_vector import documentation
+from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
 from mercer.machines.support_vector.regressor import KernelRegressor
+from tests.machines import data_sets
 
 MACHINES = [
     mercer.SVC,
@@ -30,6 +33,14 @@ MACHINES = [
 ]
 
 each_machine = pytest.mark.parametrize("machine", MACHINES)
+
+
+@pytest.mark.parametrize("listed", [MACHINES, data_sets.MACHINES])
+def test_every_support_vector_machine_is_tested(listed: Any) -> None:
+    public = [getattr(support_vector, name) for name in support_vector.__all__]
+    classes = filter(inspect.isclass, public)
+    machines = {kind for kind in classes if issubclass(kind, KernelMachine)}
+    assert machines <= set(listed)
 
 
 def section(text: str, title: str) -> str:

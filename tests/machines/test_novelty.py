@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from sklearn.neighbors import KernelDensity
 
@@ -51,6 +52,24 @@ def test_leave_one_out_likelihood_is_that_of_refits_and_is_maximal():
     # The likelihood of repeated rows grows without bound.
     twice = ParzenDensity().fit(np.repeat(few, 2, axis=0))
     assert twice.certificate_.status == "infeasible"
+
+
+def test_an_outlier_does_not_widen_the_windows_of_all_other_rows():
+    """Its own term, far below rounding of its own window, is what a larger width must gain."""
+    rows = np.vstack([np.random.default_rng(0).normal(size=(300, 2)), [[14.0, 14.0]]])
+    model = ParzenDensity().fit(rows)
+    scaled = rows / model.scale_
+    squares = ((scaled[:, None] - scaled) ** 2).sum(axis=2)
+    np.fill_diagonal(squares, np.inf)
+
+    def likelihood(h):
+        sums = scipy.special.logsumexp(-0.5 * squares / h**2, axis=1)
+        return (sums - np.log(300 * 2 * np.pi * h**2)).sum() - 301 * np.log(model.scale_).sum()
+
+    assert model.loo_log_likelihood_ == pytest.approx(likelihood(model.bandwidth_))
+    best = max(likelihood(h) for h in np.geomspace(0.01, 10.0, 60))
+    assert model.loo_log_likelihood_ >= best
+    assert squares[300].min() / (2 * model.bandwidth_**2) > 40  # exp(-40) vanishes beside 1
 
 
 def test_weights_are_repetitions_and_samples_have_the_density():

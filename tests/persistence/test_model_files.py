@@ -5,12 +5,16 @@ from __future__ import annotations
 import pickle
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+import sklearn.decomposition
+import sklearn.gaussian_process
+import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
@@ -49,6 +53,7 @@ from mercer.persistence import DamagedFileError
 from mercer.persistence.classes import estimator_classes
 from mercer.persistence.container import FORMAT, MAGIC, Arrays
 from mercer.persistence.values import Reader, Writer
+from mercer.solvers import Certificate
 from tests.persistence.mutations import survives
 
 OLD = Path(__file__).parent / "files"
@@ -241,6 +246,12 @@ def test_equal_arrays_are_stored_once(tmp_path):
 Z = rng.normal(size=(900, 12))
 FEW, PLACE = Z[:50, :4], np.arange(900)
 CLASS = Z[:, 0] + Z[:, 1] ** 2 > 1.0
+SKLEARN = SimpleNamespace(
+    **vars(sklearn.svm),
+    KernelRidge=sklearn.kernel_ridge.KernelRidge,
+    KernelPCA=sklearn.decomposition.KernelPCA,
+    GaussianProcessRegressor=sklearn.gaussian_process.GaussianProcessRegressor,
+)
 PEERS = {
     "two classes": lambda library: library.SVC().fit(Z, CLASS),
     "twenty classes": lambda library: library.SVC().fit(Z, PLACE % 20),
@@ -255,17 +266,57 @@ PEERS = {
     "few rows, one class": lambda library: library.OneClassSVM().fit(FEW),
     "few rows, regression": lambda library: library.SVR().fit(FEW, FEW[:, 0]),
     "few rows, tube": lambda library: library.NuSVR().fit(FEW, FEW[:, 0]),
+    "ridge": lambda library: library.KernelRidge(kernel="rbf").fit(Z, Z[:, 0]),
+    "few rows, ridge": lambda library: library.KernelRidge(kernel="rbf").fit(FEW, FEW[:, 0]),
+    "components": lambda library: library.KernelPCA(3, kernel="rbf").fit(Z),
+    "few rows, all components": lambda library: library.KernelPCA(
+        kernel="rbf", fit_inverse_transform=True
+    ).fit(FEW),
+    "process": lambda library: library.GaussianProcessRegressor(optimizer=None, alpha=0.1).fit(
+        Z[:300], Z[:300, 0]
+    ),
     "two hundred classes": lambda library: library.SVC().fit(Z[:, :10], PLACE % 200),
 }
 
 
 @pytest.mark.parametrize("name", PEERS)
 def test_files_and_pickles_are_no_larger_than_those_of_scikit_learn(name, tmp_path):
-    model, peer = PEERS[name](mercer), PEERS[name](sklearn.svm)
+    model, peer = PEERS[name](mercer), PEERS[name](SKLEARN)
     mercer.save(model, tmp_path / "model")
     limit = len(pickle.dumps(peer))
     assert (tmp_path / "model").stat().st_size <= limit
     assert len(pickle.dumps(model)) <= limit
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        mercer.KernelRidge(kernel="rbf", alpha=0.1),
+        mercer.KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+        mercer.KernelPCA(2, kernel="rbf", fit_inverse_transform=True, preimage="fixed_point"),
+    ],
+)
+@pytest.mark.parametrize("weight", [None, PLACE[:50] % 3])
+def test_what_is_derived_on_loading_is_equal_bit_for_bit(model, weight, tmp_path):
+    model.fit(FEW, FEW[:, 0], sample_weight=weight)
+    mercer.save(model, tmp_path / "model")
+    for copy in (mercer.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert vars(copy).keys() == vars(model).keys()
+        for name, value in vars(model).items():
+            if isinstance(value, np.ndarray | Certificate | float):
+                assert np.array_equal(getattr(copy, name), value), name
+        if hasattr(model, "expansion_"):
+            np.testing.assert_array_equal(copy.predict(FEW), model.predict(FEW))
+            for found, expected in zip(
+                copy.predict_interval(FEW), model.predict_interval(FEW), strict=True
+            ):
+                np.testing.assert_array_equal(found, expected)
+        else:
+            scores = model.transform(FEW)
+            np.testing.assert_array_equal(copy.transform(FEW), scores)
+            np.testing.assert_array_equal(
+                copy.inverse_transform(scores), model.inverse_transform(scores)
+            )
 
 
 def test_pickles_and_files_keep_what_is_known_of_the_training_rows(tmp_path):

@@ -153,6 +153,7 @@ def test_a_kernel_of_categories_is_the_dot_product_of_indicators():
     ("values", "kind"),
     [
         (COLUMNS["cat"], "categories"),
+        (["a", np.nan] * (N // 2), "categories"),  # missing values are one of them
         (pd.Categorical([f"id {i}" for i in range(N)]), "categories"),
         (COLUMNS["sequence"], "strings"),
         (COLUMNS["text"], "documents"),
@@ -176,6 +177,17 @@ def test_what_a_column_holds(values, kind):
     assert found.estimator().fit(frame, LABEL).score(frame, LABEL) == 1.0
 
 
+@pytest.mark.parametrize(
+    "values",
+    [pd.array([pd.NA, "b"] * (N // 2), dtype="string"), pd.Categorical(["b", None] * (N // 2))],
+    ids=["string", "category"],
+)
+def test_missing_values_are_a_category(values):
+    kind = data_kind(pd.DataFrame({"x": values, "z": COLUMNS["a"]})).parts[0].kind
+    assert kind.name == "categories"
+    assert kind.notes == ["2 categories"]
+
+
 def test_columns_that_say_nothing_or_have_no_name_of_their_own():
     frame = pd.DataFrame({"same": ["one"] * N, "text": COLUMNS["text"]})
     kind = data_kind(frame)
@@ -190,8 +202,8 @@ def test_columns_that_say_nothing_or_have_no_name_of_their_own():
 def test_tables_that_are_refused():
     for column, message in [
         ([None, *COLUMNS["text"][1:]], "column 'x' lacks 1 of 90 values"),
-        (["a", np.nan] * 45, "column 'x' lacks 45 of 90 values"),
-        (pd.array([pd.NA, "b"] * 45, dtype="string"), "column 'x' lacks 45"),
+        (["1.5", np.nan] * 45, "column 'x' lacks 45 of 90 values"),
+        ([{1}, None] * 45, "column 'x' lacks 45 of 90 values"),
         (pd.date_range("2020", periods=N), "column 'x' holds times"),
         ([object() for _ in range(N)], "column 'x': no kernels are suggested for objects of type"),
         (["same"] * N, "every column of X is constant"),

@@ -347,9 +347,12 @@ def _scanned(
     status = "optimal" if model.contrast == "variance" else "stationary"
     while len(pivots) < wanted:
         left = diagonal - np.einsum("ij,ij->i", L, L)
+        eligible = left > least
+        if not eligible.any():
+            break
         try:
             if values is None or model.order == "sequential":
-                values = _scan(matrix, contrast, L, deadline if pivots else None)
+                values = _scan(matrix, contrast, L, eligible, deadline if pivots else None)
         except KeyboardInterrupt:
             if not pivots:
                 raise
@@ -357,9 +360,6 @@ def _scanned(
             break
         if values is None:
             status = "time_limit"
-            break
-        eligible = left > least
-        if not eligible.any():
             break
         i = int(np.argmax(np.where(eligible, values, -np.inf)))
         column = matrix.rows(np.array([i]))[0] - L @ L[i]
@@ -380,14 +380,22 @@ def _scanned(
     )
 
 
-def _scan(matrix: _Matrix, contrast: Contrast, L: Array, deadline: float | None) -> Array | None:
-    """Return the contrasts of all objects without the directions before; None if it is too late."""
-    values = []
-    for rows in matrix.chunks():
+def _scan(
+    matrix: _Matrix,
+    contrast: Contrast,
+    L: Array,
+    eligible: NDArray[np.bool_],
+    deadline: float | None,
+) -> Array | None:
+    """Return the contrasts of eligible objects without the directions before; None if too late."""
+    values = np.full(matrix.n, -np.inf)
+    for chunk in matrix.chunks():
         if deadline is not None and time.monotonic() > deadline:
             return None
-        values.append(contrast(matrix.rows(rows) - L[rows] @ L.T, matrix.weight))
-    return np.concatenate(values)
+        rows = chunk[eligible[chunk]]
+        if len(rows):
+            values[rows] = contrast(matrix.rows(rows) - L[rows] @ L.T, matrix.weight)
+    return values
 
 
 def _searched(

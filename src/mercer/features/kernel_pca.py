@@ -22,6 +22,7 @@ from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.callers import warn_caller
+from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.parameters import integer, is_number, positive, real, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
@@ -42,6 +43,17 @@ _NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is ro
 _ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
 _ULPS = 8.0  # rounding of kernel values and of the decomposition, in units of the last place
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
+# What `_derive` sets; pickles and files hold none of it.
+_DERIVED = (
+    "X_transformed_fit_",
+    "_mean_coef",
+    "_scores",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "feature_box_",
+    "scores_coef_",
+    "signature_",
+)
 
 
 class _OfPairs:
@@ -278,31 +290,35 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         total = float(data.n if data.weight is None else data.weight.sum())
 
         self.eigenvalues_, self.eigenvectors_ = values, vectors
-        self.signature_ = np.where(values < 0.0, -1.0, 1.0)
-        self.explained_variance_ = values / total
         self.total_variance_ = trace / total
-        shares = values / trace if trace > 0.0 else np.zeros(k)
-        self.explained_variance_ratio_ = shares
-        lightest = 1.0 if root is None else float(root.min())
-        self.feature_box_ = np.sqrt(np.abs(values)) / lightest
-        lengths = np.sqrt(np.abs(values))
-        inverse = np.divide(1.0, lengths, out=np.zeros(k), where=lengths > 0.0)
-        coef = vectors * inverse
-        self.scores_coef_ = coef if root is None else coef * root[:, None]
+        self._root, self._total = root, total
+        self._derive()
         self._offsets = self._regression(matrix, functions)
         self._point = None if moved is None else moved.point
         self.n_components_ = k
         self.kernel_ = kernel
         self._n_left_out = data.n_total - data.n
         self._set_objects(data, kernel)
-        self._scores = self.signature_ * lengths * vectors
-        if root is not None:
-            self._scores /= root[:, None]
-        self._mean_coef = (
-            None if not self.center else (np.ones(data.n) if root is None else root**2) / total
-        )
         self._certify(found, k, trace, matrix.scale, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
+
+    def _derive(self) -> None:
+        """Set what follows from eigenvalues, eigenvectors, roots of weights and variance."""
+        values, vectors, root = self.eigenvalues_, self.eigenvectors_, self._root
+        column = None if root is None else root[:, None]
+        lengths = np.sqrt(np.abs(values))
+        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+        coef = vectors * inverse
+        self.scores_coef_ = coef if column is None else coef * column
+        self.signature_ = np.where(values < 0.0, -1.0, 1.0)
+        scores = self.signature_ * lengths * vectors
+        self._scores = scores if column is None else scores / column
+        weight = np.ones(len(vectors)) if root is None else root**2
+        self._mean_coef = weight / self._total if self.center else None
+        self.feature_box_ = lengths if root is None else lengths / float(root.min())
+        self.explained_variance_ = variance = values / self._total
+        shares = variance / self.total_variance_ if self.total_variance_ > 0.0 else 0.0 * variance
+        self.explained_variance_ratio_ = shares
 
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any = None, sample_weight: Any = None
@@ -615,6 +631,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         K[np.diag_indices_from(K)] += ridge
         self.X_transformed_fit_ = self._scores
         self.dual_coef_ = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
+
+    # -- pickles and files --------------------------------------------------------------------
+
+    def _brief_state(self) -> dict[str, Any]:
+        state = super()._brief_state()
+        if "_root" in state:
+            for name in _DERIVED:
+                state.pop(name, None)
+            bounds, values = state["eigenvalue_bounds_"], state["eigenvalues_"]
+            state["eigenvalue_bounds_"] = differing_bits(bounds, values[:, None])
+        return state
+
+    def _restored(self) -> None:
+        if "eigenvalues_" in self.__dict__ and "scores_coef_" not in self.__dict__:
+            values = self.eigenvalues_[:, None]
+            self.eigenvalue_bounds_ = restored_bits(self.eigenvalue_bounds_, values)
+            self._derive()
+            if "dual_coef_" in self.__dict__:
+                self.X_transformed_fit_ = self._scores
+        super()._restored()
 
     # -- scikit-learn -------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from mercer.features.seeds import generator
 from mercer.gram import Gram
 from mercer.objects.parameters import integer, positive
+from mercer.objects.tables import is_frame, stacked
 from mercer.objects.validation import count
 
 from .result import PermutationTest, autoregressive, concluded, resolved
@@ -53,7 +54,8 @@ def mmd_test(
     Parameters
     ----------
     X, Y : objects
-        The samples, at least two objects each.
+        The samples, at least two objects each. Two data frames must have the same columns in the
+        same order.
     kernel : Kernel, str or callable, optional
         A kernel on the objects, or its name; by default a Gaussian kernel whose width is the median
         distance of the pooled rows.
@@ -170,8 +172,21 @@ def _bootstrapped(
 
 
 def _pooled(X: Any, Y: Any) -> Any:
+    """Return the objects of both samples, which must have the same columns; frames as a frame."""
+    if is_frame(X) and is_frame(Y) and list(X.columns) != list(Y.columns):
+        raise ValueError(
+            f"X and Y must have the same columns in the same order; X has {list(X.columns)}, Y has "
+            f"{list(Y.columns)}. Select and order them: Y[list(X.columns)]."
+        )
+    widths = [part.shape[1] for part in (X, Y) if len(getattr(part, "shape", ())) == 2]
+    if len(set(widths)) > 1:
+        raise ValueError(
+            f"X and Y must have the same columns; X has {widths[0]}, Y has {widths[1]}."
+        )
     if sp.issparse(X) or sp.issparse(Y):
         return sp.vstack([sp.csr_array(X), sp.csr_array(Y)], format="csr")
+    if is_frame(X) and is_frame(Y):
+        return stacked(X, Y)
     if hasattr(X, "to_numpy") or hasattr(X, "shape") or hasattr(Y, "shape"):
         return np.concatenate([np.asarray(X), np.asarray(Y)])
     return [*X, *Y]

@@ -20,6 +20,7 @@ from mercer.gram.program import Builder
 from mercer.objects import validation as objects
 from mercer.objects.parameters import Parametrised, is_number
 from mercer.objects.rows import narrowed
+from mercer.objects.tables import are_vectors, is_table
 from mercer.objects.vocabulary import Vocabulary
 
 from .definiteness import UNKNOWN, Definiteness
@@ -199,8 +200,11 @@ class Kernel(Parametrised):
         parts = self._parts()
         if not parts:
             return objects.as_objects(X, type(self).__name__)
+        takes = self.takes
+        table = takes.columns and not are_vectors(takes, X) and is_table(X)
         for part in parts:
-            X = part.validate(X, against)
+            valid = part.validate(X, against)
+            X = X if table else valid  # other parts may need the names and types of the columns
         return X
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
@@ -277,9 +281,10 @@ class Kernel(Parametrised):
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.
 
-        Features of strings, sets and multisets are those that occur in the objects `X`, so two sets
-        of objects need common columns: see `map_features`, and
-        :class:`mercer.features.ExplicitFeatures`, which keeps those of the training objects.
+        Features of strings, sets and multisets are those that occur in the objects `X`, so the
+        columns of two calls differ. `map_features` with one :class:`Vocabulary` for both gives the
+        columns of the first set; so does :class:`mercer.features.ExplicitFeatures`, which keeps
+        those of the training objects.
 
         Parameters
         ----------

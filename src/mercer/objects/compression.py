@@ -7,8 +7,10 @@ are not and do not.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import pickle
+import struct
 import zlib
 from typing import Any
 
@@ -121,28 +123,85 @@ PackedArray content shape Linear Polynomial {"kernel":["RBF",{"gamma": {"tuple":
 model files, so it never changes."""
 
 
-def deflated(raw: bytes) -> bytes:
-    """Return text or a pickle of a model, compressed."""
-    packer = zlib.compressobj(9, zdict=_USUAL)
+def _in_pickles(attributes: str) -> bytes:
+    """Return names of attributes and usual values, or how any starts, as pickles hold them."""
+    parts = [word.partition("=")[::2] for word in attributes.split()]
+    names = [b"\x8c%c%b\x94" % (len(name), name.encode()) for name, _ in parts]
+    return b"".join(name + _opcode(value) for name, (_, value) in zip(names, parts, strict=True))
+
+
+def _opcode(value: str) -> bytes:
+    if value.isdigit():
+        return b"K%c" % int(value)
+    if value[:1].isdigit():
+        return b"G" + struct.pack(">d", float(value))
+    starts = {"None": b"N", "False": b"\x89", "True": b"\x88", "float": b"G", "int": b"K"}
+    return starts.get(value, b"\x8c")
+
+
+_USUAL_IN_PICKLES = _USUAL + _in_pickles(
+    """
+    mercer.objects.compression _array numpy._core.multiarray scalar numpy dtype
+    mercer.kernels.vectors.rbf RBF gamma=float
+    n_components=int kernel rbf gamma=None degree=3 coef0=1 kernel_params=None alpha=1.0
+    fit_inverse_transform=False preimage learned eigen_solver auto tol=1e-5 max_iter=None
+    iterated_power remove_zero_eig=False random_state=None copy_X=True n_jobs=None center=True
+    project_out=None allow_indefinite=False time_limit=None n_features_in_=int
+    _trained_on_sparse=False eigenvalues_ eigenvectors_ total_variance_=float _root=None
+    _total=float _offsets _point=None n_components_=int kernel_ _n_left_out=0 X_fit_
+    eigenvalue_bounds_ dual_coef_
+    alpha=1.0 kernel rbf gamma=None degree=3 coef0=1 kernel_params=None fit_intercept=False
+    solver auto tol=1e-9 max_iter=None time_limit=None verbose=False n_features_in_=int
+    _trained_on_sparse=False _weight=None _lazy noise_variance_=1.0 certificates_
+    mercer.solvers.certificate Certificate status optimal primal=float dual=float gap=float
+    relative_gap=float kkt_violation=float n_iter=0 n_kernel_values=int seconds=float
+    precision float64 assumes=None rounding=float convexity theorem eigenvalue=None
+    rounding_basis estimate widened=0.0 n_problems=1 certificate_ solver_ cholesky
+    n_iter_=1 kernel_ dual_coef_ intercept_=0.0 _kept=None support_vectors_
+    """
+)
+"""Preset dictionary of pickles, which the version that wrote them alone reads."""
+
+
+def deflated(raw: bytes, usual: bytes = _USUAL) -> bytes:
+    """Return the text of a model, compressed."""
+    packer = zlib.compressobj(9, zdict=usual)
     return packer.compress(raw) + packer.flush()
 
 
-def inflated(stored: Any, most: int = 0) -> bytes:
+def inflated(stored: Any, most: int = 0, usual: bytes = _USUAL) -> bytes:
     """Return what `deflated` was given, at most so many bytes; 0 stands for all."""
-    return zlib.decompressobj(zdict=_USUAL).decompress(stored, most)
+    return zlib.decompressobj(zdict=usual).decompress(stored, most)
 
 
-_SMALL = 2**14  # bytes of an array up to which it is pickled with the rest
+_SMALL = 2**14  # bytes up to which a value is pickled with the rest
 
 
 class _Pickler(pickle.Pickler):
-    """Writes arrays of numbers in few bytes, in the order that compresses."""
+    """Writes small arrays of numbers in few bytes, in the order that compresses.
+
+    Large ones go to `arrays`, packed, and those that are equal only once.
+    """
+
+    def __init__(self, buffer: io.BytesIO) -> None:
+        super().__init__(buffer, pickle.HIGHEST_PROTOCOL)
+        self.arrays: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        if type(value) is not np.ndarray or value.nbytes <= _SMALL or not value.flags.c_contiguous:
+            return None
+        known = value.dtype.str, value.shape, hashlib.sha256(value.data).digest()
+        if known not in self._places:
+            self._places[known] = len(self.arrays)
+            self.arrays.append(packed_if_smaller(value))
+        return self._places[known]
 
     def reducer_override(self, value: Any) -> Any:
         if type(value) is not np.ndarray or value.dtype.kind not in "biuf":
             return NotImplemented
-        if not value.flags.c_contiguous:
-            return NotImplemented
+        if value.flags.f_contiguous and not value.flags.c_contiguous:
+            return np.transpose, (value.T,)
         raw = value.tobytes()
         by_place = shuffled(raw, value.itemsize)
         if len(zlib.compress(raw, 1)) <= len(zlib.compress(by_place, 1)):
@@ -150,27 +209,40 @@ class _Pickler(pickle.Pickler):
         return _array, (value.dtype.str, value.shape, by_place, value.itemsize)
 
 
+class _Unpickler(pickle.Unpickler):
+    """Reads what `_Pickler` wrote."""
+
+    def __init__(self, content: bytes, arrays: list[Any]) -> None:
+        super().__init__(io.BytesIO(content))
+        self._arrays = [unpacked(array) for array in arrays]
+
+    def persistent_load(self, place: int) -> np.ndarray:
+        return self._arrays[place]
+
+
 def _array(dtype: str, shape: tuple[int, ...], raw: bytes, by: int = 1) -> np.ndarray:
     return np.frombuffer(bytearray(unshuffled(raw, by)), dtype=dtype).reshape(shape)
 
 
 def packed_state(state: dict[str, Any]) -> dict[str, Any]:
-    """Return a state whose small plain values are one compressed pickle; large arrays are packed.
+    """Return a state whose plain values are one compressed pickle and a list of large arrays.
 
     Names, types and small arrays cost more bytes than what they hold. Values of types that are not
     plain, such as a user's functions, are left for the pickler.
     """
     plain = {name: value for name, value in state.items() if _is_plain(value)}
-    rest = {k: packed_if_smaller(value) for k, value in state.items() if k not in plain}
+    rest = {k: value for k, value in state.items() if k not in plain}
     buffer = io.BytesIO()
-    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(plain)
-    return {**rest, "_packed": deflated(buffer.getvalue())}
+    pickler = _Pickler(buffer)
+    pickler.dump(plain)
+    return {**rest, "_packed": (deflated(buffer.getvalue(), _USUAL_IN_PICKLES), *pickler.arrays)}
 
 
 def unpacked_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return what `packed_state` was given."""
-    whole = pickle.loads(inflated(state.pop("_packed"))) | state
-    return {name: unpacked(value) for name, value in whole.items()}
+    content, *arrays = state.pop("_packed")
+    whole: dict[str, Any] = _Unpickler(inflated(content, usual=_USUAL_IN_PICKLES), arrays).load()
+    return whole | state
 
 
 def _is_plain(value: Any) -> bool:
@@ -178,8 +250,10 @@ def _is_plain(value: Any) -> bool:
         return True
     if type(value) in (str, bytes):
         return len(value) <= _SMALL
+    if isinstance(value, np.generic):
+        return value.dtype.kind in "biuf"
     if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufU" and value.nbytes <= _SMALL
+        return value.dtype.kind in "biuf" or (value.dtype.kind == "U" and value.nbytes <= _SMALL)
     if type(value) in (list, tuple):
         return len(value) <= _SMALL and all(map(_is_plain, value))
     if type(value) is dict:

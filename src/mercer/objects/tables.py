@@ -7,13 +7,14 @@ the collection it holds.
 
 from __future__ import annotations
 
+import sys
 from numbers import Number
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .validation import Objects, as_vectors
+from .validation import Objects, all_finite, as_vectors
 
 
 def is_frame(X: Any) -> bool:
@@ -42,9 +43,12 @@ def holds_objects(X: Any) -> bool:
 def are_vectors(takes: Objects, X: Any) -> bool:
     """Return whether objects are to be read as rows of numbers as a whole.
 
-    A kernel that chooses its columns needs nothing of the others, which may hold anything.
+    A kernel that chooses its columns needs nothing of the others, which may hold anything: texts,
+    or values that are missing.
     """
-    return takes.requires_vectors and not (takes.columns and holds_objects(X))
+    if not takes.requires_vectors or not takes.columns:
+        return takes.requires_vectors
+    return not holds_objects(X) and all_finite(X)
 
 
 def as_table(X: Any, owner: str) -> Any:
@@ -86,6 +90,15 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
     if takes.requires_vectors or not holds_objects(part):
         return as_vectors(part, "a kernel on columns")
     return _column(X, columns) if len(columns) == 1 else part
+
+
+def stacked(X: Any, Y: Any) -> Any:
+    """Return the rows of two frames with the same columns as one frame, or as an array."""
+    library = sys.modules[type(X).__module__.partition(".")[0]]
+    if type(X) is type(Y) and hasattr(library, "concat"):
+        how = {"ignore_index": True} if hasattr(X, "iloc") else {"how": "vertical_relaxed"}
+        return library.concat([X, Y], **how)
+    return np.concatenate([X.to_numpy(), Y.to_numpy()])
 
 
 def columns_of(X: Any) -> list[list[Any]]:

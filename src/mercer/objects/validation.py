@@ -332,6 +332,16 @@ def not_finite(error: ValueError, X: Any) -> ValueError:
     return ValueError(f"{first} Column{'s' * (len(found) > 1)} {shown}{more}. {remedy}")
 
 
+def all_finite(X: Any) -> bool:
+    """Return whether an array or a frame of numbers has no missing or infinite value.
+
+    True for sparse matrices and other objects, which are checked where they are converted.
+    """
+    if _is_ready(X) or sp.issparse(X) or len(getattr(X, "shape", ())) != 2:
+        return True
+    return not any(_not_finite_rows(X))
+
+
 def _not_finite_rows(X: Any) -> list[int]:
     """Return the number of values in each column that are missing or infinite."""
     if sp.issparse(X):
@@ -339,9 +349,9 @@ def _not_finite_rows(X: Any) -> list[int]:
         wrong = np.concatenate([[0], np.cumsum(~np.isfinite(X.data))])
         return (wrong[X.indptr[1:]] - wrong[X.indptr[:-1]]).tolist()
     rows = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-    if rows.dtype.kind == "f":
+    if rows.dtype.kind in "biuf":
         return (~np.isfinite(rows)).sum(axis=0).tolist()
-    return [sum(is_missing(v) or abs(v) == np.inf for v in c.tolist()) for c in rows.T]
+    return [sum(is_missing(v) or v in (np.inf, -np.inf) for v in c.tolist()) for c in rows.T]
 
 
 def _begins_with_times(X: np.ndarray) -> bool:

@@ -55,16 +55,16 @@ class Blobs:
     def _append(self, raw: bytes, size: int) -> tuple[int, int, int]:
         """Store bytes, compressed where that makes them smaller.
 
-        Returns where, and by which number of bytes they are sorted; 1: they are not.
+        Returns where, and by which number of bytes they are sorted; 1: they are not. Zeros after
+        what zlib wrote, which readers ignore, keep to `MOST_INFLATION`.
         """
         ways = {
             n: stored
             for n in (1, size)
             if len(stored := zlib.compress(shuffled(raw, n), 6)) < len(raw)
-            and len(raw) <= MOST_INFLATION * len(stored)
         }
         size = min(ways, key=lambda n: len(ways[n]), default=1)
-        stored = ways.get(size, raw)
+        stored = ways.get(size, raw).ljust(-(-len(raw) // MOST_INFLATION), b"\0")
         self.parts.append(stored)
         begin, self._end = self._end, self._end + len(stored)
         return begin, self._end, size

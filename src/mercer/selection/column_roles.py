@@ -6,14 +6,13 @@ strings, texts, sets or other objects stands for itself.
 
 from __future__ import annotations
 
-import math
 from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer.objects.tables import columns_of, select
-from mercer.objects.validation import VECTORS, column_names, stands_for_number
+from mercer.objects.validation import VECTORS, column_names, is_missing, stands_for_number
 
 # A column of strings is one of categories if it has at most so many, each in so many rows on
 # average.
@@ -58,7 +57,7 @@ def column_groups(X: Any) -> tuple[list[Group], list[str]]:
     if roles["categories"]:
         table = np.empty((len(columns[0]), len(roles["categories"])), dtype=object)
         for place, j in enumerate(roles["categories"]):
-            table[:, place] = columns[j]
+            table[:, place] = [None if is_missing(value) else value for value in columns[j]]
         groups.append(Group("categories", _brief([named[j] for j in roles["categories"]]), table))
     alike = _by_spread(roles["numbers"], X) if roles["numbers"] else []
     for some in alike:
@@ -105,26 +104,20 @@ def _role(values: list[Any], dtype: str, name: Any) -> str:
         )
     if all(isinstance(value, Number) and not isinstance(value, complex) for value in values):
         return "numbers"  # a missing one is refused with the others, as NaN
-    missing = sum(map(_is_missing, values))
+    present = [value for value in values if not is_missing(value)]
+    missing = len(values) - len(present)
+    texts = all(isinstance(value, str) for value in present)
+    numbers = texts and all(stands_for_number(value) for value in present)
+    if dtype.startswith(_CATEGORIES) or (texts and not numbers):
+        n_different = len(set(present)) + (missing > 0)  # missing values are one of the categories
+        if n_different == 1:
+            return "constant"
+        few = min(_MOST_CATEGORIES, len(values) // _LEAST_ROWS)
+        if dtype.startswith(_CATEGORIES) or n_different <= few:
+            return "categories"
     if missing:
         raise ValueError(
-            f"column {name!r} lacks {missing} of {len(values)} values; fill them in, with a "
-            "category of their own for example, or leave the rows out."
+            f"column {name!r} lacks {missing} of {len(values)} values; fill them in, or leave the "
+            "rows out. Only in columns of categories missing values are a separate category."
         )
-    if dtype.startswith(_CATEGORIES):
-        return "categories" if len(set(values)) > 1 else "constant"
-    if not all(isinstance(value, str) for value in values):
-        return "objects"
-    if all(stands_for_number(value) for value in values):
-        return "numbers"
-    n_different = len(set(values))
-    if n_different == 1:
-        return "constant"
-    few = min(_MOST_CATEGORIES, len(values) // _LEAST_ROWS)
-    return "categories" if n_different <= few else "objects"
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value stands for none, in Python, NumPy or pandas."""
-    nan = isinstance(value, float) and math.isnan(value)
-    return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
+    return "numbers" if numbers else "objects"

@@ -11,7 +11,7 @@ import numpy as np
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
-from mercer.objects.tables import as_table, holds_objects, select
+from mercer.objects.tables import are_vectors, as_table, is_table, select
 from mercer.objects.validation import VECTORS, Objects, as_vectors, column_names
 from mercer.objects.vocabulary import Vocabulary
 
@@ -110,18 +110,21 @@ class OnColumns(Kernel):
         """Return `X` as rows that have the columns; see :meth:`Kernel.validate`."""
         owner = type(self).__name__
         names = column_names(X)
-        if self.takes.structured or holds_objects(X):
-            X = as_table(X, owner)
-        else:
-            X = as_vectors(X, owner)
+        vectors = are_vectors(self.takes, X)
+        X = as_vectors(X, owner) if vectors else as_table(X, owner)
         if against is not None and X.shape[1] != against.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} features, but is compared with vectors of "
                 f"{against.shape[1]} features; both sets must have the same columns."
             )
-        if self.takes.structured or holds_objects(X):
+        if not vectors:
             index = positions(self.columns, X.shape[1], names)
-            self.kernel.validate(select(X, index, self.kernel.takes))
+            if is_table(X) or not self.kernel.takes.requires_vectors:
+                self.kernel.validate(select(X, index, self.kernel.takes))
+            else:  # values are missing, which an error names by their columns in X
+                shown = np.zeros_like(X)
+                shown[:, index] = X[:, index]
+                self.kernel.validate(as_vectors(shown, owner)[:, index])
         elif self.is_bound:
             positions(self.columns, X.shape[1], None)
             self.check_domain(X)

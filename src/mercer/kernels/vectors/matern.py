@@ -24,6 +24,7 @@ from .radial import RadialKernel
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
 _FAR = -1e4  # exp of it is 0
+_TINY = float(np.finfo(np.float64).tiny)
 _ACCURACY = 1e-11  # of the Bessel function it is made from
 _CHUNK = 1 << 12
 # Polynomials in u of the closed forms, by rising power.
@@ -61,8 +62,9 @@ class Matern(ColumnWidths, RadialKernel):
     Use it for regression where the roughness of the target is known or is to be chosen: 3/2 and 5/2
     suit most measured quantities better than the analytic functions of RBF. Take `length_scale`
     near the distance over which the target changes; the median distance is a start. The closed
-    forms cost an exponential, other `nu` a table. Avoid it to estimate `nu` from few or noisy data:
-    compare 1/2, 3/2, 5/2 and inf, no finer.
+    forms cost an exponential, other `nu` a table. For finite `nu`, values below the smallest normal
+    number, 2.2e-308, are 0. Avoid it to estimate `nu` from few or noisy data: compare 1/2, 3/2, 5/2
+    and inf, no finer.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Matern(ColumnWidths, RadialKernel):
             builder.sqrt()
             builder.affine(-sqrt(2.0 * nu) / scale, 0.0)
             builder.exp()
+            builder.affine(1.0, -_TINY)  # the smallest value of exp: 0 far away
             if nu > 0.5:
                 builder.leaf("sqdist")
                 builder.sqrt()

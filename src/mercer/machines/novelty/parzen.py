@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 RULES = ("likelihood", "silverman", "scott")
 
 _TINY = 1e-250  # sums below this are taken again in logarithms
+_CANCELLED = 1e-6  # sums without the own window, relative to it, that are taken in logarithms
+_VALUES = 2**22  # distances that are held at once
 _SPAN = (1e-3, 30.0)  # widths that are searched, relative to Scott's
 
 
@@ -145,7 +147,14 @@ class ParzenDensity(DensityMixin, KernelEstimator):
         """Return the width of the largest leave-one-out likelihood, by a grid and a refinement."""
         low, high = (math.log(factor * scott) for factor in _SPAN)
         grid = np.linspace(low, high, 25)
-        values = [-_leave_one_out(Z, weight, math.exp(u), self.n_jobs) for u in grid]
+        values = np.full(len(grid), math.inf)
+        nearest = _nearest_squares(Z, weight)
+        for i in reversed(range(len(grid))):
+            h = math.exp(grid[i])
+            # No window reaches a row from nearer than its nearest neighbour.
+            exponents = math.log(weight.sum()) - 0.5 * nearest / h**2
+            if -float(weight @ (exponents - _log_size(Z, weight, h))) < values.min():
+                values[i] = -_leave_one_out(Z, weight, h, self.n_jobs)
         best = int(np.argmin(values))
         if best == 0:
             return math.exp(low), len(grid), "infeasible"
@@ -233,8 +242,34 @@ def _leave_one_out(Z: Array, weight: Array, h: float, n_jobs: int | None) -> flo
     total = float(weight.sum())
     if total <= 1.0:
         return -math.inf
-    sums = Gram(RBF(0.5 / h**2), Z, "float64").matmul(weight, n_jobs) - np.minimum(weight, 1.0)
-    if (sums <= _TINY).any():
-        return -math.inf
-    constant = math.log(total - 1.0) + Z.shape[1] * math.log(h * math.sqrt(2.0 * math.pi))
-    return float(weight @ (np.log(sums) - constant))
+    own = np.minimum(weight, 1.0)
+    sums = Gram(RBF(0.5 / h**2), Z, "float64").matmul(weight, n_jobs) - own
+    far = np.flatnonzero(sums <= _CANCELLED * own)
+    logs = np.log(np.where(sums > 0.0, sums, 1.0))
+    for rows in _chunks(far, len(Z)):
+        left = np.tile(weight, (len(rows), 1))
+        left[np.arange(len(rows)), rows] -= own[rows]
+        exponents = -0.5 * cdist(Z[rows], Z, "sqeuclidean") / h**2
+        logs[rows] = logsumexp(exponents, axis=1, b=left)
+    return float(weight @ (logs - _log_size(Z, weight, h)))
+
+
+def _log_size(Z: Array, weight: Array, h: float) -> float:
+    """Return the logarithm of what divides the sum of the windows of all other rows."""
+    constant = Z.shape[1] * math.log(h * math.sqrt(2.0 * math.pi))
+    return math.log(float(weight.sum()) - 1.0) + constant
+
+
+def _nearest_squares(Z: Array, weight: Array) -> Array:
+    """Return squared distances to the nearest other row, 0 where a row has copies."""
+    squares = np.zeros(len(Z))
+    for rows in _chunks(np.flatnonzero(weight <= 1.0), len(Z)):
+        distances = cdist(Z[rows], Z, "sqeuclidean")
+        distances[np.arange(len(rows)), rows] = math.inf
+        squares[rows] = distances.min(axis=1)
+    return squares
+
+
+def _chunks(rows: NDArray[np.intp], n: int) -> list[NDArray[np.intp]]:
+    step = max(1, _VALUES // n)
+    return [rows[first : first + step] for first in range(0, len(rows), step)]

@@ -132,18 +132,38 @@ class RidgeMachine(Reported, KernelEstimator):
 
     def _keep(self, data: TrainingData, coef: Array, intercept: Array, flat: bool) -> None:
         """Set the expansion, and the coefficients of all samples, with 0 for those left out."""
-        kept = np.arange(data.n_total) if data.kept is None else data.kept
         whole = np.zeros((data.n_total, coef.shape[1]))
-        whole[kept] = coef
-        self.expansion_ = Expansion(
-            self.kernel_,
-            kept if self.kernel_.pairwise else data.X,
-            coef[:, 0] if flat else coef,
-            float(intercept[0]) if flat else intercept,
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
+        whole[_rows(data.kept)] = coef
         self.dual_coef_ = whole[:, 0] if flat else whole
         self.intercept_ = float(intercept[0]) if flat else intercept
+        self._kept = data.kept
+        places = np.arange(data.n_total)[_rows(data.kept)]
+        self._expand(places if self.kernel_.pairwise else data.X)
+
+    def _expand(self, vectors: Any) -> None:
+        """Set the expansion: the terms of the samples that took part."""
+        self.expansion_ = Expansion(
+            self.kernel_,
+            vectors,
+            self.dual_coef_[_rows(self._kept)],
+            self.intercept_,
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+
+    def _brief_state(self) -> dict[str, Any]:
+        state = super()._brief_state()
+        if "_kept" in state:
+            state["support_vectors_"] = state.pop("expansion_").vectors
+            if state["certificate_"] == Certificate.combine(state["certificates_"]):
+                del state["certificate_"]
+        return state
+
+    def _restored(self) -> None:
+        if "support_vectors_" in self.__dict__:  # files of earlier formats hold the expansion
+            self._expand(self.__dict__.pop("support_vectors_"))
+            if "certificate_" not in self.__dict__:
+                self.certificate_ = Certificate.combine(self.certificates_)
+        super()._restored()
 
     def _values(self, X: Any) -> Array:
         """Return the values of the expansion."""
@@ -242,9 +262,13 @@ class RidgeMachine(Reported, KernelEstimator):
                 f"the model was fitted on {len(self.dual_coef_)} samples; got {data.n_total}."
             )
         Y, weight, alphas, _ = self._pose(data, fitting=False)
-        rows = slice(None) if data.kept is None else data.kept
-        coef = self.dual_coef_.reshape(data.n_total, -1)[rows]
+        coef = self.dual_coef_.reshape(data.n_total, -1)[_rows(data.kept)]
         return data, Y, weight, alphas, coef
+
+
+def _rows(kept: Any) -> Any:
+    """Return the index of the samples that took part; None stands for all."""
+    return slice(None) if kept is None else kept
 
 
 def unpenalised(kernel: Kernel, fit_intercept: bool, n: int) -> Array | None:

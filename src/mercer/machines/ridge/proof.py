@@ -80,7 +80,7 @@ def certificates(
                 violation,
                 n_iter=solution.n_iter,
                 n_kernel_values=count // m,
-                seconds=seconds / m,
+                seconds=round(seconds / m, 6),  # later digits are noise, and cost bytes in files
                 assumes="psd" if convexity == "not ruled out" else None,
                 rounding=rounding,
                 convexity=convexity,

@@ -40,10 +40,14 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
         weight = np.ones(data.n) if data.weight is None else data.weight
         alphas = self._penalties(Y.shape[1])
         if fitting:
-            self._weight, self._lazy = weight, {}
+            self._weight, self._lazy = data.weight, {}
             # A unit of weight has noise of this variance in the view of a Gaussian process.
             self.noise_variance_ = float(alphas[0]) if (alphas == alphas[0]).all() else alphas
         return Y, weight, alphas, flat
+
+    def _restored(self) -> None:
+        self._lazy = {}
+        super()._restored()
 
     def predict(self, X: Any) -> Array:
         """Return the values of the regression function.
@@ -110,7 +114,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
         groups = [slice(None)] if same else [slice(t, t + 1) for t in range(len(alphas))]
         found = []
         for group in groups:
-            noise = alphas[group][0] / self._weight
+            noise = alphas[group][0] / (np.ones(gram.n) if self._weight is None else self._weight)
             # The targets are what the equation (K + N) a + b = y says.
             Y = gram.matmul(coef[:, group]) + noise[:, None] * coef[:, group]
             Y += np.reshape(self.intercept_, (1, -1))[:, group] if self.fit_intercept else 0.0

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.gram.mapped_objects import Views
 from mercer.kernels.kept_documents import without_texts
 from mercer.objects.callers import warn_caller
-from mercer.objects.validation import take
+from mercer.objects.tables import columns_of, is_table
+from mercer.objects.validation import is_missing, take
 from mercer.solvers import Certificate
 from mercer.solvers import certification as proof
 from mercer.solvers.certificate import GAP_LIMIT
@@ -90,8 +91,13 @@ def refuse_other_data(machine: KernelMachine, X: Any) -> None:
     expected = machine.support_vectors_
     if sp.issparse(found):
         same = found.shape == expected.shape and (found != expected).nnz == 0
+    elif is_table(found) or is_table(expected):
+        same = found.shape == expected.shape and all(
+            all(map(_equal, a, b))
+            for a, b in zip(columns_of(found), columns_of(expected), strict=True)
+        )
     elif hasattr(found, "shape"):
-        same = np.array_equal(found, expected)
+        same = np.array_equal(found, expected, equal_nan=found.dtype.kind == "f")
     else:
         same = all(map(_equal, found, expected))
     if not same:
@@ -140,9 +146,11 @@ def _status_of_gap(found: Certificate) -> str:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Return whether two objects are equal, arrays entry by entry."""
+    """Return whether two objects are equal, arrays entry by entry, or both missing."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
+    if is_missing(a) or is_missing(b):
+        return is_missing(a) and is_missing(b)
     return bool(a == b)
 
 
