@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.model_selection
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,6 +22,22 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
 Y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
 SOURCE = Path(mercer.__file__).parent
+
+
+def test_a_search_warns_of_an_open_intercept_at_most_once():
+    X, y = np.array([[0.0], [1.0]] * 6), [0, 1] * 6
+    for search in (GridSearchCV, sklearn.model_selection.GridSearchCV):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            search(SVC(kernel="linear"), {"C": [0.01, 0.02]}, cv=3).fit(X, y)
+        assert sum("intercept is not unique" in str(w.message) for w in found) == 1
+
+
+def test_nan_labels_give_an_error_and_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            SVC().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, np.nan])
 
 
 def test_the_library_warns_in_one_place():

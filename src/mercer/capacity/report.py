@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import Linear
-from mercer.objects.callers import warn_caller
 
 from . import vocabulary
 from .bound import Bound, bound, state
@@ -224,9 +223,9 @@ def generalization_report(
     theta : float, optional
         For regression: a residual larger than this counts as an error.
     tuned : bool, optional
-        Whether kernel and parameters were chosen with the help of these rows. True: a warning, and
-        all guarantees but that of the hold-out are marked as violated. None: the guarantees assume
-        that they were not.
+        Whether kernel and parameters were chosen with the help of these rows. True: all guarantees
+        but that of the hold-out are marked as violated, and the table says so. None: the guarantees
+        assume that they were not.
     time_limit : float or None, default=10.0
         Seconds for the exact leave-one-out error.
     **fit_params
@@ -256,8 +255,6 @@ def generalization_report(
     (0.5, 0.75)
     """
     vocabulary.check({"delta": delta, "theta": theta})
-    if tuned:
-        warn_caller(TUNED, UserWarning)
     exact, m = left_out(model, X, y, sample_weight, time_limit, fit_params)
     page = _Page(m, delta, _chosen(m, tuned), exact)
     if m.least_squares:

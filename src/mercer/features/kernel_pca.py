@@ -405,6 +405,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def _check_parameters(self) -> None:
         k = self.n_components
+        if isinstance(k, float) and not 0.0 < k < 1.0:
+            raise ValueError(
+                "n_components must be an integer of at least 1, a share of the variance in (0, 1) "
+                f"or None; got {k!r}."
+            )
         if k is not None and not (is_number(k) and 0.0 < float(k) < 1.0):
             integer(k, "n_components", minimum=1)
         real(self.alpha, "alpha", minimum=0)

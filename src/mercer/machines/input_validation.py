@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -74,6 +74,8 @@ def check_labels(machine: Any, y: Any, n_samples: int) -> NDArray[Any]:
     _require(machine, y)
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and len(y)):
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
         check_classification_targets(y)
     _check_length(y, n_samples)
     return y

@@ -30,5 +30,13 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level if outside else 2)
 
 
+def called_from(function: str) -> bool:
+    """Return whether a function of this name is on the stack, also outside the library."""
+    frame = sys._getframe(1).f_back
+    while frame is not None and frame.f_code.co_name != function:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _root(variables: dict[str, object]) -> str:
     return str(variables.get("__name__", "")).partition(".")[0]

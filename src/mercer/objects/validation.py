@@ -322,11 +322,14 @@ def not_finite(error: ValueError, X: Any) -> ValueError:
         f"{name!r} ({n} row{'s' * (n > 1)})" for name, n in list(found.items())[:_SHOWN_COLUMNS]
     )
     more = f" and {len(found) - _SHOWN_COLUMNS} more" if len(found) > _SHOWN_COLUMNS else ""
-    return ValueError(
-        f"{first} Column{'s' * (len(found) > 1)} {shown}{more}. Leave these rows out, or fill them "
-        "in, for instance with SimpleImputer in a pipeline; in columns of categories Categorical() "
-        "takes missing values as a category of their own."
+    remedy = (
+        "Leave these rows out, or replace the values; imputers do not fill in infinity."
+        if "NaN" not in first
+        else "Leave these rows out, or fill them in, for instance with SimpleImputer in a "
+        "pipeline; in columns of categories Categorical() takes missing values as a category of "
+        "their own."
     )
+    return ValueError(f"{first} Column{'s' * (len(found) > 1)} {shown}{more}. {remedy}")
 
 
 def all_finite(X: Any) -> bool:

@@ -220,6 +220,7 @@ class Certificate:
     def __str__(self) -> str:
         several = self.n_problems > 1
         largest = "at most " if several else ""  # of several problems the largest one is known
+        evaluated = f"{self.n_kernel_values:,} evaluated, " if self.n_kernel_values else ""
         rows = [
             ("status", self._status_in_words()),
             ("primal", f"{self.primal:.10g}{self._tubes_in_words()}"),
@@ -227,7 +228,7 @@ class Certificate:
             ("gap", self._gap_in_words()),
             ("KKT violation", f"{largest}{self.kkt_violation:.3g}"),
             ("iterations", f"{self.n_iter:,}"),
-            ("kernel values", f"{self.n_kernel_values:,} evaluated, checked in {self.precision}"),
+            ("kernel values", f"{evaluated}checked in {self.precision}"),
             ("seconds", f"{self.seconds:.3g}"),
         ]
         if self.assumes is not None:

@@ -87,6 +87,13 @@ class TermsOf:
     def counts(self, X: Iterable[Any]) -> list[Mapping[Any, Any]]:
         """Return how often each document has its terms, stop words and unstemmed ones as well."""
         split = self._split
+        X = list(X)
+        for i, x in enumerate(X):
+            if is_number(x):
+                raise TypeError(
+                    f"a kernel on documents was given a column of numbers: row {i} is {x!r}. Use "
+                    "RBF or Linear for numbers."
+                )
         return [x if isinstance(x, Mapping) else Counter(split(x)) for x in X]
 
     @property

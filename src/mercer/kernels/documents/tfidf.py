@@ -12,7 +12,7 @@ from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
-from mercer.objects.validation import Objects, as_items, as_vectors
+from mercer.objects.validation import Objects, as_items, as_vectors, is_missing
 from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
@@ -188,7 +188,8 @@ class TfIdf(Kernel):
         if not kept.size:
             raise ValueError(
                 f"TfIdf found no term that {fewest:g} documents contain: they are empty, hold "
-                "stop words only, or min_df is too large."
+                "stop words or one-letter words only (which the default analyzer leaves out), or "
+                "min_df is too large."
             )
         return kept
 
@@ -215,6 +216,7 @@ class TfIdf(Kernel):
                 raise TypeError(
                     f"{owner} is defined on documents (str, list of tokens, mapping to counts); "
                     f"object {i} is of type {type(x).__name__}."
+                    + (' It is missing: fill it in with fillna("").' if is_missing(x) else "")
                 )
         return X
 

@@ -339,7 +339,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         n_total = count(X)
         if n_total != self._record.n_total:
             raise ValueError(
-                f"certify needs the {self._record.n_total} training samples; got {n_total}."
+                f"X must hold the {self._record.n_total} training samples; got {n_total}."
             )
         y = self._check_target(y, n_total)
         weight = check_sample_weight(sample_weight, n_total)

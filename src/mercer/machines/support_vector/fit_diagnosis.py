@@ -102,8 +102,8 @@ def refuse_other_data(machine: KernelMachine, X: Any) -> None:
         same = all(map(_equal, found, expected))
     if not same:
         raise ValueError(
-            "certify needs the training data, in the same order; the support vectors are not at "
-            "their places in X."
+            "X must hold the training data, in the same order; the support vectors are not at "
+            "their places in it."
         )
 
 
@@ -246,7 +246,9 @@ def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
 
 def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
     """Return one or two sentences on why a fit takes long, from what is seen in the data."""
-    causes = []
+    causes: list[str] = []
+    if machine.max_iter == 0:
+        return "max_iter=0 allows no iteration; use -1 for no limit."
     X = fitting.X
     rows = np.linspace(0, fitting.gram.n - 1, min(_SAMPLE, fitting.gram.n)).astype(np.intp)
     if isinstance(X, np.ndarray) and X.ndim == 2 and not fitting.gram.kernel.pairwise:

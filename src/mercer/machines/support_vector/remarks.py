@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.objects.callers import warn_caller
+from mercer.objects.callers import called_from, warn_caller
 
 if TYPE_CHECKING:
     from .proving import Fitting
@@ -38,7 +38,12 @@ and a single one decides little."""
 
 
 def remark(machine: Any, fitting: Fitting) -> None:
-    """Warn about a near-diagonal kernel matrix and an intercept that decides labels."""
+    """Warn about a near-diagonal kernel matrix and an intercept that decides labels.
+
+    Fits of cross-validation give no such warning: a search gives it for the model it refits.
+    """
+    if called_from("_fit_and_score"):
+        return
     for finding in (_near_diagonal(machine, fitting), _open_intercept(machine)):
         if finding:
             warn_caller(f"{type(machine).__name__}: {finding}", UserWarning)
