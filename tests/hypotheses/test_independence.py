@@ -50,6 +50,22 @@ def test_level_and_power():
     assert right >= 36
 
 
+def test_multipliers_of_the_wild_bootstrap_have_unit_variance_after_centring():
+    n, length = 30, 6.0
+    x, y = RNG.normal(size=(n, 1)), RNG.normal(size=(n, 1))
+    H = np.eye(n) - 1.0 / n
+    products = (H @ RBF(0.3)(x) @ H) * (H @ RBF(0.7)(y) @ H)
+    covariance = H @ np.exp(-np.abs(np.subtract.outer(np.arange(n), np.arange(n))) / length) @ H
+    covariance /= np.trace(covariance) / n
+    result = hsic_test(
+        x, y, RBF(0.3), RBF(0.7), n_permutations=20_000, random_state=0, dependence=length
+    )
+    assert result.statistic == pytest.approx(by_definition(RBF(0.3)(x), RBF(0.7)(y)))
+    assert result.null.mean() == pytest.approx((products * covariance).sum() / n**2, rel=0.02)
+    with pytest.raises(ValueError, match="smaller than the length of the series, 30"):
+        hsic_test(x, y, dependence=30.0)
+
+
 def test_wild_bootstrap_of_series():
     rng = np.random.default_rng(7)
     rejected = 0

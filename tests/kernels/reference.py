@@ -27,7 +27,11 @@ def defined(k, X, Z=None):
     Z = X if Z is None else Z
     definition = DEFINITIONS.get(type(k))
     if definition is None:
-        raise NotImplementedError(f"tests/kernels/reference.py does not define {type(k).__name__}")
+        raise NotImplementedError(
+            f"{type(k).__name__} has no definition: add its formula to DEFINITIONS in "
+            "tests/kernels/reference.py, or for sequences, sets and documents to "
+            "tests/kernels/structured_definitions.py"
+        )
     return np.asarray(definition(k, X, Z), dtype=float)
 
 

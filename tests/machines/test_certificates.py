@@ -158,6 +158,7 @@ def test_indefinite_kernels_are_stationary_and_have_no_gap():
         assert math.isnan(proof.relative_gap)
         assert proof.kkt_violation <= 1e-3
         assert proof.converged
+        assert "gap            none: the kernel is indefinite\n" in str(proof)
 
 
 def test_definiteness_of_user_kernels_is_assumed():

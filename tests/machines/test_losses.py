@@ -1,8 +1,11 @@
 """Losses, their subgradients and their conjugates."""
 
+import inspect
+
 import numpy as np
 import pytest
 
+from mercer import losses
 from mercer.losses import (
     CombinedHinge,
     EpsilonInsensitive,
@@ -29,6 +32,14 @@ LOSSES = [
 ]
 CASES = [(loss, y) for loss, targets in LOSSES for y in targets]
 IDS = [f"{type(loss).__name__}-{y}" for loss, y in CASES]
+
+
+def test_every_public_loss_is_tested():
+    public = (getattr(losses, name) for name in losses.__all__)
+    kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, losses.Loss)}
+    concrete = {kind for kind in kinds if not inspect.isabstract(kind)}
+    # Without pieces, it has a test of its own below.
+    assert concrete - {type(loss) for loss, _ in LOSSES} == {Logistic}
 
 
 def antiderivative(terms, beta):

@@ -83,6 +83,16 @@ def test_rate_of_false_alarms_is_bounded(machine):
     assert np.mean(alarms) == pytest.approx(4 / 41, abs=0.03)
 
 
+def test_too_few_calibration_objects_for_an_alarm_warn():
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(UserWarning, match=r"at least 24 calibration objects \(48 in all"):
+        model = ConformalNovelty(alpha=0.04, random_state=0).fit(rows)
+    assert model.predict([[99.0, 99.0]]).tolist() == [1]
+    more = np.random.default_rng(0).normal(size=(48, 2))
+    model = ConformalNovelty(alpha=0.04, random_state=0).fit(more)
+    assert model.predict([[99.0, 99.0]]).tolist() == [-1]
+
+
 def test_strings_files_and_bad_input(tmp_path):
     words = ["banana", "bananas", "ananas", "nanana", "banan", "nabana", "anana", "banaba"]
     model = ConformalNovelty(SVDD(0.5, kernel=Spectrum(2)), alpha=0.2, random_state=0).fit(words)

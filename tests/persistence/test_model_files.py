@@ -15,6 +15,7 @@ import sklearn.svm
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -314,6 +315,27 @@ def test_what_a_file_cannot_hold_is_refused_by_name(model, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         mercer.save(model(), tmp_path / "model")
     assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"before"]
+
+
+def test_save_names_what_it_takes(tmp_path):
+    found = mercer.selection.Tuning(SVC(), "classification", [], None, None, None, 0.0)
+    with pytest.raises(TypeError, match=r"got Tuning\. Save its estimator"):
+        mercer.save(found, tmp_path / "model")
+    with pytest.raises(TypeError, match="the model comes first, then the path"):
+        mercer.save(str(tmp_path / "model"), SVC())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("fill", ["mean", "most_frequent"])
+def test_imputers_are_saved(fill, tmp_path):
+    """They hold a numpy.dtype."""
+    columns = ["x", "colour"] if fill == "most_frequent" else ["x"]
+    frame = FRAME.assign(x=FRAME["x"].mask(FRAME["x"] > 1.0))
+    table = ColumnTransformer([("fill", SimpleImputer(strategy=fill), columns)])
+    table.fit(frame)
+    mercer.save(make_pipeline(table, SVC()), tmp_path / "model")
+    again = mercer.load(tmp_path / "model")[0].transform(frame)
+    np.testing.assert_array_equal(again, table.transform(frame))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.objects.parameters import integer, positive, truth
 from mercer.objects.validation import stored_alike, take
 from mercer.solvers import Certificate
@@ -95,6 +96,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         Seconds after which no further start or feature is begun.
     n_jobs : int or None, default=None
         Threads.
+    verbose : bool or int, default=False
+        Whether to print a line for every product, feature or start.
 
     Attributes
     ----------
@@ -141,6 +144,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         random_state: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -156,6 +160,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         self.random_state = random_state
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the directions.
@@ -175,13 +180,12 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             The fitted transformer. After Ctrl-C the features found so far are kept, if there are
             any, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing():
-            self._fit(X, sample_weight)
-        if self.certificate_.status == "interrupted":
-            raise KeyboardInterrupt
+        with self._all_or_nothing(), watched(self, 1) as report:
+            self._fit(X, sample_weight, report)
+        raise_interrupt(self.certificate_.status, report)
         return self
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
         begun = time.monotonic()
         self._check_parameters()
         data, kernel = self._enter(X, None, sample_weight)
@@ -193,7 +197,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         matrix = _Matrix(self._gram(data, kernel), data.weight, self.center, self.n_jobs)
         deadline = None if self.time_limit is None else begun + float(self.time_limit)
         found = (_scanned if self.constraint == "l1" else _searched)(
-            matrix, self._contrast(), self, deadline
+            matrix, self._contrast(), self, deadline, report
         )
         if not found.coef.shape[1]:
             raise ValueError(
@@ -318,8 +322,17 @@ class _Matrix:
         return [np.arange(a, min(a + step, self.n)) for a in range(0, self.n, step)]
 
 
+def _asked(report: Broadcast | None, step: int, slope: float, objective: float) -> bool:
+    """Report a step and return whether a listener asks for the end."""
+    return report is not None and report(step, slope, objective, math.nan, 0, 0, 0)
+
+
 def _scanned(
-    matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, deadline: float | None
+    matrix: _Matrix,
+    contrast: Contrast,
+    model: KernelFeatureAnalysis,
+    deadline: float | None,
+    report: Broadcast | None,
 ) -> _Found:
     """Return directions at vertices of the l1 ball, by scans over the objects."""
     n, wanted = matrix.n, int(model.n_components)
@@ -358,6 +371,9 @@ def _scanned(
         columns.append(own / np.abs(own).sum())
         pivots.append(i)
         contrasts.append(float(values[i]))
+        if _asked(report, len(pivots), math.nan, -sum(contrasts)) and len(pivots) < wanted:
+            status = "interrupted"
+            break
     found = np.stack(columns, axis=1) if columns else np.zeros((n, 0))
     return _Found(
         found, np.array(contrasts), np.array(pivots, dtype=np.intp), status, len(pivots), 0
@@ -375,7 +391,11 @@ def _scan(matrix: _Matrix, contrast: Contrast, L: Array, deadline: float | None)
 
 
 def _searched(
-    matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, deadline: float | None
+    matrix: _Matrix,
+    contrast: Contrast,
+    model: KernelFeatureAnalysis,
+    deadline: float | None,
+    report: Broadcast | None,
 ) -> _Found:
     """Return directions of length 1 in the span of the leading kernel principal components."""
     by_variance = model.contrast == "variance"
@@ -384,7 +404,7 @@ def _searched(
     left = None if deadline is None else max(deadline - time.monotonic(), 1e-9)
     rng = generator(model.random_state)
     functions = np.ones((matrix.n, int(matrix.center)))
-    projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, left)
+    projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, left, report)
     pairs = projected.leading(n_basis, rng, _TOL)
     values, vectors = pairs.values[:n_basis], pairs.vectors[:, :n_basis]
     kept = values > _RANK * max(float(matrix.diag().max(initial=0.0)), 1e-300)
@@ -404,10 +424,9 @@ def _searched(
         if pairs.n_products and status in ("optimal", "precision_limit"):
             status = "stationary"  # KernelPCA bounds what an iteration leaves
         return _Found(to_coef[:, :k], variances, None, status, pairs.n_products, slope)
-    if pairs.status == "interrupted":
-        raise KeyboardInterrupt
+    raise_interrupt(pairs.status, report)
     search = _Search(
-        scores, lambda P: contrast(P, matrix.weight), int(model.n_restarts), rng, deadline
+        scores, lambda P: contrast(P, matrix.weight), int(model.n_restarts), rng, deadline, report
     )
     if model.order == "sequential":
         directions = search.one_by_one(k)
@@ -428,7 +447,9 @@ class _Search:
         n_restarts: int,
         rng: np.random.Generator,
         deadline: float | None,
+        report: Broadcast | None,
     ) -> None:
+        self.report = report
         self.scores, self.contrast, self.n_restarts, self.rng = scores, contrast, n_restarts, rng
         self.deadline, self.ended = deadline, ""
         self.n_iter, self.slope = 0, 0.0
@@ -471,6 +492,9 @@ class _Search:
             if -result.fun > value:
                 best, value = _orthonormal(result.x.reshape(r, k)), -float(result.fun)
                 slope = float(np.abs(result.jac).max())
+            if _asked(self.report, self.n_iter, slope, -value):
+                self.ended = "interrupted"
+                break
         self.slope = max(self.slope, slope)
         return best
 

@@ -50,7 +50,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     Finds pairs of directions along which paired objects are most correlated, regularised by the
     lengths of the directions. The solution is direct: both kernel matrices and their eigenvectors
     are held in double precision, 48 n^2 bytes in all (1.2 GB for 5,000 pairs), and a fit for which
-    there is no such memory raises MemoryError at once.
+    there is no such memory raises MemoryError at once. There is no `time_limit`: a decomposition
+    that was cut short has no approximate result. The time grows with the cube of the pairs.
 
     Parameters
     ----------

@@ -32,6 +32,7 @@ from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
 from mercer.machines.conventions import ClusterMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import StopIterationRequest
 from mercer.objects.callers import warn_caller
@@ -74,6 +75,9 @@ class KernelKMeans(
         Seconds after which the iterations end with the labels found so far.
     n_jobs : int or None, default=None
         Threads.
+    verbose : bool or int, default=False
+        Whether to print a line for every iteration, with the share of objects that moved as the
+        violation and the inertia as the objective.
 
     Attributes
     ----------
@@ -118,6 +122,7 @@ class KernelKMeans(
         random_state: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -129,6 +134,7 @@ class KernelKMeans(
         self.random_state = random_state
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -148,13 +154,12 @@ class KernelKMeans(
             The fitted model. After Ctrl-C the labels found so far are kept, with the status
             "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing():
-            self._fit(X, sample_weight)
-        if self.certificate_.status == "interrupted":
-            raise KeyboardInterrupt
+        with self._all_or_nothing(), watched(self, 1) as report:
+            self._fit(X, sample_weight, report)
+        raise_interrupt(self.certificate_.status, report)
         return self
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
         begun = time.monotonic()
         k = integer(self.n_clusters, "n_clusters", minimum=1)
         integer(self.n_init, "n_init", minimum=1)
@@ -180,6 +185,7 @@ class KernelKMeans(
             k,
             int(self.max_iter),
             plain.exact,
+            report,
         )
         self.kernel_ = kernel
         self.inertia_, self.n_iter_ = found.inertia, found.n_iter
@@ -366,6 +372,7 @@ def _lloyd(
     k: int,
     max_iter: int,
     product: Callable[[Array], Array],
+    report: Broadcast | None,
 ) -> _Clusters:
     """Return the best of several starts after assignment and averaging until nothing changes.
 
@@ -396,7 +403,7 @@ def _lloyd(
                 ) from None
             status = str(request)
             break
-        still = []
+        still, moved = [], 0
         for position, s in enumerate(active):
             columns = slice(position * k, (position + 1) * k)
             C, values = coef[:, columns], products[:, columns]
@@ -409,10 +416,16 @@ def _lloyd(
             # An object moves only to a centre that is nearer by more than rounding.
             gain = distances[np.arange(n), labels[s]] - distances[np.arange(n), nearest]
             moving = gain > 1e-12 * (np.abs(diagonal) + squares.max())
+            moved = max(moved, int(moving.sum()))
             if moving.any():
                 labels[s] = np.where(moving, nearest, labels[s])
                 still.append(s)
         active = still
+        assert best is not None
+        asked = report is not None and report(iteration, moved / n, best.inertia, math.nan, 0, 0, 0)
+        if active and asked:
+            status = "interrupted"
+            break
         if active and iteration >= max_iter:
             status = "iteration_limit"
             break

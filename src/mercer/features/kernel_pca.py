@@ -19,6 +19,7 @@ from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
+from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, is_number, positive, real, truth
@@ -125,6 +126,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         semidefinite, are kept. Components are then ordered by the absolute eigenvalue.
     time_limit : float > 0 or None, default=None
         Seconds after which the iteration ends with the components found so far.
+    verbose : bool or int, default=False
+        Whether to show progress of the iteration; 2 prints lines.
 
     Attributes
     ----------
@@ -199,6 +202,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         project_out: Any = None,
         allow_indefinite: bool = False,
         time_limit: float | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -221,6 +225,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.project_out = project_out
         self.allow_indefinite = allow_indefinite
         self.time_limit = time_limit
+        self.verbose = verbose
 
     # -- fit ----------------------------------------------------------------------------------
 
@@ -242,21 +247,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             The fitted transformer. After Ctrl-C the components found so far are kept, with the
             status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(), watched(self, 1) as report:
             self._check_parameters()
             data, kernel = self._enter(X, None, sample_weight)
             self._refuse_indefinite_order(kernel)
-            self._fit(data, kernel)
-        if self.certificate_.status == "interrupted":
-            raise KeyboardInterrupt
+            self._fit(data, kernel, report)
+        raise_interrupt(self.certificate_.status, report)
         return self
 
-    def _fit(self, data: TrainingData, kernel: Kernel) -> None:
+    def _fit(self, data: TrainingData, kernel: Kernel, report: Broadcast | None) -> None:
         start = time.perf_counter()
         functions = self._functions(data.X, data.n)
         moved = centring(kernel, data.X, self.center)
         gram = self._gram(data, kernel) if moved is None else Gram(kernel, moved.rows, "float64")
-        matrix = ProjectedGram(gram, data.weight, functions, self.n_jobs, self.time_limit)
+        matrix = ProjectedGram(gram, data.weight, functions, self.n_jobs, self.time_limit, report)
         found = self._decompose(matrix)
         trace = matrix.trace()
         k = self._number(found.values, found, trace)

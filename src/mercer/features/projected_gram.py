@@ -13,7 +13,7 @@ Without weights and with the constant, A is the centred kernel matrix.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +44,7 @@ class ProjectedGram:
 
     `gram`: the kernel matrix. `weight`: weights of the objects, or None. `functions` (n, q): the
     functions S. `time_limit`: seconds after which a product raises StopIterationRequest.
+    `report`: what the iteration reports its products to.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class ProjectedGram:
         functions: Array,
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        report: Callable[..., bool] | None = None,
     ) -> None:
         self.n = gram.n
+        self._report = report
         self.root = None if weight is None else np.sqrt(weight)
         self.basis = orthonormal(self._rooted(functions)) if functions.shape[1] else functions
         self._gram = gram.in_precision("float64")
@@ -132,6 +135,7 @@ class ProjectedGram:
             max_products=max_products,
             by_size=by_size,
             rng=rng,
+            report=self._report,
         )
         if found is None:
             if self._time_limit is None:

@@ -17,6 +17,7 @@ eigenvalues.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from typing import Any, Self
@@ -29,6 +30,7 @@ from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
 from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import integer, positive
@@ -45,6 +47,8 @@ Labels = NDArray[np.intp]
 _NEGATIVE = -1e-12  # relative to the largest: a smaller negative affinity is rounding
 _ZERO = 1e-10  # of eigenvalues, the largest of which is 1
 _SAME = 1e-9  # squared length of what is left of a row of length 1 that the pivots span
+_QUICK = 2e7  # kernel values that may still be computed after Ctrl-C
+_HURRIED = 5  # steps of k-means where more would have to be
 _GAIN = 1e-12  # in squared distance: an object moves to a centre that is nearer by more
 
 
@@ -71,6 +75,8 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         Seconds after which the iteration ends with the eigenvectors found so far.
     n_jobs : int or None, default=None
         Threads.
+    verbose : bool or int, default=False
+        Whether to show progress of the iteration; 2 prints lines.
 
     Attributes
     ----------
@@ -83,7 +89,8 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     embedding_ : array of shape (n_samples, n_clusters)
         The rows that were clustered.
     ncut_ : float
-        The normalised cut of the labels.
+        The normalised cut of the labels; NaN where a fit of more than 4,472 objects was
+        interrupted, since it costs a product with the kernel matrix.
     certificate_ : Certificate
         Primal value: the normalised cut; dual value: a lower bound on that of every clustering.
     kernel_ : Kernel
@@ -113,6 +120,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         random_state: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -123,6 +131,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         self.random_state = random_state
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -142,13 +151,12 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             The fitted model. After Ctrl-C in the iteration the clusters of the eigenvectors found
             so far are kept, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing():
-            self._fit(X, sample_weight)
-        if self.certificate_.status == "interrupted":
-            raise KeyboardInterrupt
+        with self._all_or_nothing(), watched(self, 1) as report:
+            self._fit(X, sample_weight, report)
+        raise_interrupt(self.certificate_.status, report)
         return self
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
         begun = time.monotonic()
         k = integer(self.n_clusters, "n_clusters", minimum=1)
         if self.time_limit is not None:
@@ -163,7 +171,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         degrees = _degrees(gram, weight, self.n_jobs)
         # D^-1/2 K D^-1/2 of copies has the same non-zero eigenvalues as this matrix.
         matrix = ProjectedGram(
-            gram, weight / degrees, np.empty((data.n, 0)), self.n_jobs, self.time_limit
+            gram, weight / degrees, np.empty((data.n, 0)), self.n_jobs, self.time_limit, report
         )
         found = matrix.leading(k, generator(self.random_state), float(self.tol))
         values = found.values[:k]
@@ -175,7 +183,12 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         )  # K (u / sqrt d) = lambda u sqrt d
         self.eigenvalues_, self.embedding_ = values, _unit_rows(vectors)
         labels, self._centres, self.ncut_ = _smallest_cut(
-            vectors / np.sqrt(weight)[:, None], self.embedding_, weight, degrees, gram, self.n_jobs
+            vectors / np.sqrt(weight)[:, None],
+            self.embedding_,
+            weight,
+            degrees,
+            None if found.status == "interrupted" and data.n**2 > _QUICK else gram,
+            self.n_jobs,
         )
         self.kernel_ = kernel
         kept = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
@@ -252,25 +265,34 @@ def _smallest_cut(
     units: Array,
     weight: Array,
     degrees: Array,
-    gram: Gram,
+    gram: Gram | None,
     n_jobs: int | None,
 ) -> tuple[Labels, Array, float]:
     """Return the labels, centres and normalised cut of the better of two starts.
 
     `rows`: of the eigenvectors of single copies. Both starts take the longest of them as the first
-    centre; the others are the pivots of these rows, or of the rows of length 1, `units`.
+    centre; the others are the pivots of these rows, or of the rows of length 1, `units`. `gram`:
+    None after Ctrl-C, for a few steps from the first start and without the cut, NaN, which would
+    cost a product with the matrix.
     """
     k = rows.shape[1]
     first = int(np.einsum("ij,ij->i", rows, rows).argmax())
-    found = [_lloyd(units, weight, units[_pivots(R, first)]) for R in (rows, units)]
+    if gram is None:
+        starts, steps = [rows], _HURRIED
+    else:
+        starts, steps = [rows, units], None
+    found = [_lloyd(units, weight, units[_pivots(R, first)], steps) for R in starts]
     marks = np.hstack([np.eye(k)[labels] * weight[:, None] for labels, _ in found])
-    within = np.einsum("ij,ij->j", marks, gram.matmul(marks, n_jobs)).reshape(2, k)
-    volume = (degrees @ marks).reshape(2, k)
-    cuts = k - (within / np.maximum(volume, 1e-300)).sum(axis=1)
-    best = int(cuts[1] < cuts[0] - _GAIN)
+    volume = (degrees @ marks).reshape(-1, k)
+    best, cut = 0, math.nan
+    if gram is not None:
+        within = np.einsum("ij,ij->j", marks, gram.matmul(marks, n_jobs)).reshape(2, k)
+        cuts = k - (within / np.maximum(volume, 1e-300)).sum(axis=1)
+        best = int(cuts[1] < cuts[0] - _GAIN)
+        cut = float(cuts[best])
     labels, centres = found[best]
     order = np.argsort(-volume[best], kind="stable")  # empty clusters without a centre come last
-    return np.argsort(order)[labels], centres[order[: len(centres)]], float(cuts[best])
+    return np.argsort(order)[labels], centres[order[: len(centres)]], cut
 
 
 def _pivots(rows: Array, first: int) -> list[int]:
@@ -291,11 +313,14 @@ def _pivots(rows: Array, first: int) -> list[int]:
     return pivots
 
 
-def _lloyd(rows: Array, weight: Array, centres: Array) -> tuple[Labels, Array]:
-    """Return labels and centres after assignment and averaging until no object moves."""
+def _lloyd(rows: Array, weight: Array, centres: Array, steps: int | None) -> tuple[Labels, Array]:
+    """Return labels and centres after assignment and averaging until no object moves.
+
+    `steps`: the largest number of them, or None.
+    """
     n, k = len(rows), len(centres)
     labels = _squares(rows, centres).argmin(axis=1)
-    while True:
+    for step in itertools.count(1):
         sums = np.zeros_like(centres)
         np.add.at(sums, labels, rows * weight[:, None])
         total = np.bincount(labels, weights=weight, minlength=k)[:, None]
@@ -303,9 +328,10 @@ def _lloyd(rows: Array, weight: Array, centres: Array) -> tuple[Labels, Array]:
         squares = _squares(rows, centres)
         nearest = squares.argmin(axis=1)
         moving = squares[np.arange(n), labels] - squares[np.arange(n), nearest] > _GAIN
-        if not moving.any():
-            return labels, centres
+        if not moving.any() or step == steps:
+            break
         labels = np.where(moving, nearest, labels)
+    return labels, centres
 
 
 def _squares(rows: Array, centres: Array) -> Array:

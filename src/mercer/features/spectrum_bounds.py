@@ -39,7 +39,9 @@ def upper_bounds(values: Array, residual_norms: Array, k: int, trace: float) -> 
         e2 = float(squares[r - 1])
         # (d + sqrt(d^2 + 4 e^2)) / 2, without cancellation where d > 0.
         root = np.sqrt(d * d + 4.0 * e2)
-        above = np.where(d > 0, values[:k] + 2.0 * e2 / (d + root), outside + 0.5 * (d + root))
+        above = outside + 0.5 * (d + root)
+        inner = d > 0.0
+        above[inner] = values[:k][inner] + 2.0 * e2 / (d + root)[inner]
         best = np.minimum(best, above)
     # j eigenvalues of at least lambda_j have a sum of at most the trace.
     return np.minimum(best, trace / np.arange(1, k + 1))

@@ -10,6 +10,11 @@ statistical test of independence", NIPS 2007.
 
 Since a centred matrix has no row sums, centring one of the two is enough. Permutations reorder the
 objects y. The matrices are visited a few rows at a time.
+
+For series, :math:`n^{-2} \sum_{ij} W_i W_j \tilde K_{ij} \tilde L_{ij}` with correlated multipliers
+W gives the null distribution (wild bootstrap). The multipliers are centred, since otherwise part of
+the statistic itself enters its null distribution and costs power, and divided by the standard
+deviation that centring leaves.
 """
 
 from __future__ import annotations
@@ -57,7 +62,8 @@ def hsic_test(
         Number of permutations. The smallest p-value is 1 / (1 + n_permutations).
     dependence : float > 0, optional
         For two series, whose values are not exchangeable: the time over which values stay
-        dependent. The null distribution is then that of a wild bootstrap; it holds for long series.
+        dependent, shorter than the series. The null distribution is then that of a wild bootstrap;
+        it holds for long series.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations.
     n_jobs : int, optional
@@ -144,6 +150,9 @@ def _bootstrapped(
     n = first.gram.n
     W = autoregressive(n, number, length, rng)
     W -= W.mean(axis=0)
+    lags = np.arange(n)
+    of_mean = (2.0 * (n - lags) @ np.exp(-lags / length) - n) / n**2  # the mean of exp(-|i-j|/l)
+    W /= np.sqrt(1.0 - of_mean)
     statistic, null = 0.0, np.zeros(number)
     for start in range(0, n, _ROWS):
         rows = np.arange(start, min(start + _ROWS, n))

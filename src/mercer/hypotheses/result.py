@@ -96,6 +96,11 @@ def autoregressive(n: int, number: int, length: float, rng: np.random.Generator)
     (K. Chwialkowski, D. Sejdinovic, A. Gretton, "A wild bootstrap for degenerate kernel tests",
     NIPS 2014).
     """
+    if length >= n:
+        raise ValueError(
+            f"dependence={length:g} must be smaller than the length of the series, {n}, of which "
+            "too few independent parts are left otherwise; use longer series."
+        )
     decay = float(np.exp(-1.0 / length))
     noise = rng.standard_normal((n, number))
     noise[1:] *= np.sqrt(1.0 - decay**2)

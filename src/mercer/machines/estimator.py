@@ -2,12 +2,13 @@
 
 Machines and transformers are `KernelEstimator`s. A fit enters through the door once,
 
-    data, gram = self._enter(X, y, sample_weight)
+    data, kernel = self._enter(X, y, sample_weight)
+    gram = self._gram(data, kernel)
 
-which validates the objects, targets and weights, leaves out samples of weight 0, resolves the
-kernel, binds it to the objects and returns the samples with their Gram matrix; nothing is checked
-again behind it. A fit that already has both, such as one of many folds of a search, starts behind
-the door. Objects to predict come through `_objects`.
+`_enter` validates the objects, targets and weights, leaves out samples of weight 0, resolves the
+kernel and binds it to the objects; nothing is checked again behind it. A fit that already has
+`data` and `gram`, such as one of many folds of a search, starts behind the door. Objects to predict
+come through `_objects`.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class Report(NamedTuple):
     Attributes
     ----------
     iteration : int
-        Pair updates so far.
+        Steps so far: pair updates, iterations, or products with the kernel matrix.
     violation, objective, gap : float
         Violation of the optimality conditions, dual objective and relative gap; NaN if unknown.
     active : int
@@ -137,6 +137,15 @@ class Broadcast:
         answers = [bool(listener(state)) for listener in self.listeners]
         self.stopped = self.stopped or any(answers)
         return self.stopped
+
+
+def raise_interrupt(status: str, report: Broadcast | None) -> None:
+    """Raise KeyboardInterrupt where Ctrl-C ended a fit, and not a listener.
+
+    `status`: of the certificate. `report`: what the fit reported to.
+    """
+    if status == "interrupted" and not (report is not None and report.stopped):
+        raise KeyboardInterrupt
 
 
 def _as_subtasks(machine: Any, context: Any) -> Listener:
@@ -196,7 +205,7 @@ class _Bar:
 
 def _bar(machine: Any, n_tasks: int) -> _Lines | _Bar:
     name = type(machine).__name__ + (f" ({n_tasks} problems)" if n_tasks > 1 else "")
-    if int(machine.verbose) > 1:
+    if int(machine.verbose) > 1 or not hasattr(machine, "tol"):
         return _Lines(name)
     try:
         return _Bar(name, float(machine.tol))

@@ -86,6 +86,7 @@ def largest_eigenpairs(
     max_products: int = 1000,
     by_size: bool = False,
     rng: np.random.Generator,
+    report: Callable[..., bool] | None = None,
 ) -> RitzPairs | None:
     """Return Ritz pairs of the largest eigenvalues of a symmetric matrix.
 
@@ -96,8 +97,10 @@ def largest_eigenpairs(
     `trace`: function that returns the trace of a positive semidefinite matrix, roughly; then as
     many pairs are finished with exact products as narrow bounds need, where the space has so many.
     `tol`: residual norm that is accepted, relative to the largest absolute Ritz value; 0: as small
-    as rounding allows. `by_size`: whether the absolutely largest eigenvalues are wanted. At least
-    `k` pairs are returned, in order; those beyond describe the space that was searched.
+    as rounding allows. `by_size`: whether the absolutely largest eigenvalues are wanted. `report`:
+    called after every product (see `mercer.machines.progress.Report`: the largest relative residual
+    and the sum of the wanted values); True ends the iteration, "interrupted". At least `k` pairs
+    are returned, in order; those beyond describe the space that was searched.
     """
     width = min(n, k + _EXTRA)
     try:
@@ -107,14 +110,14 @@ def largest_eigenpairs(
     block = _orthonormal(first)
     found: RitzPairs | None = None
     if cheap is not None:
-        space = _Space(cheap, k, max(tol, _SINGLE), by_size, np.float32)
+        space = _Space(cheap, k, max(tol, _SINGLE), by_size, np.float32, report)
         found = space.search(block, max_products, 2 * width)
         if found is None or found.status not in ("optimal", "precision_limit"):
             return found
         number = _number_to_finish(found.values, k, trace)
         block = _orthonormal(found.vectors[:, :number])
     done = 0 if found is None else found.n_products
-    space = _Space(exact, k, tol, by_size, np.float64)
+    space = _Space(exact, k, tol, by_size, np.float64, report, done)
     finished = space.search(block, max(max_products - done, 1))
     if finished is None:
         if found is None:
@@ -142,9 +145,18 @@ class _Space:
     are returned are computed from them.
     """
 
-    def __init__(self, products: Products, k: int, tol: float, by_size: bool, dtype: type) -> None:
+    def __init__(
+        self,
+        products: Products,
+        k: int,
+        tol: float,
+        by_size: bool,
+        dtype: type,
+        report: Callable[..., bool] | None,
+        done: int = 0,
+    ) -> None:
         self.products, self.k, self.tol, self.by_size = products, k, tol, by_size
-        self.dtype = dtype
+        self.dtype, self.report, self.done = dtype, report, done
         self.stopped = "optimal"
 
     def search(
@@ -176,11 +188,14 @@ class _Space:
             values, rotation = self._rotation()
             size = float(np.abs(values[: self.k]).max(initial=0.0))
             worst = float(self._residual_norms(rotation[:, : self.k]).max(initial=0.0))
+            asked = self._reported(count, worst / max(size, 1e-300), values)
             floor = 4.0 * np.finfo(np.float64).eps * math.sqrt(n) * size
             if len(values) >= self.k and worst <= max(self.tol * size, floor):
                 return self._ended(count, "optimal")
             if self._next.shape[1] == 0:  # the space is invariant, or the whole space
                 return self._ended(count, "optimal")
+            if asked:
+                return self._ended(count, "interrupted")
             best, since = (worst, 0) if worst < 0.9 * best else (best, since + 1)
             full = self._size + self._next.shape[1] > most
             if since >= _STALLED and full:
@@ -189,6 +204,13 @@ class _Space:
                 self._restart(values, rotation, self.k + width)
             block = self._next
         return self._ended(max_products, "iteration_limit")
+
+    def _reported(self, count: int, residual: float, values: Array) -> bool:
+        """Report a product and return whether a listener asks for the end."""
+        if self.report is None:
+            return False
+        total = float(values[: self.k].sum())
+        return self.report(self.done + count, residual, total, math.nan, 0, 0, 0)
 
     def _append(self, block: Vectors, image: Vectors) -> None:
         """Take a block and its image into the space, and find the next block."""

@@ -44,6 +44,11 @@ def save(model: Any, path: str | Path) -> None:
     >>> load(path)
     SVC(kernel=RBF(gamma=0.5) + Linear())
     """
+    if isinstance(model, str | Path):
+        raise TypeError(f"the model comes first, then the path: save(model, {str(model)!r}).")
+    if not hasattr(model, "get_params"):
+        held = " Save its estimator." if hasattr(model, "estimator") else ""
+        raise TypeError(f"save takes an estimator or a pipeline; got {type(model).__name__}.{held}")
     writer = Writer()
     document = {"mercer": __version__, "model": writer.estimator(model)}
     write_whole(Path(path), packed(document, writer.blobs))

@@ -183,12 +183,24 @@ class Certificate:
                 f"{self.status}: the kernel matrix is not positive semidefinite (an eigenvalue is "
                 f"at most {self.eigenvalue:.3g}), so no gap bounds the distance from the optimum"
             )
+        if self.convexity == "refuted":
+            return f"{self.status}: the kernel is indefinite, so the problem is not convex"
         if self.convexity == "not ruled out" and self.status != "stationary":
             return (
                 f"{self.status}, provided that the kernel matrix is positive semidefinite: "
                 "negative curvature was not ruled out"
             )
         return self.status
+
+    def _gap_in_words(self) -> str:
+        """Return the gap, absolute and relative, and what is known of it."""
+        if math.isnan(self.gap):
+            return "none" + (": the kernel is indefinite" if self.convexity == "refuted" else "")
+        largest = "at most " if self.n_problems > 1 else ""
+        return (
+            f"{self.gap:.3g}  (relative {largest}{self.relative_gap:.3g}, "
+            f"{self._rounding_in_words()})"
+        )
 
     def _rounding_in_words(self) -> str:
         """Return the part of rounding in the gap, with what is known about it."""
@@ -212,11 +224,7 @@ class Certificate:
             ("status", self._status_in_words()),
             ("primal", f"{self.primal:.10g}{self._tubes_in_words()}"),
             ("dual", f"{self.dual:.10g}"),
-            (
-                "gap",
-                f"{self.gap:.3g}  (relative {largest}{self.relative_gap:.3g}, "
-                f"{self._rounding_in_words()})",
-            ),
+            ("gap", self._gap_in_words()),
             ("KKT violation", f"{largest}{self.kkt_violation:.3g}"),
             ("iterations", f"{self.n_iter:,}"),
             ("kernel values", f"{self.n_kernel_values:,} evaluated, checked in {self.precision}"),

@@ -429,5 +429,5 @@ SOLVERS: tuple[Solver, ...] = (
 )
 """The solvers among which "auto" chooses, in this order."""
 
-NAMES = ("auto", "decomposition", "interior_point")
-"""What may be asked for."""
+NAMES = ("auto", *dict.fromkeys(s.name for s in SOLVERS if not isinstance(s, ClassPairs)))
+"""What the parameter ``solver`` of a machine may be; pairs of classes are found, not asked for."""

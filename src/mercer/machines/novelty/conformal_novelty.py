@@ -13,6 +13,7 @@ most the fraction alpha of false alarms.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, real
 from mercer.objects.validation import count, take
 
@@ -40,7 +42,8 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
         A machine with `score_samples`, such as :class:`SVDD`, :class:`OneClassSVM` or
         :class:`ParzenDensity`, on any objects; None for ``OneClassSVM(nu=0.1)``.
     alpha : float in (0, 1), default=0.05
-        Objects with p-values up to alpha are novel: the largest rate of false alarms.
+        Objects with p-values up to alpha are novel: the largest rate of false alarms. The smallest
+        p-value of m calibration objects is 1 / (m + 1), so `fit` warns where that exceeds alpha.
     calibration : float in (0, 1), default=0.5
         The share of the objects that calibrates.
     random_state : int, Generator, RandomState or None, default=None
@@ -102,6 +105,7 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
         for name in ("alpha", "calibration"):
             if not 0.0 < real(getattr(self, name), name) < 1.0:
                 raise ValueError(f"{name} must lie in (0, 1); got {getattr(self, name)!r}.")
+        alpha = float(self.alpha)
         machine = OneClassSVM(nu=0.1) if self.estimator is None else clone(self.estimator)
         if not hasattr(machine, "score_samples"):
             raise TypeError(
@@ -118,13 +122,22 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
                 f"n_samples={n} is too few (1 sample at least for training and 1 for calibration, "
                 f"at calibration={self.calibration})."
             )
+        if alpha * (m + 1) < 1.0:
+            needed = math.ceil(1.0 / alpha) - 1
+            warn_caller(
+                f"With {m} calibration objects the smallest p-value is 1 / {m + 1}, above "
+                f"alpha={alpha:g}: no object will be called novel. Use at least {needed:,} "
+                f"calibration objects ({math.ceil(needed / self.calibration):,} in all at "
+                f"calibration={self.calibration:g}), or a larger alpha.",
+                UserWarning,
+            )
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31 - 1)
         order = np.random.default_rng(seed).permutation(n)
         self.estimator_ = machine.fit(_some(X, np.sort(order[m:])))
         self.calibration_scores_ = np.sort(machine.score_samples(_some(X, np.sort(order[:m]))))
-        self.offset_ = float(self.alpha)
+        self.offset_ = alpha
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))

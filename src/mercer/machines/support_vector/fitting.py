@@ -1,8 +1,24 @@
-"""A fit on one page: door, bind, Gram, pose, solve, read, prove, keep.
+"""A fit on one page, from data to a certified model.
 
-``SVC.fit`` and the other machines call `fit`; read it from top to bottom to follow data to a
-proved model. `fit_on` is the same fit without validation, for callers that have checked samples
-and their kernel matrix already: folds of a search, values of C, models without one sample.
+``SVC.fit`` and the other machines call `fit`, which goes through these steps:
+
+==========  ======================================================================================
+enter       ``machine._enter`` (`..estimator`): validate X, y and weights, bind the kernel
+merge       `find_repetition`: equal rows become one row with the sum of their weights
+pose        ``machine._pose``: labels become tasks (`multiclass`); ``machine._formulation``: the
+            problem of each task (`formulation`)
+Gram        ``machine._gram``: the kernel matrix, in the precision that the tolerance needs
+solve       `solve_tasks`: the problems to the ladder (`mercer.solvers.ladder`), and
+            ``formulation.outcome``: each solution becomes coefficients and an intercept
+keep        ``machine._keep``: `prove` the model (`proving`: values, ``formulation.measures``,
+            refinement, status), set the fitted attributes and ``certificates_``
+share out   ``machine._share_out``: the coefficients of merged rows
+conclude    ``machine._finish`` (calibration), warnings (`fit_diagnosis`, `remarks`)
+==========  ======================================================================================
+
+Small problems for all pairs of classes are solved and proved in one native call (`class_pairs`).
+`fit_on` is the same fit without the first step, for callers that have checked samples and their
+kernel matrix already: folds of a search, values of C, models without one sample.
 """
 
 from __future__ import annotations
@@ -115,7 +131,7 @@ def _fit(
     settings: Settings | None,
     begin: float,
 ) -> Fitting:
-    """Pose, solve, read, prove and keep; the Gram matrix is made where none is given."""
+    """Do all steps behind the door, without the conclusion; `given` is the Gram matrix if known."""
     like = machine.__dict__.pop("_like", None)
     whole, X = data, data.X
     repetition = None if data.pairwise else find_repetition(X, data.y, data.extra)

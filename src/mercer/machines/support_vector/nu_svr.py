@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import Certificate
-
 from ..parameters import check_fraction, check_positive, cost_constant
 from .documentation import documented
-from .fitting import fit
 from .nu_formulation import NuRegression
 from .proving import Fitting
 from .regressor import KernelRegressor
@@ -105,40 +102,6 @@ class NuSVR(KernelRegressor):
         self.n_jobs = n_jobs
         self.dtype = dtype
         self.solver = solver
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the machine.
-
-        Parameters
-        ----------
-        {X_train}
-        y : array-like of shape (n_samples,)
-            Targets.
-        {sample_weight}
-
-        Returns
-        -------
-        {fitted}
-        """
-        fit(self, X, y, sample_weight)
-        return self
-
-    def certify(
-        self, X: Any, y: Any, sample_weight: Any = None, *, rigorous: bool = False
-    ) -> Certificate:
-        """Return the proof of the model in float64, from its training data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        {rigorous}
-
-        Returns
-        -------
-        {Certificate}
-        """
-        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

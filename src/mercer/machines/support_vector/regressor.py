@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mercer.solvers import Certificate
 
 from ..conventions import RegressorMixin
 from ..input_validation import check_objects, check_targets
 from .base import KernelMachine
 from .documentation import documented
+from .fitting import fit
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
@@ -20,10 +23,48 @@ Array = NDArray[np.float64]
 
 @documented
 class KernelRegressor(RegressorMixin, KernelMachine):
-    """Base class of the regressors."""
+    """Base class of the regressors.
+
+    A subclass states its parameters, checks them (`_check_parameters`) and says which problem is
+    solved (`_formulation`); `_refit_parameters` where ``lam`` or nu depend on the number of rows.
+    """
 
     n_iter_: int
     _support_target: Array
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the machine.
+
+        Parameters
+        ----------
+        {X_train}
+        y : array-like of shape (n_samples,)
+            Targets.
+        {sample_weight}
+
+        Returns
+        -------
+        {fitted}
+        """
+        fit(self, X, y, sample_weight)
+        return self
+
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, *, rigorous: bool = False
+    ) -> Certificate:
+        """Return the proof of the model in float64, from its training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            What ``fit`` was called with.
+        {rigorous}
+
+        Returns
+        -------
+        {Certificate}
+        """
+        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
     def predict(self, X: Any) -> Array:
         """Return the values of the regression function.
