@@ -39,6 +39,8 @@ def draw():
             ax.plot(GRID, shift + k @ a * margin / own, style, color="#0072B2")
         ax.errorbar(X[:, 0], levels, yerr=margin, fmt="k.", capsize=3)
         ax.set_title(f"{name}, bars: margin {margin:.3f}", fontsize=9)
+        ax.set_ylabel("f(x)")
+    axes[-1].set_xlabel("x")
     return fig
 
 

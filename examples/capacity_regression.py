@@ -39,6 +39,7 @@ def panel(ax, kernel, target):
     ax.plot(x[~outside], y[~outside], "o", ms=4, color="#0072B2")
     ax.plot(x[outside], y[outside], "o", ms=5, mfc="none", color="#D55E00")
     ax.set_title(f"{outside.sum()} of {len(x)} residuals exceed theta", fontsize=9)
+    ax.set(xlabel="x", ylabel="y")
 
 
 def draw():

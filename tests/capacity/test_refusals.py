@@ -90,6 +90,8 @@ REFUSED = [
     (lambda: c.pac_bayes_bound(100, 0.1, kl=-1.0), "kl"),
     (lambda: c.SRM([]), "at least one class"),
     (lambda: c.SRM([5, 3]), "do not decrease"),
+    (lambda: c.SRM([3, 5], classes=["a"]), "dimension for each of the 1 classes"),
+    (lambda: c.SRM([3, 5]).fit([[0.0]], [1]), "needs fit_fn"),
     (lambda: c.SRM([3, 5]).select([1], 100), "errors of 2 classes"),
     (lambda: c.srm_bound(100, 3, 1, penalty="best"), "penalty must be"),
     (lambda: c.constrained(float, abs, limit=0.0), "limit must be positive"),

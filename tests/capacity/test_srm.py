@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -100,24 +101,32 @@ def test_the_bound_of_the_winner_holds() -> None:
     rng = np.random.default_rng(2)
     m, failures = 300, 0
     blocks = [1, 2, 4, 8, 16]  # functions that are constant on 2^i intervals, nested
+    grid = (np.arange(3200) + 0.5) / 3200
+    truth = np.where(np.sin(6 * grid) > 0, 1, -1)
     for _ in range(200):
         x = rng.random(m)
         y = np.where(np.sin(6 * x) > 0, 1, -1) * np.where(rng.random(m) < 0.1, -1, 1)
-        errors, risks = [], []
-        for k in blocks:
-            cell = np.minimum((x * k).astype(int), k - 1)
-            sums = np.bincount(cell, weights=y, minlength=k)
-            label = np.where(sums >= 0, 1, -1)
-            errors.append(int(np.sum(label[cell] != y)))
-            grid = (np.arange(3200) + 0.5) / 3200
-            truth = np.where(np.sin(6 * grid) > 0, 1, -1)
-            wrong = np.mean(label[np.minimum((grid * k).astype(int), k - 1)] != truth)
-            risks.append(0.9 * wrong + 0.1 * (1 - wrong))
-        assert np.all(np.diff(errors) <= 0)
-        choice = SRM(blocks, penalty="ho").select(errors, m)
-        assert choice.index not in (0, len(blocks) - 1)  # an interior minimum
-        failures += risks[choice.index] > choice.bound.value
+        search = SRM(blocks, penalty="ho", fit_fn=histogram).fit(x, y)
+        risk, confidence, total = search.path_.T
+        np.testing.assert_allclose(risk + confidence, total)
+        assert np.all(np.diff(risk) <= 0)
+        assert np.all(np.diff(confidence) > 0)
+        assert total.argmin() == search.choice_.index
+        assert search.choice_.index not in (0, len(blocks) - 1)  # an interior minimum
+        assert np.mean(search.best_(x) != y) == risk[search.choice_.index]
+        wrong = np.mean(search.best_(grid) != truth)
+        failures += 0.9 * wrong + 0.1 * (1 - wrong) > search.choice_.bound.value
     assert failures <= 10
+
+
+def histogram(k: int, x: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function that is constant on k intervals and has the fewest errors."""
+
+    def cell(x: np.ndarray) -> np.ndarray:
+        return np.minimum((x * k).astype(int), k - 1)
+
+    labels = np.where(np.bincount(cell(x), weights=y, minlength=k) >= 0, 1, -1)
+    return lambda x: labels[cell(x)]
 
 
 @pytest.mark.spec("SM-7.49")

@@ -80,9 +80,12 @@ class Comparison:
             chosen = np.geomspace(max(2, m / 10), 1000 * m, 60) if n_samples is None else n_samples
             grid = np.unique(np.asarray(chosen, dtype=int))
             line = ax.loglog(grid, _curve(b, grid), label=b.name)
-            ax.plot([m], [b.value], "o", color=line[0].get_color())
+            face = "none" if b.violated or b.relative else line[0].get_color()
+            ax.plot([m], [b.value], "o", color=line[0].get_color(), markerfacecolor=face)
         ax.axhline(1.0, color="0.5", linewidth=0.8, linestyle=":")
-        ax.set(xlabel="number of samples", ylabel="bound (dotted: says nothing)")
+        ax.set(
+            xlabel="number of samples", ylabel="bound (dotted: says nothing; hollow: no guarantee)"
+        )
         ax.legend(fontsize="small")
         return ax
 

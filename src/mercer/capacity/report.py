@@ -164,11 +164,16 @@ class GeneralizationReport(Statements):
 
             size = (6.4, 1.2 + 0.3 * len(drawn))
             ax = plt.subplots(figsize=size, layout="constrained")[1]
-        least = 0.5 / self.n_samples  # where a value of 0 is drawn
+        least = 0.5 / self.n_samples  # where smaller values are drawn, 0 above all
         for i, s in enumerate(reversed(drawn)):
             colour = COLOURS[s.kind]
             face = "none" if s.bound.violated or s.bound.relative else colour
-            ax.plot(max(s.bound.value, least), i, "o", markeredgecolor=colour, markerfacecolor=face)
+            value, marker = (s.bound.value, "o") if s.bound.value >= least else (least, "<")
+            ax.plot(value, i, marker, markeredgecolor=colour, markerfacecolor=face)
+            if marker == "<":
+                ax.annotate(
+                    f"{s.bound.value:.3g}", (value, i), (6, -3), textcoords="offset points", size=8
+                )
         ax.set_yticks(range(len(drawn)), [s.name for s in reversed(drawn)])
         for kind, colour in COLOURS.items():
             if any(s.kind == kind for s in drawn):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 from .vc import vc_bound
@@ -197,6 +197,20 @@ class SRM:
         errors decrease, which is checked.
     kind : str, default="fixed classes"
         Where the classes come from, see `structure`.
+    classes : sequence, optional
+        The classes, in any form that `fit_fn` takes; by default their VC dimensions.
+    fit_fn : callable, optional
+        ``fit_fn(cls, X, y)`` returns the function of a class with the fewest training errors, as
+        an estimator with ``predict`` or as a function of X. Needed by `fit`.
+
+    Attributes
+    ----------
+    path_ : array of shape (n_classes, 3)
+        Empirical risk, confidence term and their sum, for each class; after `fit`.
+    choice_ : Choice
+        The class chosen, with its bound.
+    best_ : object
+        What `fit_fn` returned for it.
 
     Examples
     --------
@@ -206,6 +220,10 @@ class SRM:
     (2, 0.14815)
     """
 
+    path_: NDArray[np.float64]
+    choice_: Choice
+    best_: Any
+
     def __init__(
         self,
         vc_dims: Sequence[float],
@@ -214,6 +232,9 @@ class SRM:
         penalty: str = "cs",
         nested: bool = True,
         kind: str = "fixed classes",
+        *,
+        classes: Sequence[Any] | None = None,
+        fit_fn: Callable[[Any, Any, Any], Any] | None = None,
     ) -> None:
         if not len(vc_dims):
             raise ValueError("a structure needs at least one class.")
@@ -226,7 +247,55 @@ class SRM:
         if nested and np.any(np.diff(np.asarray(vc_dims, dtype=float)) < 0):
             raise ValueError("nested classes have VC dimensions that do not decrease.")
         self.vc_dims, self.delta, self.priors = list(vc_dims), delta, shares
+        if classes is not None and len(classes) != len(vc_dims):
+            raise ValueError(f"need a VC dimension for each of the {len(classes)} classes.")
         self.penalty, self.nested, self.kind = penalty, nested, kind
+        self.classes, self.fit_fn = self.vc_dims if classes is None else list(classes), fit_fn
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Fit every class by `fit_fn` and choose the one with the smallest bound.
+
+        Parameters
+        ----------
+        X : array-like or objects
+            Training objects.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        self : SRM
+            With `path_`, `choice_` and `best_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.capacity import SRM
+        >>> def fit_fn(k, x, y):  # constant on k intervals
+        ...     def cell(x):
+        ...         return np.minimum((x * k).astype(int), k - 1)
+        ...
+        ...     labels = np.where(np.bincount(cell(x), weights=y, minlength=k) >= 0, 1, -1)
+        ...     return lambda x: labels[cell(x)]
+        >>> x = np.linspace(0, 1, 500)
+        >>> search = SRM([1, 2, 4], fit_fn=fit_fn).fit(x, np.where(x > 0.5, 1, -1))
+        >>> search.choice_.index, search.best_(np.array([0.2, 0.9]))
+        (1, array([-1,  1]))
+        """
+        if self.fit_fn is None:
+            raise ValueError("fit needs fit_fn; to choose by training errors alone, use select.")
+        labels = np.asarray(y)
+        fitted = [self.fit_fn(cls, X, y) for cls in self.classes]
+        predicted = [
+            model.predict(X) if hasattr(model, "predict") else model(X) for model in fitted
+        ]
+        errors = [int(np.count_nonzero(np.asarray(values) != labels)) for values in predicted]
+        self.choice_ = self.select(errors, len(labels))
+        risk = np.array(errors) / len(labels)
+        total = np.array([b.value for b in self.choice_.path])
+        self.path_ = np.column_stack([risk, total - risk, total])
+        self.best_ = fitted[self.choice_.index]
+        return self
 
     def select(self, n_errors: Sequence[int], n_samples: int) -> Choice:
         """Return the class with the smallest bound, given the training errors of each."""

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from mercer.numerics.blas import mirrored
+from mercer.numerics.blas import mirrored, product
 from mercer.numerics.conjugate_gradients import quadratic_bounds
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Factorised:
         G = mirrored(G)
         Q = self.shift.complement.Q
         if self.shift.complement.size:
-            G -= Q @ Q.T / self._mu
+            G -= product(Q / self._mu, Q.T)
         return G
 
     def inverse_diagonal(self) -> Array:

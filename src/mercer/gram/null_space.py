@@ -15,6 +15,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.numerics.blas import product
+
 Array = NDArray[np.float64]
 
 _DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dependent columns
@@ -53,19 +55,24 @@ class Complement:
 
     def project(self, V: Array) -> Array:
         """Return P V for a vector or columns."""
-        return V - self.Q @ (self.Q.T @ V) if self.size else V
+        if not self.size:
+            return V
+        columns = V.reshape(len(V), -1)
+        return V - product(self.Q, product(self.Q.T, columns)).reshape(V.shape)
 
     def compress(self, C: Array, mu: float) -> None:
         """Replace a symmetric matrix by P C P + mu QQ', in place."""
         if not self.size:
             return
         Q = self.Q.astype(C.dtype)
-        CQ = C @ Q
+        CQ = product(C, Q)
         # P C P = C - Q (CQ)' - (CQ) Q' + Q (Q'CQ) Q'
-        half = CQ - 0.5 * Q @ (Q.T @ CQ + mu * np.eye(self.size, dtype=C.dtype))
-        C -= half @ Q.T
-        C -= Q @ half.T
+        inner = product(Q.T, CQ) + mu * np.eye(self.size, dtype=C.dtype)
+        half = CQ - 0.5 * product(Q, inner)
+        C -= product(half, Q.T)
+        C -= product(Q, half.T)
 
     def coefficients(self, remainder: Array) -> Array:
         """Return m with B m = QQ' remainder: the least-squares fit of the basis."""
-        return scipy.linalg.solve_triangular(self.R, self.Q.T @ remainder, check_finite=False)
+        right = product(self.Q.T, remainder)
+        return scipy.linalg.solve_triangular(self.R, right, check_finite=False)

@@ -7,17 +7,19 @@ these threads and may take twice the time. Loops that factorise therefore multip
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm, dgemv
+from scipy.linalg.blas import dgemm, dgemv, sgemm
 
 Array = NDArray[np.float64]
 
 _MIRRORED = 128  # rows of a block that stays in the cache
 
 
-def product(A: Array, B: Array) -> Array:
-    """Return A @ B for two matrices in float64.
+def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    """Return A @ B for two matrices in float64, in float32 where both are.
 
     Parameters
     ----------
@@ -33,9 +35,11 @@ def product(A: Array, B: Array) -> Array:
     """
     # (A B)' = B' A', and the transposed view of an array in the order of C is in that of Fortran,
     # which BLAS takes without a copy.
-    left, transpose_left = _transposed(np.asarray(B, dtype=np.float64))
-    right, transpose_right = _transposed(np.asarray(A, dtype=np.float64))
-    return dgemm(1.0, left, right, trans_a=transpose_left, trans_b=transpose_right).T
+    single = A.dtype == B.dtype == np.float32
+    gemm, dtype = (sgemm, np.float32) if single else (dgemm, np.float64)
+    left, transpose_left = _transposed(np.asarray(B, dtype=dtype))
+    right, transpose_right = _transposed(np.asarray(A, dtype=dtype))
+    return gemm(1.0, left, right, trans_a=transpose_left, trans_b=transpose_right).T
 
 
 def row_sums(M: Array) -> Array:
@@ -61,6 +65,6 @@ def mirrored(G: Array) -> Array:
     return G
 
 
-def _transposed(M: Array) -> tuple[Array, int]:
+def _transposed(M: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Return M' in the order of Fortran, or M and that it is to be transposed."""
     return (M.T, 0) if M.flags.c_contiguous else (M, 1)

@@ -230,7 +230,8 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         middle = A.mean(axis=0)  # differences do not change, and fewer digits cancel
         A = A - middle
         B = A if X is Z else np.asarray(Z, dtype=np.float64) - middle
-        sums = row_sums(H) @ (A * A) + column_sums(H) @ (B * B)
+        sums = np.einsum("i,ij->j", row_sums(H), A * A)
+        sums += np.einsum("i,ij->j", column_sums(H), B * B)
         sums -= 2.0 * np.einsum("ij,ij->j", A, product(H, B))
         p = self._width_power
         if widths is None:

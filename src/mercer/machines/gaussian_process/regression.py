@@ -140,8 +140,9 @@ class GaussianProcessRegressor(ProcessRegressor):
     log_marginal_likelihood_error_ : float
         Standard error of that estimate, from its random vectors; 0 with "cholesky".
     log_marginal_likelihood_interval_ : (float, float)
-        Bounds of the log evidence, which hold for any random vectors; with "cholesky" both
-        are the value.
+        With "cg" bounds of the log evidence, which hold for any random vectors and allow for
+        rounding. With "cholesky" both ends are the value, which is exact but for rounding: the
+        interval does not bound that.
     variance_error_ : float
         By how much a predicted variance may be too large, in units of the prior variance: 1e-6 with
         "cg", which predicts upper bounds; 0 with "cholesky", where only rounding counts.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
+from mercer.numerics.blas import product
 from mercer.solvers import Certificate
 
 from ..errors import ParameterError
@@ -220,9 +221,9 @@ def leave_one_out(spectrum: Spectrum, alphas: Array, criterion: str) -> tuple[Ar
     diagonal = np.empty((n, len(alphas)))
     for first in range(0, n, _BLOCK):
         block = U[first : first + _BLOCK]
-        diagonal[first : first + _BLOCK] = (block * block) @ filters
+        diagonal[first : first + _BLOCK] = product(block * block, filters)
     diagonal -= inside
-    coef = U @ (filters[:, :, None] * target[:, None, :]).reshape(n, -1)
+    coef = product(U, (filters[:, :, None] * target[:, None, :]).reshape(n, -1))
     coef = spectrum.complement.project(coef).reshape(n, len(alphas), m)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = coef / diagonal[:, :, None]  # of the samples scaled by the roots of the weights

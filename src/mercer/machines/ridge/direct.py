@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mercer.gram.null_space import Complement
 from mercer.gram.shifted import Factorised, require_memory
+from mercer.numerics.blas import product
 
 from .problem import RidgeProblem, RidgeSolution
 
@@ -89,7 +90,8 @@ class Spectrum:
         self.values, self.vectors = scipy.linalg.eigh(
             K.T, overwrite_a=True, check_finite=False, driver="evd"
         )
-        self.target = self.vectors.T @ self.complement.project(self.root[:, None] * problem.Y)
+        targets = self.complement.project(self.root[:, None] * problem.Y)
+        self.target = product(self.vectors.T, targets)
 
     @property
     def rounding(self) -> float:
@@ -115,7 +117,7 @@ class Spectrum:
     def solution(self, alpha: float, targets: Any = slice(None)) -> RidgeSolution:
         """Return the coefficients for one alpha, of some of the targets."""
         filtered = self.filtered(alpha)[:, None] * self.target[:, targets]
-        coef = self.root[:, None] * self.complement.project(self.vectors @ filtered)
+        coef = self.root[:, None] * self.complement.project(product(self.vectors, filtered))
         basis_coef = np.zeros((0, coef.shape[1]))
         if self.complement.size:
             p = self.problem
@@ -127,4 +129,4 @@ class Spectrum:
     def projected_target(self) -> Array:
         """Return the values that the solution of alpha = 0 takes, without its basis part."""
         kept = (self.values > self.rounding)[:, None]
-        return (self.vectors @ np.where(kept, self.target, 0.0)) / self.root[:, None]
+        return product(self.vectors, np.where(kept, self.target, 0.0)) / self.root[:, None]
