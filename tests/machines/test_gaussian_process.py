@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.optimize
 import sklearn.gaussian_process as peer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
@@ -40,7 +39,6 @@ from mercer.kernels import (
     from_sklearn,
 )
 from mercer.machines.gaussian_process import regression
-from mercer.machines.gaussian_process.search import maximise
 from tests.catalogue import catalogue, sample
 
 RNG = np.random.default_rng(3)
@@ -122,20 +120,6 @@ def slopes(model: Any, theta: Any, value: Any) -> Any:
         (value(theta + step * e) - value(theta - step * e)) / (2.0 * step)
         for e in np.eye(len(theta))
     ]
-
-
-def test_the_search_does_not_stop_at_one_small_gain() -> None:
-    """Rosenbrock's function in ten dimensions, flattened: SciPy's rule ends 1e-5 too early."""
-
-    def objective(theta: Any) -> tuple[float, Any]:
-        value = 1000.0 - 0.01 * scipy.optimize.rosen(theta)
-        return value, -0.01 * scipy.optimize.rosen_der(theta)
-
-    found = maximise(
-        objective, [np.full(10, -1.0)], np.tile([-5.0, 5.0], (10, 1)), "fmin_l_bfgs_b", None, None
-    )
-    assert found.value > 1000.0 - 1e-6
-    assert found.n_iter < 60
 
 
 @pytest.mark.parametrize("basis", [None, "linear"])

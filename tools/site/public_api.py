@@ -81,10 +81,14 @@ def public_names() -> list[PublicName]:
 
 
 def by_room() -> dict[str, list[PublicName]]:
-    """Return the public names of every package; packages that ROOMS lacks come last."""
+    """Return the public names of every package; packages that ROOMS lacks come last.
+
+    A module that a package exports and that is in ROOMS has its index there, and is not listed.
+    """
     rooms: dict[str, list[PublicName]] = {room: [] for room in ROOMS}
     for name in public_names():
-        rooms.setdefault(name.room, []).append(name)
+        if name.path not in ROOMS:
+            rooms.setdefault(name.room, []).append(name)
     return {room: names for room, names in rooms.items() if names}
 
 

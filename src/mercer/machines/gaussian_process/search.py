@@ -18,11 +18,8 @@ Array = NDArray[np.float64]
 Objective = Callable[..., Any]
 
 
-# L-BFGS-B creeps along the flat directions of irrelevant columns and then gains again, so that one
-# small step is no reason to stop. A gain as small as the rounding of the objective is one.
-_PRECISION = 2.2e-9  # gain of _STEPS iterations, relative to the objective
-_ROUNDING = 1e-10  # gain of one
-_STEPS = 3
+_STEEP = 0.005  # slope at which L-BFGS-B begins anew, if small changes of the value have stopped it
+_RUNS = 3
 
 
 class _StopSearchError(Exception):
@@ -82,11 +79,11 @@ def maximise(
     bounds on theta. `optimizer`: A callable has scikit-learn's signature and minimises: (obj_func,
     initial_theta, bounds) -> (theta, value). `time_limit`: seconds. `report`: told of every
     evaluation; returns whether to stop. `plain`: minus the objective, for a callable optimizer.
-    `precision`: relative gain of one iteration at which L-BFGS-B stops; default: when three
-    iterations gain 2.2e-9 together, or one 1e-10.
+    `precision`: relative change of the objective at which L-BFGS-B stops; default: SciPy's.
     `units`: L-BFGS-B moves in units * theta; default: 1 for each entry.
     """
     units = np.ones(len(bounds)) if units is None else units
+    limits = units[:, None] * bounds
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
 
@@ -113,15 +110,20 @@ def maximise(
                 if -value > best.value:
                     best.theta, best.value, best.gradient = np.array(theta), -value, None
                 continue
-            result = scipy.optimize.minimize(
-                negative,
-                units * start,
-                method="L-BFGS-B",
-                jac=True,
-                bounds=units[:, None] * bounds,
-                callback=None if precision is not None else _small_gains(),
-                options={"ftol": _ROUNDING if precision is None else precision},
-            )
+            point = units * start
+            for _ in range(_RUNS):
+                result = scipy.optimize.minimize(
+                    negative,
+                    point,
+                    method="L-BFGS-B",
+                    jac=True,
+                    bounds=limits,
+                    options=None if precision is None else {"ftol": precision},
+                )
+                point = result.x
+                slope = projected_gradient(point, -result.jac, limits)
+                if precision is not None or np.abs(slope).max(initial=0.0) <= _STEEP:
+                    break
             if result.status == 1:  # of SciPy: too many evaluations
                 best.status = "iteration_limit"
                 warn_caller(
@@ -133,20 +135,6 @@ def maximise(
     except KeyboardInterrupt:
         best.status, best.by_keyboard = "interrupted", True
     return best
-
-
-def _small_gains() -> Callable[..., None]:
-    """Return a callback of L-BFGS-B that stops it when several iterations together gain little."""
-    values: list[float] = []
-
-    def stop(intermediate_result: scipy.optimize.OptimizeResult) -> None:
-        values.append(float(intermediate_result.fun))
-        if len(values) > _STEPS:
-            gain = values[-1 - _STEPS] - values[-1]
-            if gain <= _PRECISION * max(abs(values[-1]), 1.0):
-                raise StopIteration
-
-    return stop
 
 
 def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: Array) -> None:
