@@ -24,6 +24,17 @@ REPLACED = {
     "sklearn.gaussian_process": ("GaussianProcessClassifier", "GaussianProcessRegressor"),
     "sklearn.decomposition": ("KernelPCA",),
 }
+SEARCHES = (
+    "GridSearchCV",
+    "RandomizedSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "cross_validate",
+    "cross_val_score",
+    "cross_val_predict",
+    "learning_curve",
+    "validation_curve",
+)
 
 
 def pytest_configure(config):
@@ -32,6 +43,9 @@ def pytest_configure(config):
     for module, names in REPLACED.items():
         for name in names:
             setattr(import_module(module), name, getattr(mercer, name))
+    import_module("sklearn.experimental.enable_halving_search_cv")
+    for name in SEARCHES:
+        setattr(import_module("sklearn.model_selection"), name, getattr(mercer.selection, name))
 
 
 def pytest_collection_modifyitems(config, items):
