@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from sklearn.model_selection._validation import _fit_and_predict, _fit_and_score, _score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
@@ -134,7 +135,8 @@ class SharedLoop:
             return self._scored([_Fit(args, kwargs) for _, args, kwargs in calls])
         if functions == {_fit_and_predict}:
             return self._predicted(calls)
-        return list(self._made(calls, own=False))
+        apart = [(f, (clone(args[0]), *args[1:]), kwargs) for f, args, kwargs in calls]
+        return list(self._made(apart, own=False))
 
     # -- scores -------------------------------------------------------------------------------
 
@@ -353,7 +355,7 @@ def _configure(fits: list[_Fit]) -> None:
     """Give every fit its estimator; fits of one candidate get the same."""
     made: dict[int, Any] = {}
     for fit in fits:
-        if fit.parameters is None:
+        if fit.parameters is None or not (fit.is_own or isinstance(fit.base, Pipeline)):
             fit.estimator = fit.base
             continue
         if id(fit.parameters) not in made:

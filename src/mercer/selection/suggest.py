@@ -21,6 +21,7 @@ from mercer.objects.validation import count, take
 
 from .candidates import Candidate
 from .data_kind import DataKind, data_kind
+from .stored_values import StoredValues
 from .table_candidates import usual_candidates
 from .trials import Trial, checked_target, costs, splitter, trials
 
@@ -28,7 +29,7 @@ _STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
 _FIRST = 400  # objects on which all kernels are compared
 _GROWTH = 3  # by how much the sample of the better half is larger
 _MOST = 5000  # objects of the largest kernel matrix
-_TOL, _MOST_STEPS = 1e-2, 100_000  # of the machines, whose scores need no more digits
+_TOL = 1e-2  # of the machines, whose scores need no more digits
 _TUBE = 0.1  # epsilon of a regression, in standard deviations of the target
 _LEAST = 60  # objects that are used, whatever that costs
 
@@ -297,10 +298,10 @@ class _Scoring:
         prices = costs(kernel, X, y, self.classification)[:-1]
         grid: dict[str, list[Any]] = {"kernel": [kernel], "C": prices}
         if kernel.is_bound:
-            grid["kernel"], X = ["precomputed"], K
+            grid["kernel"], X = [StoredValues(kernel)], K
         if not self.classification:
             grid["epsilon"] = [_TUBE * float(np.std(y))]
-        machine = (SVC if self.classification else SVR)(tol=_TOL, max_iter=_MOST_STEPS)
+        machine = (SVC if self.classification else SVR)(tol=_TOL)
         cv = splitter(self.classification, self.n_folds, self.seed, y)
         limit = None if must else left
         try:

@@ -120,7 +120,7 @@ def trials(
     ):
         of = {name.removeprefix("machine__"): value for name, value in parameters.items()}
         if np.isfinite(mean):
-            error = float(deviation / np.sqrt(n))
+            error = float(deviation / np.sqrt(n - 1))  # of the mean; the deviation divides by n
             found.append(
                 Trial(of["kernel"], float(of["C"]), of.get("epsilon"), float(mean), error, stage)
             )
