@@ -89,8 +89,6 @@ class Suggestions(Sequence[Suggestion]):
         Remarks on the data.
     n_objects, n_used : int
         How many objects there were, and on how many the numbers are based.
-    items : list of Suggestion
-        The kernels, best first.
 
     Examples
     --------
@@ -312,22 +310,22 @@ class _Scoring:
             return None
         return max(found, key=lambda trial: trial.score, default=None)
 
-    def matrix(self, kernel: Kernel, X: Any) -> NDArray[np.float64]:
-        """Return the kernel matrix of the objects."""
-        return Gram(kernel.bind(X), X, "float64").tile(n_jobs=self.n_jobs)
+    def aligned(self, kernel: Kernel, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+        """Return the kernel matrix of the objects and its centred alignment with the target."""
+        K = Gram(kernel.bind(X), X, "float64").tile(n_jobs=self.n_jobs)
+        task = "classification" if self.classification else "regression"
+        # None for a kernel to which all objects are alike: it has nothing of the target.
+        return K, cosine(K, y=y, task=task, centred=True) or 0.0
 
 
 def _measure(tried: list[Candidate], X: Any, y: NDArray[Any], scoring: _Scoring) -> list[_Measured]:
     """Return the candidates with their numbers."""
-    task = "classification" if scoring.classification else "regression"
     aligned = []
     for place, candidate in enumerate(tried):
         begin = perf_counter()
         if place and begin > scoring.deadline:
             break
-        K = scoring.matrix(candidate.kernel, X)
-        # None for a kernel to which all objects are alike: it has nothing of the target.
-        alignment = cosine(K, y=y, task=task, centred=True) or 0.0
+        K, alignment = scoring.aligned(candidate.kernel, X, y)
         aligned.append((alignment, place, candidate, K, perf_counter() - begin))
     aligned.sort(key=lambda entry: -entry[0])
     items: list[_Measured] = []
@@ -363,12 +361,12 @@ def _on_larger_samples(
         again = []
         for item in better:
             begin, old = perf_counter(), item.suggestion
-            K = scoring.matrix(old.kernel, objects)
+            K, alignment = scoring.aligned(old.kernel, objects, target)
             trial = scoring.best(old.kernel, objects, target, K, must=False)
             if trial is None:
                 return items, chosen
             seconds = perf_counter() - begin
-            new = _scored(old.kernel, old.reason, old.alignment, trial, seconds)
+            new = _scored(old.kernel, old.reason, alignment, trial, seconds)
             again.append(item._replace(suggestion=new))
         items, chosen = again, larger
     return items, chosen

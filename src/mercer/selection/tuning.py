@@ -39,6 +39,7 @@ Array = NDArray[np.float64]
 _FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
 _FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
 _TUBES = (0.03, 0.1, 0.3)
+_OUTER = 3  # splits of nested cross-validation and of the learning curve
 _SHARES = {True: 0.4, False: 0.9}
 """Part of the time for the search itself, with and without nested cross-validation."""
 
@@ -63,7 +64,7 @@ class Tuning:
     seconds : float
         Time spent.
     notes : list of str
-        Remarks on the data.
+        Remarks, such as splits for which time did not suffice.
 
     Examples
     --------
@@ -120,25 +121,32 @@ class Tuning:
         import matplotlib.pyplot as plt
 
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-        name = type(self.chosen.kernel)
-        shown = [t for t in self.trials if type(t.kernel) is name]
-        if not all(_has_gamma(t.kernel) for t in shown):
-            shown = self.trials
-        widths = [_gamma_of(t, k) for k, t in enumerate(shown)]
-        marks = left.scatter(
-            [t.C for t in shown], widths, c=[t.score for t in shown], s=60, marker="s"
-        )
+        shown = [t for t in self.trials if type(t.kernel) is type(self.chosen.kernel)]
+        widths = all(_has_gamma(t.kernel) for t in shown)
+        shown = shown if widths else self.trials
+        names = list(dict.fromkeys(repr(t.kernel) for t in shown))
+
+        def place(trial: Trial) -> tuple[float, float]:
+            kernel: Any = trial.kernel
+            return trial.C, float(kernel.gamma) if widths else names.index(repr(kernel))
+
+        x, height = zip(*map(place, shown), strict=True)
+        marks = left.scatter(x, height, c=[t.score for t in shown], s=60, marker="s")
         figure.colorbar(marks, ax=left, label="cross-validated score")
         coarse = max((t for t in shown if t.stage == "coarse"), key=lambda t: t.score)
-        path = [(t.C, _gamma_of(t, shown.index(t))) for t in (coarse, self.chosen) if t in shown]
+        path = place(coarse), place(self.chosen)
         left.plot(*zip(*path, strict=True), "o-", color="black", mfc="none", ms=12)
-        left.set(xscale="log", xlabel="C", ylabel="gamma", title=name.__name__)
-        if all(map(_has_gamma, (t.kernel for t in shown))):
-            left.set_yscale("log")
+        left.set(xscale="log", xlabel="C")
+        if widths:
+            left.set(yscale="log", ylabel="gamma", title=type(self.chosen.kernel).__name__)
+        else:
+            left.set(title="all kernels", yticks=range(len(names)))
+            left.set_yticklabels(names, fontsize="x-small")
         if self._data is not None:
-            sizes, train, test = learning_curve(
-                clone(self.estimator), *self._data, cv=3, shuffle=True, random_state=0
-            )[:3]
+            X, y = self._data
+            cv = splitter(self.task == "classification", _OUTER, 0, y)
+            options = {"cv": cv, "shuffle": True, "random_state": 0}
+            sizes, train, test = learning_curve(clone(self.estimator), X, y, **options)[:3]
             for scores, label in ((train, "training rows"), (test, "new rows")):
                 right.errorbar(sizes, scores.mean(axis=1), scores.std(axis=1), label=label)
             right.set(xlabel="training rows", ylabel="score", title="learning curve")
@@ -176,10 +184,11 @@ def tune(
     cv : int, default=5
         Number of folds of the searches.
     one_standard_error : bool, default=False
-        Whether to choose the smallest C whose score is within one standard error of the best:
-        the smoothest machine whose score is within one standard error of the best.
+        Whether to choose, among candidates whose score is within one standard error of the best
+        and whose kernel is of the same class, the one with the smallest C: the most regularised.
     nested : bool, default=True
-        Whether to estimate the score by nested cross-validation, on three outer splits.
+        Whether to estimate the score by nested cross-validation: the whole procedure is repeated
+        on three outer splits, in 0.6 of the time.
     time_limit : float, default=60.0
         Seconds after which no further candidate is tried; the last fit comes on top.
     random_state : int, Generator, RandomState or None, default=0
@@ -229,17 +238,18 @@ def tune(
 
 def _estimate(found: Tuning, procedure: _Procedure, X: Any, y: Any, end: float) -> None:
     """Repeat the whole procedure on outer splits."""
-    splits = splitter(procedure.classification, 3, procedure.seed + 1, y).split(np.zeros(len(y)), y)
+    outer = splitter(procedure.classification, _OUTER, procedure.seed + 1, y)
+    splits = list(outer.split(np.zeros(len(y)), y))
     scores = []
     for k, (train, test) in enumerate(splits):
-        left = (end - perf_counter()) / (3 - k)
+        left = (end - perf_counter()) / (len(splits) - k)
         if left <= 0.0:
-            found.notes.append(f"time ran out after {k} of 3 outer splits")
+            found.notes.append(f"time ran out after {k} of {len(splits)} outer splits")
             break
         try:
             inner = procedure.run(_rows(X, train), y[train], left)[0]
         except TimeoutError:
-            found.notes.append(f"time ran out in outer split {k + 1} of 3")
+            found.notes.append(f"time ran out in outer split {k + 1} of {len(splits)}")
             break
         inner.fit(_rows(X, train), y[train])
         scores.append(float(inner.score(_rows(X, test), y[test])))
@@ -349,11 +359,6 @@ def _rows(X: Any, rows: Any) -> Any:
 
 def _has_gamma(kernel: Kernel) -> bool:
     return isinstance(kernel.get_params(deep=False).get("gamma"), int | float)
-
-
-def _gamma_of(trial: Trial, otherwise: int) -> float:
-    kernel: Any = trial.kernel
-    return float(kernel.gamma) if _has_gamma(kernel) else float(otherwise)
 
 
 def _widths(kernel: Kernel) -> list[Kernel]:

@@ -22,7 +22,7 @@ import pytest
             "sklearn.model_selection.tests.test_successive_halving "
             "sklearn.model_selection.tests.test_validation",
             "search_exceptions.toml",
-            270,
+            300,
         ),
     ],
 )
