@@ -15,12 +15,14 @@ ratio over soft and hard margins, so that the kernel and C are chosen together (
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry import squared_radius
 from mercer.kernels import Kernel
@@ -169,4 +171,7 @@ def _least_ratio(kernel: Kernel, X: Any, y: Any) -> float:
     """Return the least radius-margin ratio over soft and hard margins."""
     kernel, X = kernel._bound_to(X)
     size = float(np.mean(kernel.diag(X))) or 1.0
-    return min(radius_margin(kernel, X, y, C / size) for C in _COSTS)
+    with warnings.catch_warnings():
+        # A hard margin that is hard to find is not the least of them.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return min(radius_margin(kernel, X, y, C / size) for C in _COSTS)

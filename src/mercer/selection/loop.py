@@ -193,7 +193,7 @@ class SharedLoop:
         self, fits: list[_Fit], alone: list[tuple[int, str]], note: Callable[[int, Result], None]
     ) -> None:
         """Make fits one by one, or those of other libraries in processes."""
-        calls = [(_fitted_alone, (fits[k], reason), {}) for k, reason in alone]
+        calls: list[Call] = [(_fitted_alone, (fits[k], reason), {}) for k, reason in alone]
         own = any(fits[k].is_own for k, _ in alone)
         for (k, _), result in zip(alone, self._made(calls, own), strict=False):
             note(k, result)
@@ -267,7 +267,9 @@ class SharedLoop:
             answer.model._known = [(None, answer.model._known[0][1])]
             results[k] = _fit_and_predict(answer.model, *args[1:])
             del alone[k]
-        rest = [(_fit_and_predict, (clone(calls[k][1][0]), *calls[k][1][1:]), {}) for k in alone]
+        rest: list[Call] = [
+            (_fit_and_predict, (clone(calls[k][1][0]), *calls[k][1][1:]), {}) for k in alone
+        ]
         own = any(_is_own(call[1][0]) for call in calls)
         for k, found in zip(alone, self._made(rest, own), strict=True):
             results[k] = found

@@ -23,7 +23,7 @@ from .candidates import Candidate
 from .data_kind import DataKind, data_kind
 from .stored_values import StoredValues
 from .table_candidates import usual_candidates
-from .trials import Trial, checked_target, costs, splitter, trials
+from .trials import Trial, checked_target, costs, sample, splitter, trials
 
 _STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
 _FIRST = 400  # objects on which all kernels are compared
@@ -241,7 +241,7 @@ def suggest(
         else [Candidate(kernel, "named by the caller") for kernel in candidates]
     )
     affordable = max(_LEAST, int((2.0 * _STEPS / kind.steps) ** 0.5))
-    chosen = _sample(y, classification, min(n_sample or _FIRST, n, affordable), n_folds, rng)
+    chosen = sample(y, classification, min(n_sample or _FIRST, n, affordable), n_folds, rng)
     scoring = _Scoring(classification, n_folds, seed, n_jobs, started + time_limit)
     items = _measure(tried, take(kind.X, chosen), y[chosen], scoring)
     if n_sample is None:
@@ -356,7 +356,7 @@ def _on_larger_samples(
         cost = sum(i.suggestion.seconds for i in better) * (size / len(chosen)) ** 2.2
         if perf_counter() + cost > scoring.deadline:
             break
-        larger = _sample(y, scoring.classification, size, scoring.n_folds, rng)
+        larger = sample(y, scoring.classification, size, scoring.n_folds, rng)
         objects, target = take(X, larger), y[larger]
         again = []
         for item in better:
@@ -428,27 +428,3 @@ def _kind_of(
             raise ValueError("a precomputed matrix cannot be compared on a sample; name kernels.")
     objects = candidates[0].validate(X)
     return DataKind("given", objects, [f"{count(objects)} objects"])
-
-
-def _sample(
-    y: NDArray[Any], classification: bool, size: int, n_folds: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Return positions of a sample, with every class in proportion but in each of the parts."""
-    if not classification:
-        if size < 2 * n_folds:
-            raise ValueError(f"{n_folds} parts need at least {2 * n_folds} objects; got {size}.")
-        return np.sort(rng.choice(len(y), size, replace=False))
-    labels, counts = np.unique(y, return_counts=True)
-    usable = labels[counts >= n_folds]
-    if len(usable) < 2:
-        raise ValueError(
-            f"cross-validation in {n_folds} parts needs two classes of at least {n_folds} objects "
-            f"each; got {dict(zip(labels.tolist(), counts.tolist(), strict=True))}."
-        )
-    chosen = []
-    total = int(counts[counts >= n_folds].sum())
-    for label in usable:
-        own = np.flatnonzero(y == label)
-        take_n = min(len(own), max(n_folds, round(size * len(own) / total)))
-        chosen.append(rng.choice(own, take_n, replace=False))
-    return np.sort(np.concatenate(chosen))
