@@ -32,10 +32,7 @@ def gamma(operations: float) -> float:
 class Bounded(NamedTuple):
     """Computed numbers and bounds of their errors.
 
-    Attributes
-    ----------
-    value, error : ndarray
-        The numbers, and how far from the exact ones they may be.
+    `value`, `error`: the numbers, and how far from the exact ones they may be.
     """
 
     value: np.ndarray

@@ -46,12 +46,7 @@ LARGEST = 12_000
 class Shift:
     """The system as plain data: what is added to the kernel matrix.
 
-    Attributes
-    ----------
-    noise : array of shape (n,)
-        Added to the diagonal.
-    complement : Complement
-        Of the unpenalised basis.
+    `noise` (n,): added to the diagonal. `complement`: of the unpenalised basis.
     """
 
     noise: Array

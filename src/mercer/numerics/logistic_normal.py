@@ -26,15 +26,7 @@ _LOGISTIC = _STEP * expit(_L) * expit(-_L)
 def logistic_normal_mean(mean: Array, variance: Array) -> Array:
     """Return E sigma(f) for f normal with these means and variances.
 
-    Parameters
-    ----------
-    mean, variance : arrays of shape (n,)
-        Moments of f; a variance may be 0.
-
-    Returns
-    -------
-    array of shape (n,)
-        The probabilities.
+    `mean`, `variance` (n,): moments of f; a variance may be 0. Returns the probabilities.
 
     Examples
     --------

@@ -16,15 +16,8 @@ Array = NDArray[np.float64]
 def compensated_sums(terms: Array) -> tuple[Array, Array]:
     """Return the sums of the columns of an array and their corrections.
 
-    Parameters
-    ----------
-    terms : array of shape (m, n)
-        The terms of n sums.
-
-    Returns
-    -------
-    sums, corrections : array of shape (n,)
-        The corrected sums are ``sums + corrections``; of two that cancel, add the sums first.
+    `terms` (m, n): the terms of n sums. The corrected sums are ``sums + corrections``; of two that
+    cancel, add the sums first.
 
     Examples
     --------

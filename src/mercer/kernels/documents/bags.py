@@ -27,12 +27,8 @@ _WORD = re.compile(r"\w\w+")
 class Bags:
     """How often every term occurs in each of several documents.
 
-    Parameters
-    ----------
-    counts : CSR array of shape (n_documents, n_terms)
-        The counts; a column may be empty.
-    terms : list of hashable
-        The terms, in the order of the columns.
+    `counts` (n_documents, n_terms): the counts; a column may be empty. `terms`: the terms, in the
+    order of the columns.
     """
 
     def __init__(self, counts: sp.csr_array, terms: list[Any]) -> None:
