@@ -101,6 +101,5 @@ class Covariance(Kernel):
         return self.features(self.validate(X))
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the values; see :meth:`Kernel.compile`."""
         with builder.through(FeaturesOf(self)):
             builder.leaf("dot")

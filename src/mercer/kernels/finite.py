@@ -113,12 +113,10 @@ class FiniteMatrix(Kernel):
         return numbers.astype(np.int64)
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the entries of the matrix; see :meth:`Kernel.tile`."""
         K = np.asarray(self.matrix, dtype=np.float64)
         return K[np.ix_(self._positions(A), self._positions(B))]
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return entries of the diagonal; see :meth:`Kernel.tile_diagonal`."""
         return np.diagonal(np.asarray(self.matrix, dtype=np.float64))[self._positions(A)]
 
     def feature_map(self, X: Any) -> np.ndarray:

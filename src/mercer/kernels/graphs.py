@@ -82,7 +82,6 @@ class Diffusion(Kernel):
                 raise ValueError("nodes must name every node once.")
 
     def validate(self, X: Any, against: Any = None) -> list:
-        """Return `X` as a list of nodes; see :meth:`Kernel.validate`."""
         X = as_items(X, type(self).__name__, "nodes")
         known = self._position()
         for i, node in enumerate(X):
@@ -91,11 +90,9 @@ class Diffusion(Kernel):
         return X
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of rows of exp(-beta L / 2); see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> np.ndarray:
-        """Return the rows of exp(-beta L / 2) of the nodes; see :meth:`Kernel.map_objects`."""
         position = self._position()
         return self._half()[[position[node] for node in X]]
 

@@ -70,7 +70,6 @@ class Precomputed(Kernel):
         return K
 
     def compile(self, builder: Builder) -> None:
-        """Push the entry of the matrix; see :meth:`Kernel.compile`."""
         builder.matrix()
 
 

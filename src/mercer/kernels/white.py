@@ -71,11 +71,9 @@ class White(Kernel):
         return PD if self.level > 0 else PSD
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` itself if it is a collection of any kind; see :meth:`Kernel.validate`."""
         return X if hasattr(X, "shape") else super().validate(X, against)
 
     def compile(self, builder: Builder) -> None:
-        """Push the level for one and the same sample, else 0; see :meth:`Kernel.compile`."""
         if self.level == 0:
             builder.const(0.0)
             return

@@ -55,7 +55,6 @@ class Exp(Kernel):
         return of_exponential(self.kernel.definiteness)
 
     def compile(self, builder: Builder) -> None:
-        """Push the exponential of the kernel; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         builder.exp()
 

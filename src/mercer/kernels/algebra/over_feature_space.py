@@ -69,7 +69,6 @@ class OverFeatureSpace(Kernel):
         return PD if claim is PD else UNKNOWN
 
     def compile(self, builder: Builder) -> None:
-        """Push the Gaussian of the distance; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         builder.affine(-2.0, 0.0)
         builder.add_diagonal(self.kernel)

@@ -79,7 +79,6 @@ class OverFeatures(Kernel):
         return self._with()
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel on vectors, with leaves on the features; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of objects")
         with builder.through(self._map):
             self._vector_kernel.compile(builder)

@@ -11,7 +11,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, is_number, real, show
 from mercer.objects.validation import Objects
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
@@ -190,7 +190,6 @@ class PowerSeries(Kernel):
         return self.convergence_radius < inf or self.inner._is_restricted
 
     def check_domain(self, X: Any) -> None:
-        """Reject objects with k(x, x) outside the radius of convergence; see the base class."""
         self.inner.check_domain(X)
         radius = self.convergence_radius
         if radius == inf:
@@ -205,7 +204,6 @@ class PowerSeries(Kernel):
             )
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return the objects `X` as the kernel k takes them; see :meth:`Kernel.validate`."""
         X = self.inner.validate(X, against)
         if self.is_bound:
             self.check_domain(X)
@@ -258,7 +256,6 @@ class PowerSeries(Kernel):
         return inf
 
     def compile(self, builder: Builder) -> None:
-        """Push the closed form or the polynomial; see :meth:`Kernel.compile`."""
         self.inner.compile(builder)
         if self._closed is not None:
             self._closed.push(builder)
@@ -285,10 +282,7 @@ class PowerSeries(Kernel):
             )
         return self._polynomial.map_features(self.validate(X), vocabulary)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return self._polynomial.feature_names(columns, vocabulary)
 
     @property

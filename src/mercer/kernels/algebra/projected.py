@@ -91,7 +91,6 @@ class Projected(Kernel):
         return self._with(kernel=self.kernel._bound(views, weight, names), points=points)
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel and the terms of the projection; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of objects")
         self.kernel.compile(builder)
         projection = Projection(self.kernel, self.points)

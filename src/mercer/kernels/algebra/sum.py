@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..constant import Constant
@@ -62,7 +61,6 @@ class Sum(Kernel):
         return of_sum(self.left.definiteness, self.right.definiteness)
 
     def compile(self, builder: Builder) -> None:
-        """Push both terms and their sum; see :meth:`Kernel.compile`."""
         self.left.compile(builder)
         if isinstance(self.right, Constant):
             builder.affine(1.0, float(self.right.value))
@@ -79,10 +77,7 @@ class Sum(Kernel):
             ]
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of both terms; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         left = self.left.feature_names(columns, vocabulary.part("left"))
         right = self.right.feature_names(columns, vocabulary.part("right"))
         return None if left is None or right is None else left + right

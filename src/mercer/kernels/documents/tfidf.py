@@ -13,7 +13,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, positive, show, truth
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects, as_items, as_vectors, is_missing
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..brief import Brief
@@ -227,13 +227,11 @@ class TfIdf(Kernel):
             )
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the weighted terms; see :meth:`Kernel.compile`."""
         self._require_bound("on documents")
         with builder.through(self._map):
             builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
-        """Return the weighted terms of documents; see :meth:`Kernel.map_objects`."""
         bags = X if isinstance(X, Bags) else self._map(X)
         if isinstance(bags, Bags):
             # The dictionary of the terms is made once for the objects that stay.
@@ -265,10 +263,7 @@ class TfIdf(Kernel):
         self._require_bound("as explicit features")
         return self.map_objects(self.validate(X), Vocabulary())
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the terms; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return None if self.vocabulary is None else [str(term) for term in self.vocabulary]
 
     @property

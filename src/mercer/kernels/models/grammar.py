@@ -159,11 +159,9 @@ class Grammar(SequenceKernel):
         return _native.grammar_probabilities(self.native_form(), tokens.token, tokens.start)
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
-        """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
         return self._letters(X)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         tables = self._tables()
         rules = [(b, c, a, p) for (b, c), heads in tables.binary.items() for a, p in heads if p > 0]
         left, right, heads = (np.array([r[k] for r in rules], dtype=np.int32) for k in range(3))

@@ -143,14 +143,12 @@ class PairHMM(SequenceKernel):
         return self._with(alphabet=alphabet_of(X) or [""])
 
     def validate(self, X: Any, against: Any = None) -> list:
-        """Return `X` as a list of sequences over the alphabet; see :meth:`Kernel.validate`."""
         X = super().validate(X, against)
         if self.alphabet is not None:
             self._letters(X)
         return X
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
-        """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
         return self._letters(X)
 
     def _letters(self, X: list) -> Tokens:
@@ -158,7 +156,6 @@ class PairHMM(SequenceKernel):
         return known_letters(X, alphabet, "PairHMM", "give an alphabet with all letters")
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         self._require_bound("on pairs of sequences")
         pairs, letters = self.probabilities()
         stop = (1.0 - float(self.gap)) ** 2

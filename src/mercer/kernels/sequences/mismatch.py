@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
@@ -106,7 +106,6 @@ class Mismatch(SequenceKernel):
         return self._with(alphabet=alphabet_of(X) or [""])
 
     def compile(self, builder: Builder) -> None:
-        """Push the weighted dot products of gapped spectra; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of sequences")
         alphabet: Any = self.alphabet
         builder.const(0.0)
@@ -133,10 +132,7 @@ class Mismatch(SequenceKernel):
         met = words.counts(in_alphabet(self.validate(X), alphabet), k)
         return with_neighbours(met, k, len(alphabet), int(self.m))
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the words; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return spelled(self.alphabet or (), int(self.k))
 
     def common_neighbours(self) -> list[int]:
@@ -199,11 +195,9 @@ class GappedSpectrum(SequenceKernel):
         self.alphabet = alphabet
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the counts; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_objects(self, X: list, vocabulary: Vocabulary) -> Any:
-        """Return the counts of the sequences; see :meth:`Kernel.map_objects`."""
         tokens = in_alphabet(X, self.alphabet)
         seen = self.k - self.gaps
         if seen == 0:

@@ -96,7 +96,6 @@ class Subsequence(SequenceKernel):
         return int(self.n)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("subsequence", float(self.decay), self._all_weights(), logarithms)
 
     def _all_weights(self) -> np.ndarray:

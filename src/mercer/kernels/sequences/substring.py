@@ -76,7 +76,6 @@ class Substring(SequenceKernel):
             integer(self.max_length, "max_length", minimum=self.min_length)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         longest = _LONGEST if self.max_length is None else int(self.max_length)
         return ("substring", float(self.decay), int(self.min_length), longest, logarithms)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.objects.parameters import integer
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel
@@ -88,7 +88,6 @@ class WeightedDegree(SequenceKernel):
         return int(self.degree)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("weighted_degree", self._weights(), int(self.shift))
 
     def _weights(self) -> np.ndarray:
@@ -116,10 +115,7 @@ class WeightedDegree(SequenceKernel):
             sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return substrings with their positions; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         words: Words = vocabulary.memory["words"]
         lengths = [length for length, w in enumerate(self._weights(), start=1) if w > 0]
         return [n for length in lengths for n in words.placed_names(length, vocabulary)]

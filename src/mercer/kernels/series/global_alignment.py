@@ -134,16 +134,13 @@ class GlobalAlignment(Kernel):
         return self._with(gamma=1.0 / (2.0 * sigma2) if sigma2 > 0 else 1.0)
 
     def validate(self, X: Any, against: Any = None) -> list[np.ndarray]:
-        """Return `X` as a list of arrays of points; see :meth:`Kernel.validate`."""
         return as_series(X, type(self).__name__)
 
     def compile(self, builder: Builder) -> None:
-        """Push the values of pairs of series; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of series")
         builder.sequence(self)
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Points:
-        """Return the series one after another; see :meth:`SequenceKernel.encode`."""
         X = as_series(X, type(self).__name__)
         width = vocabulary.memory.setdefault("width", X[0].shape[1])
         if X[0].shape[1] != width:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts
 from mercer.objects.validation import Objects
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
@@ -83,7 +83,6 @@ class Multiset(Kernel):
         return PD if self.mode == "multisets" else PSD
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` if it is a list of multisets; see :meth:`Kernel.validate`."""
         return as_collections(X, type(self).__name__)
 
     @property
@@ -99,7 +98,6 @@ class Multiset(Kernel):
             builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return counts, or one feature for every copy; see :meth:`Kernel.map_objects`."""
         if self.mode == "product":
             return vocabulary.counts(counts(x) for x in X)
         return vocabulary.counts(_copies(x) for x in X)
@@ -119,10 +117,7 @@ class Multiset(Kernel):
             return features
         return chosen_parts([self._choices(x) for x in X], vocabulary, type(self).__name__)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return elements, copies or parts; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         if self.mode == "product":
             return [str(v) for v in vocabulary.features] or ["nothing"]
         if self.mode == "minimum":

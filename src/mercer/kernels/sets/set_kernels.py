@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from mercer.objects.hashables import as_collections, counts, distinct, elements
 from mercer.objects.parameters import real, truth
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..algebra.over_feature_space import OverFeatureSpace
 from ..base import Kernel
@@ -37,14 +37,12 @@ class SetKernel(Kernel):
         check_measure(self.weights)
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` if it is a list of sets; see :meth:`Kernel.validate`."""
         return as_collections(X, type(self).__name__)
 
     def _weight(self, element: Hashable) -> float:
         return 1.0 if self.weights is None else float(self.weights.get(element, 1.0))
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
         register(map(elements, X), vocabulary)
         if self.weights is None:
             return vocabulary.counts(elements(x) for x in X)
@@ -84,7 +82,6 @@ class SetIntersection(SetKernel):
         self._check()
 
     def compile(self, builder: Builder) -> None:
-        """Push the measure of the intersection; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
@@ -94,10 +91,7 @@ class SetIntersection(SetKernel):
         vocabulary.fix()
         return features
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the elements; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return [str(element) for element in vocabulary.features] or ["nothing"]
 
 
@@ -149,13 +143,11 @@ class SetPower(SetKernel):
         return PD if self.base > 1 and is_positive(self.weights) else PSD
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features of intersections; see :meth:`Kernel.map_objects`."""
         features = super().map_objects(X, vocabulary)
         refuse_overflow(squared_norms(features) * math.log(self.base), type(self).__name__)
         return features
 
     def compile(self, builder: Builder) -> None:
-        """Push base ** measure of the intersection; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
         builder.affine(math.log(self.base), 0.0)
         builder.exp()
@@ -175,10 +167,7 @@ class SetPower(SetKernel):
             type(self).__name__,
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the subsets; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return part_names(vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -284,7 +273,6 @@ class Common(SetKernel):
         builder.mapped(self, "minimum")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the weights of the elements; see :meth:`Kernel.map_objects`."""
         features = [self._features(x) for x in X]
         register(features, vocabulary)
         return vocabulary.counts(features)

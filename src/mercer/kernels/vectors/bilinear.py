@@ -82,7 +82,6 @@ class Bilinear(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Reject vectors without as many columns as the matrix has; see the base class."""
         require_columns(X, len(self.matrix), "the matrix of Bilinear")
 
     def features(self, X: Any) -> np.ndarray:
@@ -109,7 +108,6 @@ class Bilinear(VectorKernel):
         return self.features(self.validate(X))
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the images; see :meth:`Kernel.compile`."""
         with builder.through(FeaturesOf(self)):
             builder.leaf("dot")
 

@@ -56,7 +56,6 @@ class ChiSquare(HistogramKernel):
         return PD if self.gamma > 0 else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * chi-square distance); see :meth:`Kernel.compile`."""
         builder.leaf("chi")
         builder.affine(-float(self.gamma), 0.0)
         builder.exp()
@@ -101,6 +100,5 @@ class AdditiveChiSquare(HistogramKernel):
     definiteness = PSD  # an inner product of functions
 
     def compile(self, builder: Builder) -> None:
-        """Push twice the sum of x z / (x + z); see :meth:`Kernel.compile`."""
         builder.leaf("harmonic")
         builder.affine(2.0, 0.0)

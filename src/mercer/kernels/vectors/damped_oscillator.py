@@ -65,7 +65,6 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
         positive(self.omega, "omega")
 
     def compile(self, builder: Builder) -> None:
-        """Push 1 / (gamma^2 + omega^2 distance^2); see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.affine(float(self.omega) ** 2, float(self.gamma) ** 2)
         builder.reciprocal()

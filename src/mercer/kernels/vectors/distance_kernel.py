@@ -124,7 +124,6 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
         return self.distance == "chi2"
 
     def check_domain(self, X: Any) -> None:
-        """Reject negative entries for the chi-square distance; see the base class."""
         if self.distance != "chi2":
             return
         values = X.data if sp.issparse(X) else X
@@ -135,13 +134,11 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
             )
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors, or as the objects of a user's distance; see the base class."""
         if callable(self.distance):
             return as_objects(X, type(self).__name__)
         return super().validate(X, against)
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-distance / scale); see :meth:`Kernel.compile`."""
         if callable(self.distance):
             builder.python(_Distance(self.distance))
         elif self.power == inf:

@@ -68,7 +68,6 @@ class Exponential(ColumnWidths, GammaKernel):
         return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * distance); see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             builder.leaf("sqdist")
         builder.sqrt()

@@ -55,7 +55,6 @@ class ExponentialDot(GammaKernel):
         return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(gamma * dot); see :meth:`Kernel.compile`."""
         builder.leaf("dot")
         builder.affine(self._width(), 0.0)
         builder.exp()

@@ -106,7 +106,6 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
         return cls(a.tolist(), period)
 
     def compile(self, builder: Builder) -> None:
-        """Push the product of the series of all columns; see :meth:`Kernel.compile`."""
         builder.coordinates(cosines(self.coefficients, float(self.period)))
 
     def feature_map(self, X: Any) -> np.ndarray:

@@ -135,12 +135,10 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 
     def compile(self, builder: Builder) -> None:
-        """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         builder.leaf("sqdist")
         builder.table(self._table())

@@ -19,7 +19,6 @@ class HistogramKernel(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Reject negative entries; see :meth:`Kernel.check_domain`."""
         require_nonnegative(X, type(self).__name__)
 
 
@@ -62,5 +61,4 @@ class HistogramIntersection(HistogramKernel):
     definiteness = PSD  # an inner product of indicator functions
 
     def compile(self, builder: Builder) -> None:
-        """Push the sum of the minima; see :meth:`Kernel.compile`."""
         builder.leaf("minimum")

@@ -70,7 +70,6 @@ class Laplacian(ColumnWidths, GammaKernel):
         return self._width() * rng.standard_cauchy(size=(n, d))
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * L1 distance); see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             builder.leaf("l1")
         builder.affine(-self._common_width, 0.0)

@@ -104,7 +104,6 @@ class Matern(ColumnWidths, RadialKernel):
         return GAUSSIAN if self.nu == inf else MATERN
 
     def compile(self, builder: Builder) -> None:
-        """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             self._compile(builder, float(self.nu), self._common_width)
 

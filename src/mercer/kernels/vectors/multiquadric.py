@@ -61,7 +61,6 @@ class Multiquadric(RadialKernel):
         return MULTIQUADRIC if self.c > 0 else NEGATIVE_DISTANCE
 
     def compile(self, builder: Builder) -> None:
-        """Push -sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.affine(1.0, float(self.c) ** 2)
         builder.sqrt()
@@ -113,7 +112,6 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
         positive(self.c, "c")
 
     def compile(self, builder: Builder) -> None:
-        """Push 1 / sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.affine(1.0, float(self.c) ** 2)
         builder.sqrt()

@@ -65,7 +65,6 @@ class NegativeDistance(RadialKernel):
         return NEGATIVE_DISTANCE if self.power < 2 else SQUARED_DISTANCE
 
     def compile(self, builder: Builder) -> None:
-        """Push -(distance^2)^(p/2); see :meth:`Kernel.compile`."""
         push_power(builder, float(self.power))
         builder.affine(-1.0, 0.0)
 
@@ -121,7 +120,6 @@ class LogDistance(RadialKernel):
         return LOG_DISTANCE if self.power == 2 else CONDITIONAL
 
     def compile(self, builder: Builder) -> None:
-        """Push -log((distance^2)^(p/2) + c); see :meth:`Kernel.compile`."""
         # -log(c) - log(1 + r^p / c), which keeps the digits of small distances
         push_power(builder, float(self.power))
         builder.affine(1.0 / float(self.c), 0.0)

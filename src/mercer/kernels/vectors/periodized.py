@@ -113,7 +113,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the torus of Periodized")
 
@@ -149,7 +148,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
         return np.where(np.arange(n_terms) == 0, 1.0, 2.0) * sqrt(2 * pi) / period * a
 
     def compile(self, builder: Builder) -> None:
-        """Push the sum over all periods; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         table = _profile(self._snapshot()) if self.dimension == 1 else None
         if table is None:
@@ -163,8 +161,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
         builder.table(table)
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the sums over all periods; see :meth:`Kernel.tile`."""
-
         def values(rows: np.ndarray, _: np.ndarray) -> dict[str, np.ndarray]:
             return {"": self.kernel._values(self._origin, rows)}
 

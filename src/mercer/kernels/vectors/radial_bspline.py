@@ -106,12 +106,10 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
-        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the dimension of RadialBSpline")
 
     def compile(self, builder: Builder) -> None:
-        """Push the profile over the distance to the edge; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         builder.leaf("sqdist")
         builder.sqrt()

@@ -73,7 +73,6 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
         check_width(self.length_scale, "length_scale")
 
     def compile(self, builder: Builder) -> None:
-        """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""
         alpha = float(self.alpha)
         with self._on_scaled_columns(builder):
             builder.leaf("sqdist")

@@ -91,7 +91,6 @@ class RBF(ColumnWidths, GammaKernel):
         return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * squared distance); see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             builder.leaf("sqdist")
         builder.affine(-self._common_width, 0.0)

@@ -63,7 +63,6 @@ class Sigmoid(GammaKernel):
         return INDEFINITE
 
     def compile(self, builder: Builder) -> None:
-        """Push tanh(gamma * dot + coef0); see :meth:`Kernel.compile`."""
         builder.leaf("dot")
         builder.affine(self._width(), float(self.coef0))
         builder.tanh()

@@ -34,7 +34,6 @@ class VectorKernel(Kernel):
     _objects = VECTORS
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as a finite float array or CSR matrix; see :meth:`Kernel.validate`."""
         X = as_vectors(X, type(self).__name__)
         if against is not None and X.shape[1] != against.shape[1]:
             raise ValueError(
