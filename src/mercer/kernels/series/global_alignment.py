@@ -141,6 +141,7 @@ class GlobalAlignment(Kernel):
         builder.sequence(self)
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Points:
+        """Return the series one after another; see :meth:`SequenceKernel.encode`."""
         X = as_series(X, type(self).__name__)
         width = vocabulary.memory.setdefault("width", X[0].shape[1])
         if X[0].shape[1] != width:
