@@ -57,7 +57,7 @@ class Kernel(Parametrised):
     _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
     # bounds of continuous parameters, "fixed" or (low, high), where they are not the usual ones
     _default_bounds: ClassVar[dict[str, Any]] = {}
-    _bounds: Any = None  # what `with_bounds` states; no part of the function k
+    _bounds = None  # what `with_bounds` states; no part of the function k
 
     # -- what is claimed ---------------------------------------------------------------------
 

@@ -41,12 +41,10 @@ class Constant(Kernel):
     array([[12.]])
     """
 
+    value: float = 1.0
+
     definiteness = PSD  # of rank one
     translation_invariant = True  # always
-
-    def __init__(self, value: float = 1.0) -> None:
-        self.value = value
-        self._check()
 
     def _check(self) -> None:
         if real(self.value, "the constant of a constant kernel") < 0:

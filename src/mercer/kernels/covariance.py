@@ -52,17 +52,11 @@ class Covariance(Kernel):
            [0.1, 1. ]])
     """
 
+    functions: Sequence[Callable[[Any], Any]] | Callable[[Any], Any]
+    centered: bool = False
+
     _objects: ClassVar[Objects] = Objects("any objects its functions accept", accepts_sparse=True)
     definiteness = PSD  # a dot product
-
-    def __init__(
-        self,
-        functions: Sequence[Callable[[Any], Any]] | Callable[[Any], Any],
-        centered: bool = False,
-    ) -> None:
-        self.functions = functions
-        self.centered = centered
-        self._check()
 
     def _check(self) -> None:
         if callable(self.functions):

@@ -50,12 +50,10 @@ class FiniteMatrix(Kernel):
            [0.8]])
     """
 
-    definiteness = PSD  # which was checked
+    matrix: Any
+    items: Sequence[Hashable] | None = None
 
-    def __init__(self, matrix: Any, items: Sequence[Hashable] | None = None) -> None:
-        self.matrix = matrix
-        self.items = items
-        self._check()
+    definiteness = PSD  # which was checked
 
     def _check(self) -> None:
         K = symmetric_matrix(self.matrix, "the matrix of FiniteMatrix")

@@ -152,16 +152,14 @@ class FromFeatureMap(Kernel):
            [0.67032, 1.     ]])
     """
 
+    phi: Callable[[Any], Any]
+    kernel: Kernel | None = None
+
     _objects: ClassVar[Objects] = Objects(
         "any objects its feature map accepts", accepts_sparse=True
     )
     translation_invariant = False  # not known of a function
     _is_restricted = False
-
-    def __init__(self, phi: Callable[[Any], Any], kernel: Kernel | None = None) -> None:
-        self.phi = phi
-        self.kernel = kernel
-        self._check()
 
     def _check(self) -> None:
         require_callable(self.phi, "phi")

@@ -55,16 +55,12 @@ class Diffusion(Kernel):
            [0.31606, 0.68394]])
     """
 
+    weights: Any
+    beta: float = 1.0
+    nodes: Sequence[Hashable] | None = None
+
     _objects: ClassVar[Objects] = Objects("nodes of its graph, by name or number", structured=True)
     definiteness = PD  # the exponential of a symmetric matrix
-
-    def __init__(
-        self, weights: Any, beta: float = 1.0, nodes: Sequence[Hashable] | None = None
-    ) -> None:
-        self.weights = weights
-        self.beta = beta
-        self.nodes = nodes
-        self._check()
 
     def _check(self) -> None:
         real(self.beta, "beta", minimum=0)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import real
+from mercer.objects.parameters import parameter, real_from
 from mercer.objects.validation import ANY, Objects, count
 
 from .base import Kernel, Wanted
@@ -55,15 +55,10 @@ class White(Kernel):
            [2., 4.]])
     """
 
+    level: float = parameter(default=1.0, check=real_from(0))
+
     _objects: ClassVar[Objects] = ANY
     _depends_on_identity = True
-
-    def __init__(self, level: float = 1.0) -> None:
-        self.level = level
-        self._check()
-
-    def _check(self) -> None:
-        real(self.level, "level", minimum=0)
 
     @property
     def definiteness(self) -> Definiteness:

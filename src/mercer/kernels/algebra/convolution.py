@@ -75,18 +75,11 @@ class Convolution(Kernel):
     array([[1.367879, 0.      ]])
     """
 
-    _objects: ClassVar[Objects] = OBJECTS
+    parts: Callable[[Any], Any]
+    kernel: Kernel | Sequence[Kernel | None] | None = None
+    average: bool = False
 
-    def __init__(
-        self,
-        parts: Callable[[Any], Any],
-        kernel: Kernel | Sequence[Kernel | None] | None = None,
-        average: bool = False,
-    ) -> None:
-        self.parts = parts
-        self.kernel = kernel
-        self.average = average
-        self._check()
+    _objects: ClassVar[Objects] = OBJECTS
 
     def _check(self) -> None:
         if not callable(self.parts):

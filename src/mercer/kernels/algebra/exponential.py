@@ -42,9 +42,7 @@ class Exp(Kernel):
     array([[3.004166]])
     """
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self._check()
+    kernel: Kernel
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Exp")

@@ -48,9 +48,7 @@ class Normalized(Kernel):
     array([[0.6]])
     """
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self._check()
+    kernel: Kernel
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Normalized")

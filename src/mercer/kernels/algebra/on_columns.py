@@ -51,10 +51,8 @@ class OnColumns(Kernel):
     array([[22.]])
     """
 
-    def __init__(self, kernel: Kernel, columns: Any) -> None:
-        self.kernel = kernel
-        self.columns = columns
-        self._check()
+    kernel: Kernel
+    columns: Any
 
     def _check(self) -> None:
         from .operands import require_kernel

@@ -46,10 +46,8 @@ class OverFeatureSpace(Kernel):
     array([[0.292293]])
     """
 
-    def __init__(self, kernel: Kernel, gamma: float = 1.0) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self._check()
+    kernel: Kernel
+    gamma: float = 1.0
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "OverFeatureSpace")

@@ -44,6 +44,7 @@ class OverFeatures(Kernel):
         raise NotImplementedError(f"{type(self).__name__} does not define its features.")
 
     def _check(self) -> None:
+        super()._check()
         if self.kernel is None:
             return
         name = type(self).__name__

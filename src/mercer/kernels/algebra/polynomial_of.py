@@ -47,10 +47,8 @@ class PolynomialOf(Kernel):
     array([[133.]])
     """
 
-    def __init__(self, kernel: Kernel, coefficients: Sequence[float]) -> None:
-        self.kernel = kernel
-        self.coefficients = coefficients
-        self._check()
+    kernel: Kernel
+    coefficients: Sequence[float]
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "PolynomialOf")

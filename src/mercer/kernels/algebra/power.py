@@ -44,13 +44,11 @@ class Power(Kernel):
     array([[121.]])
     """
 
+    kernel: Kernel
+    exponent: int = 2
+
     _binds_tighter_than = 2
     _grows_with = ("exponent",)
-
-    def __init__(self, kernel: Kernel, exponent: int = 2) -> None:
-        self.kernel = kernel
-        self.exponent = exponent
-        self._check()
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Power")

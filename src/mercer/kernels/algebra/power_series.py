@@ -112,20 +112,12 @@ class PowerSeries(Kernel):
     array([[10.059904]])
     """
 
-    _fixed = ("radius",)
+    coefficients: Sequence[float] | str | Callable[[int], float]
+    radius: float | None = None
+    kernel: Kernel | None = None
+    n_terms: int = 32
 
-    def __init__(
-        self,
-        coefficients: Sequence[float] | str | Callable[[int], float],
-        radius: float | None = None,
-        kernel: Kernel | None = None,
-        n_terms: int = 32,
-    ) -> None:
-        self.coefficients = coefficients
-        self.radius = radius
-        self.kernel = kernel
-        self.n_terms = n_terms
-        self._check()
+    _fixed = ("radius",)
 
     def _check(self) -> None:
         if self.kernel is not None:

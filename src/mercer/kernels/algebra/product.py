@@ -43,12 +43,10 @@ class Product(Kernel):
     array([[1331.]])
     """
 
-    _binds_tighter_than = 1
+    left: Kernel
+    right: Kernel
 
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
-        self._check()
+    _binds_tighter_than = 1
 
     def _check(self) -> None:
         require_kernel(self.left, "left", "Product")

@@ -46,12 +46,10 @@ class Scaled(Kernel):
     array([[5.5]])
     """
 
-    _binds_tighter_than = 1
+    kernel: Kernel
+    scale: float = 1.0
 
-    def __init__(self, kernel: Kernel, scale: float = 1.0) -> None:
-        self.kernel = kernel
-        self.scale = scale
-        self._check()
+    _binds_tighter_than = 1
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Scaled")

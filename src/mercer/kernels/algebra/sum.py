@@ -43,12 +43,10 @@ class Sum(Kernel):
     array([[132.]])
     """
 
-    _binds_tighter_than = 0
+    left: Kernel
+    right: Kernel
 
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
-        self._check()
+    _binds_tighter_than = 0
 
     def _check(self) -> None:
         require_kernel(self.left, "left", "Sum")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.gram.mapped_objects import Views
-from mercer.objects.parameters import real, show
+from mercer.objects.parameters import parameter, probability, real, show
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
@@ -87,33 +87,22 @@ class PairHMM(SequenceKernel):
            [0.   , 0.   , 1.   ]])
     """
 
+    alphabet: Sequence[Any] | None = None
+    emission: Any = None
+    background: Any = None
+    mutation: float = parameter(default=0.1, check=probability)
+    gap: float = 0.1
+    end: float = 0.01
+
     _fixed: ClassVar[tuple[str, ...]] = ("background",)  # probabilities, which add up to 1
     _differentiated: ClassVar[tuple[str, ...]] = ("mutation", "gap", "end")
     definiteness = PSD  # given the pairs, the sequences are independent and alike
     logarithmic = True  # probabilities of long sequences are too small for a number
 
-    def __init__(
-        self,
-        alphabet: Sequence[Any] | None = None,
-        emission: Any = None,
-        background: Any = None,
-        mutation: float = 0.1,
-        gap: float = 0.1,
-        end: float = 0.01,
-    ) -> None:
-        self.alphabet = alphabet
-        self.emission = emission
-        self.background = background
-        self.mutation = mutation
-        self.gap = gap
-        self.end = end
-        self._check()
-
     def _check(self) -> None:
+        super()._check()
         name = type(self).__name__
         check_alphabet(self.alphabet, name)
-        if real(self.mutation, "mutation", minimum=0.0) > 1:
-            raise ValueError(f"mutation must be a probability; got {show(self.mutation)}.")
         if real(self.gap, "gap", minimum=0.0) >= 1:
             raise ValueError(f"gap must be smaller than 1; got {show(self.gap)}.")
         if not 0 < real(self.end, "end") <= 1:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer_from, parameter
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
@@ -70,17 +70,14 @@ class Mismatch(SequenceKernel):
     array([[4.]])
     """
 
+    k: int = parameter(default=3, check=integer_from(1))
+    m: int = parameter(default=1, check=integer_from(0))
+    alphabet: Sequence[Any] | None = None
+
     definiteness = PSD  # a dot product of counts
 
-    def __init__(self, k: int = 3, m: int = 1, alphabet: Sequence[Any] | None = None) -> None:
-        self.k = k
-        self.m = m
-        self.alphabet = alphabet
-        self._check()
-
     def _check(self) -> None:
-        integer(self.k, "k", minimum=1)
-        integer(self.m, "m", minimum=0)
+        super()._check()
         if self.m >= self.k:
             raise ValueError(f"m must be smaller than k={self.k}; got {self.m}.")
         patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k) + 1))
@@ -187,12 +184,11 @@ class GappedSpectrum(SequenceKernel):
     Summed over all choices of the places; a part of :class:`Mismatch`.
     """
 
-    definiteness = PSD  # a dot product of counts
+    k: int
+    gaps: int
+    alphabet: Sequence[Any]
 
-    def __init__(self, k: int, gaps: int, alphabet: Sequence[Any]) -> None:
-        self.k = k
-        self.gaps = gaps
-        self.alphabet = alphabet
+    definiteness = PSD  # a dot product of counts
 
     def compile(self, builder: Builder) -> None:
         builder.mapped(self, "dot")

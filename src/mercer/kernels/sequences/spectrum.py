@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.gram.program import Builder
-from mercer.objects.parameters import integer, real, show
+from mercer.objects.parameters import integer, integer_from, parameter, real, show
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
@@ -54,14 +54,9 @@ class Spectrum(SequenceKernel):
            [8., 9.]])
     """
 
+    p: int = parameter(default=3, check=integer_from(1))
+
     definiteness = PSD  # a dot product of counts
-
-    def __init__(self, p: int = 3) -> None:
-        self.p = p
-        self._check()
-
-    def _check(self) -> None:
-        integer(self.p, "p", minimum=1)
 
     def compile(self, builder: Builder) -> None:
         builder.mapped(self, "dot")
@@ -113,12 +108,10 @@ class BlendedSpectrum(SequenceKernel):
     array([[14.5]])
     """
 
-    definiteness = PSD  # a sum of dot products with non-negative weights
+    p: int = 3
+    weights: Sequence[float] | None = None
 
-    def __init__(self, p: int = 3, weights: Sequence[float] | None = None) -> None:
-        self.p = p
-        self.weights = weights
-        self._check()
+    definiteness = PSD  # a sum of dot products with non-negative weights
 
     def _check(self) -> None:
         integer(self.p, "p", minimum=1)

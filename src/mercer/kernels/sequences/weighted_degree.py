@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer_from, parameter
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
@@ -67,19 +67,14 @@ class WeightedDegree(SequenceKernel):
     array([[0.75]])
     """
 
+    degree: int = parameter(default=3, check=integer_from(1))
+    shift: int = parameter(default=0, check=integer_from(0))
+    weights: Sequence[float] | None = None
+
     definiteness = PSD
 
-    def __init__(
-        self, degree: int = 3, shift: int = 0, weights: Sequence[float] | None = None
-    ) -> None:
-        self.degree = degree
-        self.shift = shift
-        self.weights = weights
-        self._check()
-
     def _check(self) -> None:
-        integer(self.degree, "degree", minimum=1)
-        integer(self.shift, "shift", minimum=0)
+        super()._check()
         check_weights(self.weights, self.degree, "degree")
 
     @property

@@ -92,15 +92,13 @@ class GlobalAlignment(Kernel):
            [0.006, 0.004, 1.   ]])
     """
 
+    gamma: float | str = "scale"
+    band: int | None = None
+
     _objects = Objects(_WHAT, structured=True)
     _differentiated = ("gamma",)
     definiteness = PSD  # kappa / (1 + kappa) is
     logarithmic = True  # values grow exponentially with the lengths
-
-    def __init__(self, gamma: float | str = "scale", band: int | None = None) -> None:
-        self.gamma = gamma
-        self.band = band
-        self._check()
 
     def _check(self) -> None:
         if isinstance(self.gamma, str):

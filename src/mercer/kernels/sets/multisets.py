@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts
+from mercer.objects.parameters import one_of, parameter
 from mercer.objects.validation import Objects
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
@@ -65,17 +66,11 @@ class Multiset(Kernel):
     array([[4., 1.]])
     """
 
+    mode: str = parameter(default="minimum", check=one_of(*MODES))
+
     _objects: ClassVar[Objects] = Objects(
         "multisets: Counters, lists of hashable elements, or sets", structured=True
     )
-
-    def __init__(self, mode: str = "minimum") -> None:
-        self.mode = mode
-        self._check()
-
-    def _check(self) -> None:
-        if self.mode not in MODES:
-            raise ValueError(f"mode must be one of {', '.join(MODES)}; got {self.mode!r}.")
 
     @property
     def definiteness(self) -> Definiteness:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts, distinct, elements
-from mercer.objects.parameters import real, truth
+from mercer.objects.parameters import parameter, real, truth
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
@@ -26,15 +26,24 @@ SETS = Objects(
 _LARGEST_EXPONENT = 700.0  # exp of it is still a float
 
 
+def check_measure(weights: Any, name: str) -> None:
+    """Reject weights that are no mapping to finite numbers >= 0."""
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        raise TypeError(
+            f"{name} must be a mapping from elements to numbers; got {type(weights).__name__}."
+        )
+    for element, weight in weights.items():
+        real(weight, f"the weight of {element!r}", minimum=0)
+
+
 class SetKernel(Kernel):
     """Base of the kernels on sets: their objects, and a measure of the elements."""
 
     _objects: ClassVar[Objects] = SETS
 
-    weights: Mapping[Hashable, float] | None
-
-    def _check(self) -> None:
-        check_measure(self.weights)
+    weights: Mapping[Hashable, float] | None = parameter(default=None, check=check_measure)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         return as_collections(X, type(self).__name__)
@@ -76,10 +85,6 @@ class SetIntersection(SetKernel):
     """
 
     definiteness = PSD  # a dot product
-
-    def __init__(self, weights: Mapping[Hashable, float] | None = None) -> None:
-        self.weights = weights
-        self._check()
 
     def compile(self, builder: Builder) -> None:
         builder.mapped(self, "dot")
@@ -220,16 +225,7 @@ class Jaccard(SetKernel):
     array([[0.5, 0. ]])
     """
 
-    def __init__(
-        self, weights: Mapping[Hashable, float] | None = None, multisets: bool = False
-    ) -> None:
-        self.weights = weights
-        self.multisets = multisets
-        self._check()
-
-    def _check(self) -> None:
-        super()._check()
-        truth(self.multisets, "multisets")
+    multisets: bool = parameter(default=False, check=truth)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -257,11 +253,8 @@ class Common(SetKernel):
     `multisets`: whether the copies of an element are different elements.
     """
 
-    def __init__(
-        self, weights: Mapping[Hashable, float] | None = None, multisets: bool = False
-    ) -> None:
-        self.weights = weights
-        self.multisets = multisets
+    weights: Mapping[Hashable, float] | None = None
+    multisets: bool = False
 
     def compile(self, builder: Builder) -> None:
         """Push the measure of the intersection; see :meth:`Kernel.compile`.
@@ -294,18 +287,6 @@ class Common(SetKernel):
             for j in range(number if self.multisets else 1)
         }
         return features or {(): 1.0}  # no pair of an element and a number
-
-
-def check_measure(weights: Any) -> None:
-    """Reject weights that are no mapping to finite numbers >= 0."""
-    if weights is None:
-        return
-    if not isinstance(weights, Mapping):
-        raise TypeError(
-            f"weights must be a mapping from elements to numbers; got {type(weights).__name__}."
-        )
-    for element, weight in weights.items():
-        real(weight, f"the weight of {element!r}", minimum=0)
 
 
 def is_positive(weights: Mapping[Hashable, float] | None) -> bool:

@@ -68,12 +68,10 @@ class ANOVA(VectorKernel):
     array([[35.]])
     """
 
-    _grows_with = ("order",)
+    order: int = 2
+    base: Kernel | None = None
 
-    def __init__(self, order: int = 2, base: Kernel | None = None) -> None:
-        self.order = order
-        self.base = base
-        self._check()
+    _grows_with = ("order",)
 
     def _check(self) -> None:
         if integer(self.order, "order", minimum=1) > MAX_ORDER:

@@ -45,11 +45,9 @@ class Bilinear(VectorKernel):
     array([[14.]])
     """
 
-    definiteness = PSD  # a dot product
+    matrix: Any
 
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-        self._check()
+    definiteness = PSD  # a dot product
 
     @classmethod
     def from_factor(cls, factor: Any) -> Self:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import truth
+from mercer.objects.parameters import parameter, truth
 from mercer.objects.validation import VECTORS, as_vectors
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
@@ -57,14 +57,9 @@ class Boolean(Kernel):
     array([[7.]])
     """
 
+    monotone: bool = parameter(default=True, check=truth)
+
     _objects = _BOOLEAN
-
-    def __init__(self, monotone: bool = True) -> None:
-        self.monotone = monotone
-        self._check()
-
-    def _check(self) -> None:
-        truth(self.monotone, "monotone")
 
     @property
     def definiteness(self) -> Definiteness:

@@ -51,16 +51,14 @@ class Exponential(ColumnWidths, GammaKernel):
     array([[0.006738]])
     """
 
+    gamma: float | str | Sequence[float] = "scale"
+
     spectral_density = stated_transform(fourier_transforms.exponential, gamma="gamma")
     regularisation = EXPONENTIAL
     translation_invariant = True  # a function of the distance
 
     _width_name = "gamma"
     _width_power = 2.0
-
-    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
-        self.gamma = gamma
-        self._check()
 
     @property
     def definiteness(self) -> Definiteness:

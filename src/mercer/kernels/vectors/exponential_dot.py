@@ -43,11 +43,9 @@ class ExponentialDot(GammaKernel):
     array([[3.004166]])
     """
 
-    _grows_with = ("gamma",)
+    gamma: float | str = "scale"
 
-    def __init__(self, gamma: float | str = "scale") -> None:
-        self.gamma = gamma
-        self._check()
+    _grows_with = ("gamma",)
 
     @property
     def definiteness(self) -> Definiteness:

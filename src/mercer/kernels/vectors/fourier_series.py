@@ -52,14 +52,12 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     array([[0.5]])
     """
 
+    coefficients: Sequence[float]
+    period: float = 2 * pi
+
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients)
     definiteness = PSD  # no coefficient is negative
     translation_invariant = True  # a function of x - z
-
-    def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
-        self.coefficients = coefficients
-        self.period = period
-        self._check()
 
     def _check(self) -> None:
         positive(self.period, "period")

@@ -49,16 +49,14 @@ class Laplacian(ColumnWidths, GammaKernel):
     array([[0.135335]])
     """
 
+    gamma: float | str | Sequence[float] = "scale"
+
     spectral_density = stated_transform(fourier_transforms.laplacian, gamma="gamma")
     regularisation = LAPLACIAN
     translation_invariant = True  # a function of the distance
 
     _width_name = "gamma"
     _width_power = 2.0  # of the factor of a column; its differences are not squared
-
-    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
-        self.gamma = gamma
-        self._check()
 
     @property
     def definiteness(self) -> Definiteness:

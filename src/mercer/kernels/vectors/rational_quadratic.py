@@ -54,6 +54,9 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     array([[0.333333]])
     """
 
+    alpha: float = 1.0
+    length_scale: float | Sequence[float] = 1.0
+
     spectral_density = stated_transform(
         fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
     )
@@ -62,11 +65,6 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
 
     _width_name = "length_scale"
     _width_power = -2.0
-
-    def __init__(self, alpha: float = 1.0, length_scale: float | Sequence[float] = 1.0) -> None:
-        self.alpha = alpha
-        self.length_scale = length_scale
-        self._check()
 
     def _check(self) -> None:
         positive(self.alpha, "alpha")

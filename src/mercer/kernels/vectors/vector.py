@@ -64,6 +64,7 @@ class GammaKernel(VectorKernel):
         return not isinstance(self.gamma, str)
 
     def _check(self) -> None:
+        super()._check()
         width.check_gamma(self.gamma)
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
