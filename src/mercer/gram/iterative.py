@@ -62,8 +62,7 @@ class Iterative:
     ) -> tuple[Array, Array]:
         """Return the coefficients a and those of the basis, for one or several columns.
 
-        `stop`: called after each step; returns whether to stop. `tol`: the relative gap that is
-        accepted instead of that of the system.
+        `stop` is called after each step; `tol`: the relative gap instead of that of the system.
         """
         Y = np.asarray(Y, dtype=np.float64)
         columns = Y if Y.ndim == 2 else Y[:, None]

@@ -45,15 +45,6 @@ class ErrorBounds:
     `known`: whether all errors are followed; False where some values come from Python or from a
     matrix. `doubts`: what the bounds rest on that is estimated or assumed; where there is nothing,
     they are guaranteed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.gram.running_error import ErrorBounds
-    >>> from mercer.kernels import RBF
-    >>> bounds = ErrorBounds(RBF(0.5), np.array([[0.0], [1.0]]))
-    >>> bool((bounds.rows() < 1e-14).all()), bounds.known
-    (True, True)
     """
 
     def __init__(self, kernel: Any, X: Any, Z: Any = None, *, given: bool = False) -> None:

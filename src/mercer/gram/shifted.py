@@ -46,10 +46,7 @@ LARGEST = 12_000
 
 @dataclass(frozen=True)
 class Shift:
-    """The system as plain data: what is added to the kernel matrix.
-
-    `noise` (n,): added to the diagonal. `complement`: of the unpenalised basis.
-    """
+    """What is added to the kernel matrix: noise on the diagonal; complement of the free basis."""
 
     noise: Array
     complement: Complement

@@ -26,13 +26,6 @@ class EntryErrors:
     `values`: the matrix. `value_error`: error of an entry relative to the largest one, where the
     user states it. `source`: how the errors are known. `ordinary`: the error that is stated or, if
     none is, that of values which are right to a few units in the last place of the largest one.
-
-    Examples
-    --------
-    >>> from mercer.inspection.entry_errors import EntryErrors
-    >>> from mercer.inspection.matrix_source import KernelValues
-    >>> EntryErrors(KernelValues([[1.0, 0.5], [0.5, 1.0]])).source
-    'assumed'
     """
 
     def __init__(self, values: KernelValues, value_error: float | None = None) -> None:

@@ -70,18 +70,7 @@ class Covariance(Kernel):
             require_callable(function, "every entry of functions")
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the values of the functions over sqrt(m) at validated objects.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-
-        Returns
-        -------
-        ndarray of shape (n_X, m)
-            The features.
-        """
+        """Return the values of the functions over sqrt(m) at validated objects."""
         if callable(self.functions):
             values = checked(self.functions(X), (count(X), None), self.functions)
         else:

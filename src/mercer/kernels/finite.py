@@ -75,20 +75,7 @@ class FiniteMatrix(Kernel):
         return Objects(f"the {len(self.matrix)} items of a finite set")
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as a list of items, or as an array of their numbers.
-
-        Parameters
-        ----------
-        X : sequence of items, or array of int of shape (n_samples,) or (n_samples, 1)
-            The items.
-        against : sequence of items, optional
-            Not used.
-
-        Returns
-        -------
-        list or ndarray of int64
-            The items.
-        """
+        """Return `X`, items or a column of their numbers, as a list or as an array of int64."""
         X = as_objects(X, type(self).__name__)
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
             X = X[:, 0]

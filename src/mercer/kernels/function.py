@@ -198,18 +198,7 @@ class FromFeatureMap(Kernel):
         return images if self.kernel is None else self.kernel.map_features(images, vocabulary)
 
     def features(self, X: Any) -> Any:
-        """Return the images of validated objects, as the kernel of the images takes them.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_features)
-            The images.
-        """
+        """Return the images of validated objects, as the kernel of the images takes them."""
         images = self._images(X)
         return images if self.kernel is None else self.kernel.validate(images)
 

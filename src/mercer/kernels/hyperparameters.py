@@ -30,11 +30,9 @@ Path = tuple[tuple[str, "Kernel"], ...]
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """One entry of theta.
+    """One entry of theta: a value, not its logarithm, with its bounds.
 
-    `name`: the name of the parameter in `get_params`. `position`: its position, where the parameter
-    is a sequence of numbers. `value`: the value, not its logarithm. `low`, `high`: bounds of the
-    value.
+    `name`: as in `get_params`. `position`: in the sequence that the parameter is, or None.
     """
 
     name: str

@@ -46,10 +46,9 @@ class Estimate:
 
 
 def quadratic_logs(state: Iterate, lengths: Array, first: int) -> Array:
-    """Return g' log(F^-1 C F^-T) g for the columns from `first` on.
+    """Return g' log(F^-1 C F^-T) g for the columns from `first` on, which were z = F g.
 
-    `state`: conjugate gradients without restart, whose columns from `first` on were z = F g.
-    `lengths` (s,): |g|^2 = z'P^-1 z. `first`: the first of these columns.
+    `state`: conjugate gradients without restart. `lengths` (s,): |g|^2 = z'P^-1 z.
     """
     return np.array(
         [size * _logarithm(*_lanczos(state, first + k)) for k, size in enumerate(lengths)]

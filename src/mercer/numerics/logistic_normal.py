@@ -27,13 +27,6 @@ def logistic_normal_mean(mean: Array, variance: Array) -> Array:
     """Return E sigma(f) for f normal with these means and variances.
 
     `mean`, `variance` (n,): moments of f; a variance may be 0. Returns the probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.numerics.logistic_normal import logistic_normal_mean
-    >>> logistic_normal_mean(np.array([0.0, 2.0]), np.array([4.0, 0.0])).round(6)
-    array([0.5     , 0.880797])
     """
     m, s = np.asarray(mean, dtype=np.float64), np.sqrt(np.asarray(variance, dtype=np.float64))
     narrow = s <= 1.0

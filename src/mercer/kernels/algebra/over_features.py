@@ -29,18 +29,7 @@ class OverFeatures(Kernel):
     kernel: Kernel | None
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the vectors of objects; one row depends on one object only.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-
-        Returns
-        -------
-        array or CSR array of shape (n_X, n_features)
-            The vectors.
-        """
+        """Return the vectors of validated objects; one row depends on one object only."""
         raise NotImplementedError(f"{type(self).__name__} does not define its features.")
 
     def _check(self) -> None:

@@ -25,11 +25,7 @@ _WORD = re.compile(r"\w\w+")
 
 
 class Bags:
-    """How often every term occurs in each of several documents.
-
-    `counts` (n_documents, n_terms): the counts; a column may be empty. `terms`: the terms, in the
-    order of the columns.
-    """
+    """How often every term, in the order of the columns, occurs in each of several documents."""
 
     def __init__(self, counts: sp.csr_array, terms: list[Any]) -> None:
         self.counts, self.terms = counts, terms

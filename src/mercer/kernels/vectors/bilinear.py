@@ -83,18 +83,7 @@ class Bilinear(VectorKernel):
         require_columns(X, len(self.matrix), "the matrix of Bilinear")
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the vectors A x of validated vectors x.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, rank)
-            The images.
-        """
+        """Return the vectors A x of validated vectors x."""
         # The native dot product, not a matrix product: the bits of a row must not depend on others.
         A = self.factor
         if len(A) == 0:

@@ -109,16 +109,8 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     def feature_map(self, X: Any) -> np.ndarray:
         """Return the cosines and sines of all frequencies; see :meth:`Kernel.feature_map`.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, (2 n_terms - 1) ** n_features)
-            For one column sqrt(a_0), then sqrt(a_n) cos and sqrt(a_n) sin by rising frequency;
-            for several columns all products.
+        For one column sqrt(a_0), then sqrt(a_n) cos and sqrt(a_n) sin by rising frequency; for
+        several columns all products.
         """
         from ..algebra.operands import outer
 

@@ -54,18 +54,7 @@ class Linear(VectorKernel):
         return 1.0 if degree == 1 else 0.0
 
     def feature_map(self, X: Any) -> Any:
-        """Return the vectors themselves.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Vectors.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_samples, n_features)
-            The same vectors.
-        """
+        """Return the vectors themselves."""
         return self.validate(X)
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
