@@ -163,6 +163,7 @@ class Normalized(Kernel):
         return not self.kernel._has_norms
 
     def check_domain(self, X: Any) -> None:
+        """Reject objects that have no norm under the kernel; see the base class."""
         self.kernel.check_domain(X)
         if self._may_lack_norms:
             check_norms(self.kernel, X)

@@ -137,6 +137,7 @@ class OnColumns(Kernel):
         return self.kernel.null_space(self._selected(X))
 
     def check_domain(self, X: Any) -> None:
+        """Reject rows whose selected columns are not in the kernel's domain; see the base class."""
         if self._is_restricted:
             self.kernel.check_domain(self._selected(X))
 

@@ -182,6 +182,7 @@ class PowerSeries(Kernel):
         return self.convergence_radius < inf or self.inner._is_restricted
 
     def check_domain(self, X: Any) -> None:
+        """Reject objects with k(x, x) outside the radius of convergence; see the base class."""
         self.inner.check_domain(X)
         radius = self.convergence_radius
         if radius == inf:

@@ -113,6 +113,7 @@ class ANOVA(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
+        """Reject fewer columns than the order, and rows outside the base's domain; see the base."""
         if X.shape[1] < self.order:
             raise ValueError(
                 f"ANOVA of order {show(self.order)} adds up products over {show(self.order)} "

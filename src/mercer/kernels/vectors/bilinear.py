@@ -80,6 +80,7 @@ class Bilinear(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
+        """Reject vectors without as many columns as the matrix has; see the base class."""
         require_columns(X, len(self.matrix), "the matrix of Bilinear")
 
     def features(self, X: Any) -> np.ndarray:

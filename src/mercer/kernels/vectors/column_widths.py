@@ -145,6 +145,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         return self._widths is not None or super()._is_restricted
 
     def check_domain(self, X: Any) -> None:
+        """Reject vectors without one column per width; see the base class."""
         widths = self._widths
         if widths is not None:
             require_columns(X, len(widths), f"the {self._width_name} of {type(self).__name__}")

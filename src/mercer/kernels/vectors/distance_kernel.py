@@ -120,6 +120,7 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
         return self.distance == "chi2"
 
     def check_domain(self, X: Any) -> None:
+        """Reject negative entries for the chi-square distance; see the base class."""
         if self.distance != "chi2":
             return
         values = X.data if sp.issparse(X) else X

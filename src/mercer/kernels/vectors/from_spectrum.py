@@ -128,6 +128,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 

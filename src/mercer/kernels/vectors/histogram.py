@@ -19,6 +19,7 @@ class HistogramKernel(VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
+        """Reject negative entries; see :meth:`Kernel.check_domain`."""
         require_nonnegative(X, type(self).__name__)
 
 

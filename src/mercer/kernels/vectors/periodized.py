@@ -107,6 +107,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the torus of Periodized")
 

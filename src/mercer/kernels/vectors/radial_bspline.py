@@ -102,6 +102,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     _is_restricted = True
 
     def check_domain(self, X: Any) -> None:
+        """Reject vectors of another dimension; see the base class."""
         if self.dimension is not None:
             require_columns(X, self.dimension, "the dimension of RadialBSpline")
 
