@@ -6,7 +6,6 @@ from itertools import count as counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import real
@@ -14,6 +13,7 @@ from mercer.objects.validation import ANY, Objects, count
 
 from .base import Kernel, Wanted
 from .definiteness import PD, PSD, Definiteness
+from .hyperparameters import replaced
 
 _FIRST = counter()  # blocks of identities that have been given out
 _BLOCK = 1 << 40  # more than any set has objects
@@ -145,9 +145,5 @@ def without_white(kernel: Kernel) -> Kernel:
 
     The kernel itself where it has none.
     """
-    if not contains_white(kernel):
-        return kernel
-    if isinstance(kernel, White):
-        return White(0.0)
-    names = [name for name, part in kernel.get_params().items() if isinstance(part, White)]
-    return clone(kernel).set_params(**{f"{name}__level": 0.0 for name in names})
+    levels = white_levels(kernel)
+    return replaced(kernel, dict.fromkeys(levels, 0.0)) if levels else kernel

@@ -93,6 +93,7 @@ class Values:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel, self.latent = kernel, without_white(kernel)
         self.has_white = contains_white(kernel)
+        self._level = white_term(kernel) if self.has_white else 0.0
 
     def gram(self, X: Any) -> Gram:
         """Return the matrix of objects, without white noise."""
@@ -100,8 +101,8 @@ class Values:
 
     def white(self, X: Any) -> Array:
         """Return what white noise adds to the diagonal."""
-        if not self.has_white:
-            return np.zeros(count(X))
+        if self._level is not None:
+            return np.full(count(X), self._level)
         views = views_of(X)
         return diagonal(self.kernel, views) - diagonal(self.latent, views)
 
@@ -364,6 +365,16 @@ class SklearnCovariance:
         return np.array(
             [float(self.kernel(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(len(X))]
         )
+
+
+def white_term(kernel: Kernel) -> float | None:
+    """Return the level of the white noise that is added to the rest; None if some is multiplied."""
+    if isinstance(kernel, White):
+        return float(kernel.level)
+    if not isinstance(kernel, Sum):
+        return None if contains_white(kernel) else 0.0
+    left, right = white_term(kernel.left), white_term(kernel.right)
+    return None if left is None or right is None else left + right
 
 
 def overall_scale(kernel: Kernel) -> str | None:
