@@ -140,10 +140,10 @@ def white_levels(kernel: Kernel) -> frozenset[str]:
     return frozenset(f"{name}__level" for name, part in params if isinstance(part, White))
 
 
-def without_white(kernel: Kernel) -> Kernel:
+def without_white(kernel: Kernel, levels: frozenset[str] | None = None) -> Kernel:
     """Return the covariance between different samples: the kernel with all white noise at 0.
 
-    The kernel itself where it has none.
+    The kernel itself where it has none. `levels`: the names of the levels, where they are known.
     """
-    levels = white_levels(kernel)
+    levels = white_levels(kernel) if levels is None else levels
     return replaced(kernel, dict.fromkeys(levels, 0.0)) if levels else kernel
