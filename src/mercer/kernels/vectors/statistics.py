@@ -11,7 +11,6 @@ from mercer.gram.program import Builder
 
 from .vector import VectorKernel
 
-
 _FEW = 1 << 14  # pairs for which it would cost more to prepare a Gram matrix
 
 
