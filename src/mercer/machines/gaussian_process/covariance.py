@@ -107,7 +107,8 @@ class Values:
     def white(self, X: Any) -> Array:
         """Return what white noise adds to the diagonal."""
         if self._white_is_added:
-            levels = (reduce(getattr, name.split("__"), self.kernel) for name in self._levels)
+            kernel: Any = self.kernel
+            levels = (reduce(getattr, name.split("__"), kernel) for name in self._levels)
             return np.full(count(X), float(sum(levels)))
         views = views_of(X)
         return diagonal(self.kernel, views) - diagonal(self.latent, views)
