@@ -17,8 +17,7 @@ _FEW = 1 << 14  # pairs for which it would cost more to prepare a Gram matrix
 class _Statistic(VectorKernel):
     """A pair statistic by itself, as a program of one leaf."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def compile(self, builder: Builder) -> None:
         builder.leaf(self.name)
