@@ -7,7 +7,7 @@ these threads and may take twice the time. Loops that factorise therefore multip
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def mirrored(G: Array) -> Array:
     return G
 
 
-@cache
+@lru_cache(maxsize=4)
 def _above(n: int) -> NDArray[np.bool_]:
     """Return the mask of what is above the diagonal of a block."""
     return np.tri(n, k=-1, dtype=bool).T
