@@ -87,25 +87,14 @@ class Values(NamedTuple):
 class Doubt(NamedTuple):
     """How far coefficients and values of models may be from what a proof needs.
 
-    Attributes
-    ----------
-    dual : array
-        Coefficients near those of the models that satisfy the constraints of the dual problem
-        exactly.
-    error : array or float
-        Bounds on the errors of the values K beta.
-    size : array
-        Numbers r_i with abs(k(x_i, x_j)) <= r_i r_j.
-    moved : tuple of arrays, optional
-        K (dual - beta), and bounds on its errors, where it is known.
-    distance : array, optional
-        How far from `dual` the point lies that satisfies the constraints, where it is known to
-        exist but not in numbers; see `mercer.solvers.equations`.
-    conditional : bool
-        Whether the kernel is definite only where the equations hold. A function whose coefficients
-        miss them has no norm then, so the primal value is taken at the dual point too.
-    shift : array or float
-        Bounds on the errors of what is added to K beta, besides an intercept.
+    `dual`: coefficients near those of the models that satisfy the constraints of the dual problem
+    exactly. `error`: bounds on the errors of the values K beta. `size`: numbers r_i with abs(k(x_i,
+    x_j)) <= r_i r_j. `moved`: K (dual - beta), and bounds on its errors, where it is known.
+    `distance`: how far from `dual` the point lies that satisfies the constraints, where it is known
+    to exist but not in numbers; see `mercer.solvers.equations`. `conditional`: whether the kernel
+    is definite only where the equations hold. A function whose coefficients miss them has no norm
+    then, so the primal value is taken at the dual point too. `shift`: bounds on the errors of what
+    is added to K beta, besides an intercept.
     """
 
     dual: Array
@@ -120,14 +109,9 @@ class Doubt(NamedTuple):
 class Evidence(NamedTuple):
     """What a proof is computed from, for several models one after the other.
 
-    Attributes
-    ----------
-    beta, f0 : array
-        Coefficients of the models, and their values K beta as computed.
-    starts : array of int
-        Where each model begins.
-    dual, error, size, moved, distance, conditional, shift
-        See :class:`Doubt`.
+    `beta`, `f0`: coefficients of the models, and their values K beta as computed. `starts`: where
+    each model begins. `dual`, `error`, `size`, `moved`, `distance`, `conditional`, `shift`: see
+    :class:`Doubt`.
     """
 
     beta: Array
@@ -298,6 +282,24 @@ def loss_values(
     low = low - e.sums(rise + np.zeros(len(y))) * (1.0 + 1e-9)
     low = np.where(total < np.inf, low, -np.inf)
     return _values(primal, high, dual, low, scale, norms.model)
+
+
+def values_of(
+    loss: Any,
+    y: Array,
+    c: Array,
+    beta: Array,
+    f0: Array,
+    f: Array,
+    starts: NDArray[np.intp],
+    doubt: Doubt,
+) -> list[Values]:
+    """Return the values of models without totals; infinite weights c are hard constraints."""
+    if not np.isinf(c).all():
+        return loss_values(loss, y, c, beta, f0, f, starts, doubt)
+    if hasattr(loss, "margin"):
+        return hard_margin_values(y, beta, f0, f, starts, doubt)
+    return [hard_tube_values(loss, y, beta, f0, f, doubt)]
 
 
 def hard_margin_values(
@@ -512,7 +514,7 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     error, size = estimated(size).of(beta, rows, _ONE), size if rows is None else size[rows]
     if problem.totals is None or not np.any(problem.totals):
         doubt = Doubt(_with_exact_sums(problem, beta), error, size)
-        (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
+        (found,) = values_of(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
     else:
         doubt = Doubt(feasible_totals(problem, beta), error, size)
         found = total_values(problem, beta, f0, solution.multiplier, doubt)

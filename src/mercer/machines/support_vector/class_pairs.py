@@ -231,8 +231,9 @@ def posed(
     if not known.is_psd or assumption(kernel, known) is not None:
         return None
     c, intercept = machine.C_ * weight, bool(machine.fit_intercept)
+    codes: Any = scheme.codes
     k = len(scheme.classes)  # type: ignore[arg-type]
-    problem = PairsOfClasses(machine._loss(), scheme.codes, k, c, intercept)
+    problem = PairsOfClasses(machine._loss(), codes, k, c, intercept)
     return problem if ClassPairs().takes(problem) is None else None
 
 

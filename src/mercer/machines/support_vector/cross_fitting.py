@@ -58,11 +58,12 @@ def cross_fitted(
             folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
     kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
     untrained = _of_fold(machine)
-    begin, limited, found = perf_counter(), False, []
+    begin, limited, found = perf_counter(), False, list[tuple[NDArray[Any], ...]]()
     for fold in range(1 + int(folds.max())):
         away = folds == fold
-        inside = np.bincount(group[~away], weight[~away], m)
-        outside = np.bincount(group[away], weight[away], m)
+        inside, outside = (
+            np.bincount(group[part], weight[part], m).astype(np.float64) for part in (~away, away)
+        )
         left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
         start = None if isinstance(fitting, PairFitting) else machine
         trained = _trained(copy(untrained), fitting, inside, start, left)
@@ -76,9 +77,8 @@ def cross_fitted(
         weights = np.broadcast_to(outside[rows], problem.shape)
         found.append((problem.ravel(), values.ravel(), positive.ravel(), weights.ravel()))
     if not found:
-        nothing = np.zeros((1, 0), dtype=np.intp)
-        found.append((nothing[0], np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0)))
-    problem, value, positive, weights = map(np.concatenate, zip(*found, strict=True))
+        found.append(tuple(np.zeros(0, dtype=t) for t in (np.intp, float, bool, float)))
+    problem, value, positive, weights = (np.concatenate(p) for p in zip(*found, strict=True))
     order = np.argsort(problem, kind="stable")
     ends = np.cumsum(np.bincount(problem, minlength=len(machine.intercept_)))
     starts = np.concatenate([[0], ends[:-1]]).astype(np.intp)

@@ -82,10 +82,7 @@ def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:
 class LinearPart:
     """The linear functions on some points `X`, in an orthonormal basis.
 
-    Attributes
-    ----------
-    equations : array of shape (n, rank + 1)
-        Orthonormal columns that span the constants and the coordinates.
+    `equations`: orthonormal columns that span the constants and the coordinates.
     """
 
     def __init__(self, X: Array) -> None:

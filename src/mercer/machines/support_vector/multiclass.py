@@ -59,12 +59,7 @@ class Scheme(ABC):
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the class weights of the positive and of the negative side of every task.
 
-        Parameters
-        ----------
-        prices : array of shape (n_classes,)
-            The class weights.
-        weight : array
-            s_i of the rows.
+        `prices`: the class weights. `weight`: s_i of the rows.
         """
         raise NotImplementedError("only the tasks of a classifier have two sides.")
 

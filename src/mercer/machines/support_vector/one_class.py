@@ -23,7 +23,7 @@ from .training_record import PointStatus
 
 Array = NDArray[np.float64]
 
-ROUNDING = 1e-13
+NO_VALUE = 1e-13
 """A decision value this small relative to the values that the coefficients allow is 0."""
 
 
@@ -167,7 +167,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         self._require_fit()
         values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
-        values[np.abs(values) <= ROUNDING * self._size()] = 0.0
+        values[np.abs(values) <= NO_VALUE * self._size()] = 0.0
         return values
 
     def _size(self) -> float:

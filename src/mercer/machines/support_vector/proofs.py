@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,8 @@ def prove_models(
     found = _without_totals(tasks, solutions, values, errors)
     if tasks[0].linear is None:
         return found
-    models = zip(tasks, solutions, values, found, strict=True)
-    return [p._replace(values=t.linear.checked(t, s, f0, p.values)) for t, s, f0, p in models]
+    proved = zip(tasks, solutions, values, found, strict=True)
+    return [p._replace(values=t.linear.checked(t, s, f0, p.values)) for t, s, f0, p in proved]
 
 
 def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors) -> Proof:
@@ -90,7 +90,7 @@ def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors)
         values._replace(terms=terms, norm2=norm2),
         checked.violation,
         excess.reshape(-1, n).max(axis=0) / scale,
-        checked.at_bound.reshape(-1, n).any(axis=0),
+        np.logical_or.reduce(checked.at_bound.reshape(-1, n)),
         interval,
     )
 
@@ -102,7 +102,7 @@ def _without_totals(
     errors: ValueErrors,
 ) -> list[Proof]:
     """Return the proofs of several models of one loss, computed over all rows at once."""
-    loss, hard = tasks[0].problem.loss, tasks[0].problem.unbounded
+    loss = tasks[0].problem.loss
     intercept, linear = tasks[0].problem.basis is not None, tasks[0].linear is not None
     sizes = [len(task.y) for task in tasks]
     starts = np.array([0, *accumulate(sizes[:-1])])
@@ -118,7 +118,9 @@ def _without_totals(
     checked = proof.conditions(dual, beta, level, starts, intercept)
     rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])
     size = errors.size if rows is None else errors.size[rows]
-    feasible = [t.linear.feasible(t, s.beta) for t, s in models] if linear else [None]
+    feasible: list[Any] = [None]
+    if linear:
+        feasible = [t.linear.feasible(t, s.beta) for t, s in models]
     point, distance = within_bounds(beta, dual.lower, dual.upper), None
     if all(one is not None for one in feasible):
         point = joined([one.point for one in feasible])
@@ -130,22 +132,15 @@ def _without_totals(
     shift = joined([t.linear.errors(s) for t, s in models]) if linear else 0.0
     error = errors.of(beta, rows, starts)
     doubt = proof.Doubt(point, error, size, None, distance, errors.conditional, shift)
-
-    def found(doubt: proof.Doubt) -> list[proof.Values]:
-        if not hard:
-            return proof.loss_values(loss, y, c, beta, f0, f, starts, doubt)
-        if hasattr(loss, "margin"):
-            return proof.hard_margin_values(y, beta, f0, f, starts, doubt)
-        return [proof.hard_tube_values(loss, y, beta, f0, f, doubt)]  # type: ignore[arg-type]
-
-    proofs = found(doubt)
+    arguments = loss, y, c, beta, f0, f, starts
+    proofs = proof.values_of(*arguments, doubt)
     if errors.product is not None and point is not beta:
         moved = point - beta
         far = np.add.reduceat(np.abs(moved) * size, starts)
         if any(_CONSPICUOUS * v.terms < d * d for v, d in zip(proofs, far, strict=True)):
             parts = np.split(moved, starts[1:])
             of_moved = joined(errors.product(parts)), errors.of(moved, rows, starts)
-            proofs = found(doubt._replace(moved=of_moved))
+            proofs = proof.values_of(*arguments, doubt._replace(moved=of_moved))
     excess = loss.excess(y, f)  # type: ignore[attr-defined]
     result = []
     for t, (start, length) in enumerate(zip(starts.tolist(), sizes, strict=True)):
