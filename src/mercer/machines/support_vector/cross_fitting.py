@@ -113,12 +113,12 @@ def _trained(trained: Any, fitting: Fitting, inside: Array, start: Any, settings
     rows = np.flatnonzero(inside > 0.0)
     data, gram = fitting.data.merged(rows, inside[rows]), fitting.gram.take(rows)
     try:
-        fit_on(trained, data, gram, start, settings)
+        fit_on(trained, data, gram, start, settings, quiet=True)
     except InfeasibleNuError as error:
         if error.largest_nu <= 0.0:
             return None
         trained.nu = error.largest_nu
-        fit_on(trained, data, gram, start, settings)
+        fit_on(trained, data, gram, start, settings, quiet=True)
     if trained.certificate_.status == "interrupted":
         raise KeyboardInterrupt(
             "the calibration was interrupted; the machine itself is fitted, without probabilities."

@@ -81,6 +81,8 @@ def fit_on(
     gram: Gram,
     start: Any = None,
     settings: Settings | None = None,
+    *,
+    quiet: bool = False,
 ) -> Any:
     """Fit a machine to checked samples on a kernel matrix they share with others, and return it.
 
@@ -92,8 +94,8 @@ def fit_on(
     samples. `gram`: their kernel matrix; another precision is chosen where the machine asks for it.
     `start`: A machine of the same kind, fitted to these samples or to more or fewer of the same
     data, perhaps with other constants, from whose solution the solver starts. `settings`:
-    tolerances and limits of the solver, by default those of the machine; a caller that gives them
-    reads how the fit ended from ``certificate_``, without a warning.
+    tolerances and limits of the solver, by default those of the machine. `quiet`: leave it to the
+    caller to look into ``certificate_`` for how the fit ended, without a warning or an interrupt.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    if settings is None:
+    if not quiet:
         fit_diagnosis.conclude(machine, fitting)
     return machine
 

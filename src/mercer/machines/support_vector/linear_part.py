@@ -99,15 +99,19 @@ class LinearPart:
         self._known: Any = None  # the last coefficients whose feasible point was looked for
 
     def read(self, solution: Solution, kernel: Kernel) -> tuple[float, Array]:
-        """Return b and a of the function <a, x> + b = -equations @ multipliers on the points."""
+        """Return b and a of a solution, unless it shows that the kernel is not what it claims."""
         if solution.negative_curvature:
             raise ParameterError(
                 f"{kernel!r} claims to be {kernel.definiteness}, but on these samples its "
                 "quadratic form is negative for coefficients that are orthogonal to all linear "
                 "functions. Correct the claim, or use another kernel."
             )
-        a = -(self._map @ solution.multiplier[1:])
-        level = -float(solution.multiplier[0]) / np.sqrt(len(self.equations))
+        return self.coefficients(solution.multiplier)
+
+    def coefficients(self, multipliers: Array) -> tuple[float, Array]:
+        """Return b and a of the function <a, x> + b = -equations @ multipliers on the points."""
+        a = -(self._map @ multipliers[1:])
+        level = -float(multipliers[0]) / np.sqrt(len(self.equations))
         return level - float(a @ self.mean), a
 
     def values(self, solution: Solution) -> Array:
