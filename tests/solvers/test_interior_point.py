@@ -183,7 +183,7 @@ def test_a_model_that_misses_its_tolerance_is_not_optimal(monkeypatch: pytest.Mo
     proofs = proving._proofs
 
     def worse(*arguments: Any) -> Any:
-        return [m._replace(violation=m.violation + 0.01) for m in measures(*arguments)]
+        return [m._replace(violation=m.violation + 0.01) for m in proofs(*arguments)]
 
     monkeypatch.setattr(proving, "_proofs", worse)
     with pytest.warns(ConvergenceWarning, match="no more progress"):
