@@ -70,7 +70,7 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
     fit_diagnosis.conclude(machine, fitting)
     if start is None:  # a fit that continues another one says nothing new
         remark(machine, fitting)
-        if machine._sums_to_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
+        if fitting.sum_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
             warn_of_constant(fitting.gram.kernel, data)
     return machine
 
@@ -148,7 +148,8 @@ def _fit(
     scheme, s = machine._pose(data.y, data.weight, n, fitting=True)
     machine._set_price(float(s.sum()))
     known = check_definiteness(machine, kernel)
-    moved = centring(kernel, X, machine._sums_to_zero)
+    sum_zero = machine._sums_to_zero
+    moved = centring(kernel, X, sum_zero)
 
     def matrix(precision: str) -> Gram:
         if given is not None and moved is None:
@@ -185,7 +186,7 @@ def _fit(
         tasks,
         solutions,
         moved,
-        machine._sums_to_zero,
+        sum_zero,
     )
     if like is not None:
         take_over(like, fitting)
