@@ -90,9 +90,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _time_for_fit(self) -> float | None:
         """Return the time limit of the machine itself: with probabilities, five more follow."""
-        if self.time_limit is None or not self.probability:
-            return super()._time_for_fit()
-        return _PART_OF_FIT * float(self.time_limit)
+        if self.time_limit is None:
+            return None
+        return (_PART_OF_FIT if self.probability else 1.0) * float(self.time_limit)
 
     def _calibrate(self, fitting: Fitting, seconds: float) -> None:
         """Fit the maps from decision values to probabilities, in the time that is left."""
