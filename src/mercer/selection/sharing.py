@@ -47,27 +47,18 @@ from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
-from mercer.solvers.ladder import FINE_TOL
 
 from . import known_values
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Single = NDArray[np.float32]
 
 _WIDE = 50
 """Columns from which it costs less to keep pair statistics than to compute them again."""
 
 _TASKS_PER_THREAD = 8
 """Problems that are handed to the threads together, where memory allows."""
-
-_SINGLE = 2.0**-24
-"""Largest relative error of a value in double precision that is stored in single precision."""
-
-_STALLED = len(_native.cost_path_statuses) - 1
-"""The status of a problem that makes no more progress."""
-
-_SAMPLE = 8
-"""Validation rows on which the effect of these errors is looked at."""
 
 
 class Request(NamedTuple):
@@ -167,25 +158,13 @@ class _Domain:
         bytes_ = 8.5 * self.n**2
         keeps = wide and not pairwise and bytes_ < budget / 2
         self._statistics = bytes_ / 2**20 if keeps else 0.0
-        self._grams: dict[str, Gram] = {}
+        self._gram: Gram | None = None
 
     def gram(self, kernel: Any) -> Gram:
         """Return the Gram matrix of a kernel, which shares what others have prepared."""
-        known = next(iter(self._grams.values()), None)
-        if known is None:
-            found = Gram(kernel, self.objects, cache_size=self._statistics)
-        else:
-            found = known.with_kernel(kernel)
-            same = self._grams.get(found.dtype)
-            if same is not None and same is not known:
-                found = same.with_kernel(kernel)
-        self._grams[found.dtype] = found
-        return found
-
-    def matrix(self, kernel: Any, single: bool, n_jobs: int | None) -> NDArray[Any]:
-        """Return all kernel values, computed in double precision and stored in either."""
-        values = self.gram(kernel).in_precision("float64").tile(n_jobs=n_jobs)
-        return np.ascontiguousarray(values, dtype=np.float32 if single else np.float64)
+        if self._gram is None:
+            self._gram = Gram(kernel, self.objects, "float64", self._statistics)
+        return self._gram.with_kernel(kernel)
 
 
 class _Path(NamedTuple):
@@ -194,14 +173,7 @@ class _Path(NamedTuple):
     native: Any
     order: list[int]  # of the values of C, ascending
     ends: Rows
-    rows: Rows
     classes: NDArray[Any] | None
-    posed: tuple[Any, ...]  # what the native path was made of, the terms of all C last
-
-    def beginning_at(self, c: int) -> _Path:
-        """Return the path from one value of C on."""
-        posed = *self.posed[:-1], self.posed[-1][c:]
-        return self._replace(native=_native.CostPath(*posed), posed=posed)
 
 
 class _Job(NamedTuple):
@@ -213,11 +185,6 @@ class _Job(NamedTuple):
     path: _Path
     settings: Settings
 
-    def beginning_at(self, c: int) -> _Job:
-        """Return the job from one value of C on."""
-        path = self.path.beginning_at(c)
-        return self._replace(requests=self.requests[c:], machines=self.machines[c:], path=path)
-
 
 @dataclass(eq=False)
 class _Matrix:
@@ -225,18 +192,17 @@ class _Matrix:
 
     domain: _Domain
     kernel: Any
-    single: bool
     jobs: list[_Job] = field(default_factory=list)
 
     @property
     def bytes(self) -> float:
-        return float(self.domain.n**2 * (4 if self.single else 8))
+        return 8.0 * self.domain.n**2
 
     @property
     def workspace(self) -> float:
         """Bytes that a thread needs to solve the largest task."""
         sizes = [np.diff(job.path.ends, prepend=0).max() for job in self.jobs]
-        return 1.4 * float(max(sizes)) ** 2 * (4 if self.single else 8)
+        return 1.4 * 4.0 * float(max(sizes)) ** 2
 
     @property
     def tasks(self) -> int:
@@ -265,6 +231,7 @@ class SharedFits:
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
         self._paths: dict[Any, _Path] = {}
+        self._storage: list[Single] = []  # of kernel matrices, from batch to batch
 
     def run(
         self, requests: Sequence[Request], time_limit: float | None = None
@@ -285,10 +252,7 @@ class SharedFits:
             left = None if time_limit is None else time_limit - (perf_counter() - begin)
             if left is not None and left <= 0.0:
                 return
-            batch = self._next_batch(waiting)
-            again: list[_Matrix] = []
-            yield from self._solved(batch, left, again)
-            waiting = again + waiting
+            yield from self._solved(self._next_batch(waiting), left)
 
     # -- planning -----------------------------------------------------------------------------
 
@@ -312,20 +276,18 @@ class SharedFits:
         matrices: dict[Any, _Matrix] = {}
         for (where, (others, _), _), members in families.items():
             try:
-                job, matrix_key, domain, kernel, single = self._job(
-                    where, others, members, users[where]
-                )
+                job, key, domain, kernel = self._job(where, others, members, users[where])
             except Exception as error:
                 # A plain fit raises the same error, or has a way around it.
                 reason = f"it cannot be prepared ({error})"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
-            matrix = _Matrix(domain, kernel, single, [job])
+            matrix = _Matrix(domain, kernel, [job])
             if self._needs(matrix) > self._budget:
                 reason = f"the kernel matrix of {domain.n} rows exceeds cache_size"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
-            matrices.setdefault((matrix_key, single), replace(matrix, jobs=[])).jobs.append(job)
+            matrices.setdefault(key, replace(matrix, jobs=[])).jobs.append(job)
         return list(matrices.values())
 
     def _describe(self, estimator: Any) -> Any:
@@ -351,7 +313,7 @@ class SharedFits:
         others: str,
         members: list[tuple[Request, Any]],
         users: Iterable[Request],
-    ) -> tuple[_Job, Any, _Domain, Any, bool]:
+    ) -> tuple[_Job, Any, _Domain, Any]:
         request, machine = members[0]
         machine = copy.copy(machine)
         kernel = machine._resolved_kernel()
@@ -371,9 +333,8 @@ class SharedFits:
             raise ValueError("centred rows are packed for each fit")
         settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
         job = _Job(split, [one for one, _ in members], [m for _, m in members], path, settings)
-        single = machine.tol >= FINE_TOL and machine.dtype != "float64"
         matrix_key = where, joblib.hash(bound), None if shared else id(request.train)
-        return job, matrix_key, domain, bound, single
+        return job, matrix_key, domain, bound
 
     def _domain(
         self, where: Any, request: Request, machine: Any, kernel: Any, users: Iterable[Request]
@@ -475,7 +436,7 @@ class SharedFits:
     def _next_batch(self, waiting: list[_Matrix]) -> list[_Matrix]:
         """Remove from the list what is computed together: enough for all threads."""
         batch = [waiting.pop(0)]
-        while waiting and waiting[0].single == batch[0].single:
+        while waiting:
             together = [*batch, waiting[0]]
             room = sum(m.bytes for m in together)
             room += self._threads * max(m.workspace for m in together)
@@ -486,52 +447,29 @@ class SharedFits:
         return batch
 
     def _solved(
-        self, batch: list[_Matrix], time_limit: float | None, again: list[_Matrix]
+        self, batch: list[_Matrix], time_limit: float | None
     ) -> Iterator[tuple[Request, Answer]]:
         begin = perf_counter()
-        single = batch[0].single
-        values = [m.domain.matrix(m.kernel, single, self.n_jobs) for m in batch]
+        values = [self._values(k, matrix) for k, matrix in enumerate(batch)]
         jobs = [(k, job) for k, matrix in enumerate(batch) for job in matrix.jobs]
         limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
         settings = replace(_settings_of(batch), n_jobs=self.n_jobs, time_limit=limit)
-        solve = _native.solve_cost_paths32 if single else _native.solve_cost_paths64
-        found = solve(
-            values, [(k, job.path.native) for k, job in jobs], native_settings(settings), GAP_LIMIT
-        )
-        n = sum(len(job.requests) for _, job in jobs)
-        seconds = (perf_counter() - begin) / n
-        doubled = {k: replace(matrix, single=False) for k, matrix in enumerate(batch) if single}
-        finer = {
-            k: replace(matrix, jobs=[])
-            for k, matrix in doubled.items()
-            if self._needs(matrix) <= self._budget
-        }
-        for (k, job), result in zip(jobs, found, strict=True):
-            if k in finer and (c := self._coarse_from(values[k], job, result)) < len(job.requests):
-                finer[k].jobs.append(job.beginning_at(c))
-                job = job._replace(requests=job.requests[:c], machines=job.machines[:c])
+        paths = [(k, job.path.native) for k, job in jobs]
+        found = _native.solve_cost_paths(values, paths, native_settings(settings), GAP_LIMIT)
+        seconds = (perf_counter() - begin) / sum(len(job.requests) for _, job in jobs)
+        for (_, job), result in zip(jobs, found, strict=True):
             yield from self._answers(job, result, seconds)
-        again += [matrix for matrix in finer.values() if matrix.jobs]
 
-    def _coarse_from(self, matrix: NDArray[Any], job: _Job, result: dict[str, Any]) -> int:
-        """Return the first step for whose tolerance single precision is too coarse."""
-        for c, beta in enumerate(result["beta"]):
-            if (result["status"][c] == _STALLED).any() or self._is_coarse(matrix, job, beta):
-                return c
-        return len(result["beta"])
-
-    def _is_coarse(self, matrix: NDArray[Any], job: _Job, beta: Array) -> bool:
-        """Return whether decision values in single precision are too coarse for the tolerance."""
-        starts = np.concatenate([[0], job.path.ends[:-1]])
-        diagonal = matrix.diagonal()[job.path.rows]
-        largest = float(np.abs(matrix.diagonal()).max())
-        sizes = np.add.reduceat(np.square(beta) * diagonal, starts)
-        if _SINGLE * np.sqrt(largest * sizes.max()) <= job.settings.tol:
-            return False
-        sample = job.split.outside[:: max(len(job.split.outside) // _SAMPLE, 1)]
-        errors = np.square(matrix[sample][:, job.path.rows] * beta)
-        total = np.sqrt(np.add.reduceat(errors, starts, axis=1).max(initial=0.0))
-        return bool(_SINGLE * total > job.settings.tol)
+    def _values(self, k: int, matrix: _Matrix) -> tuple[Single, Single]:
+        """Return a kernel matrix as the sum of two, in the k-th place of the storage."""
+        n = matrix.domain.n
+        if k == len(self._storage):
+            self._storage.append(np.empty(0, dtype=np.float32))
+        if self._storage[k].size < 2 * n * n:
+            self._storage[k] = np.empty(2 * n * n, dtype=np.float32)
+        high, low = self._storage[k][: 2 * n * n].reshape(2, n, n)
+        matrix.domain.gram(matrix.kernel).split(high, low, self.n_jobs)
+        return high, low
 
     def _answers(
         self, job: _Job, result: dict[str, Any], seconds: float
@@ -586,9 +524,8 @@ def _path(machine: Any, split: _Split, machines: list[Any], request: Request) ->
     if request.evaluate_train:
         valid = np.concatenate([split.outside, split.inside])
     steps = [_terms(posed[k], batch) for k in order]
-    terms = rows, ends, valid, posed[0].fit_intercept, steps
-    classes = getattr(machine, "classes_", None)
-    return _Path(_native.CostPath(*terms), order, ends, rows, classes, terms)
+    native = _native.CostPath(rows, ends, valid, posed[0].fit_intercept, steps)
+    return _Path(native, order, ends, getattr(machine, "classes_", None))
 
 
 def _settings_of(batch: list[_Matrix]) -> Settings:
