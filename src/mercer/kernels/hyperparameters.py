@@ -30,18 +30,9 @@ Path = tuple[tuple[str, "Kernel"], ...]
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """One entry of theta.
+    """One entry of theta: a value, not its logarithm, with its bounds.
 
-    Attributes
-    ----------
-    name : str
-        The name of the parameter in `get_params`.
-    position : int or None
-        Its position, where the parameter is a sequence of numbers.
-    value : float
-        The value, not its logarithm.
-    low, high : float
-        Bounds of the value.
+    `name`: as in `get_params`. `position`: in the sequence that the parameter is, or None.
     """
 
     name: str
@@ -68,18 +59,9 @@ class Hyperparameter:
 def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparameter], list[str]]:
     """Return the entries of theta, and the names of continuous parameters that stay as they are.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    bounds : None, "fixed" or dict
-        Bounds that take precedence over those stated on the kernel; see `Kernel.with_bounds`.
-
-    Returns
-    -------
-    free, fixed
-        Parameters that are fixed by bounds are in neither list; in the second are those without a
-        derivative and those that are not positive.
+    `kernel`: a bound kernel. `bounds`: take precedence over those stated on the kernel; see
+    `Kernel.with_bounds`. Parameters that are fixed by bounds are in neither list; in the second are
+    those without a derivative and those that are not positive.
     """
     check_bounds(kernel, bounds)
     free: list[Hyperparameter] = []

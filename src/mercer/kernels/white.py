@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import real
+from mercer.objects.parameters import parameter, real_from
 from mercer.objects.validation import ANY, Objects, count
 
 from .base import Kernel, Wanted
@@ -55,15 +55,10 @@ class White(Kernel):
            [2., 4.]])
     """
 
+    level: float = parameter(default=1.0, check=real_from(0))
+
     _objects: ClassVar[Objects] = ANY
     _depends_on_identity = True
-
-    def __init__(self, level: float = 1.0) -> None:
-        self.level = level
-        self._check()
-
-    def _check(self) -> None:
-        real(self.level, "level", minimum=0)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -71,11 +66,9 @@ class White(Kernel):
         return PD if self.level > 0 else PSD
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` itself if it is a collection of any kind; see :meth:`Kernel.validate`."""
         return X if hasattr(X, "shape") else super().validate(X, against)
 
     def compile(self, builder: Builder) -> None:
-        """Push the level for one and the same sample, else 0; see :meth:`Kernel.compile`."""
         if self.level == 0:
             builder.const(0.0)
             return

@@ -21,17 +21,7 @@ _MIRRORED = 128  # rows of a block that stays in the cache
 def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     """Return A @ B for two matrices in float64, in float32 where both are.
 
-    Parameters
-    ----------
-    A : array of shape (n, k)
-        Left factor.
-    B : array of shape (k, m)
-        Right factor.
-
-    Returns
-    -------
-    array of shape (n, m)
-        The product, in the order of C.
+    The product is in the order of C.
     """
     # (A B)' = B' A', and the transposed view of an array in the order of C is in that of Fortran,
     # which BLAS takes without a copy.

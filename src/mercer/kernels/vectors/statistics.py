@@ -14,8 +14,7 @@ from .vector import VectorKernel
 class _Statistic(VectorKernel):
     """A pair statistic by itself, as a program of one leaf."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def compile(self, builder: Builder) -> None:
         builder.leaf(self.name)
