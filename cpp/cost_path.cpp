@@ -111,8 +111,7 @@ class TaskSolver {
       to.n_iter[at] = static_cast<int>(std::min<Index>(sol_.n_iter, 2147483647));
       std::copy(sol_.beta.begin(), sol_.beta.end(),
                 to.beta + static_cast<Index>(c) * path_.variables() + first_);
-      for (Index k = 0; k < m; ++k)
-        to.valid[at * m + k] = valid_high_.sums[k] + valid_low_.sums[k];
+      for (Index k = 0; k < m; ++k) to.valid[at * m + k] = valid_high_.sums[k] + valid_low_.sums[k];
     }
   }
 
@@ -233,9 +232,9 @@ class TaskSolver {
 
   /// Makes the solution of the step before feasible; false where it is that of this step as well.
   bool move_to_new_bounds() {
-    const bool same_costs = before_.slope_left == p_.slope_left &&
-                            before_.slope_right == p_.slope_right &&
-                            before_.curv_left == p_.curv_left && before_.curv_right == p_.curv_right;
+    const bool same_costs =
+        before_.slope_left == p_.slope_left && before_.slope_right == p_.slope_right &&
+        before_.curv_left == p_.curv_left && before_.curv_right == p_.curv_right;
     const std::vector<double> old = sol_.beta;
     double rise = 0, fall = 0;
     bool moved = false;
@@ -496,7 +495,7 @@ class TaskSolver {
     const Index all = static_cast<Index>(free_.size());
     if (all <= few_free) return;
     gather_free();
-    for (int k = 0; k < faces && static_cast<Index>(free_.size()) > few_free; ++k) {
+    for (int k = 0; k<faces&& static_cast<Index>(free_.size())> few_free; ++k) {
       if (!conjugate_gradients(all) || !projected_step()) break;
       const auto stays = [&](Index i) { return !is_free(i); };
       if (std::none_of(free_.begin(), free_.end(), stays)) break;
@@ -680,7 +679,7 @@ class TaskSolver {
   const Index* rows_;
   const StoredMatrix& matrix_;
   const Settings& settings_;
-  double gap_limit_, gap_ = 0;  ///< the last gap
+  double gap_limit_, gap_ = 0;       ///< the last gap
   std::vector<double> diag_, root_;  ///< k(x, x) of the variables, and its roots
   double largest_ = 0;               ///< the largest of these
   Limits limits_;
@@ -690,8 +689,8 @@ class TaskSolver {
   Solution sol_;
   Slots<float> quick_;
   Slots<double, float> fine_;
-  std::vector<const float*> table_;        ///< rows of the slots
-  const float** shrunk_rows_ = nullptr;    ///< rows of the shrunk slots
+  std::vector<const float*> table_;      ///< rows of the slots
+  const float** shrunk_rows_ = nullptr;  ///< rows of the shrunk slots
   Index size_ = 0, fetched_ = 0, shrunk_size_ = 0, gathered_ = 0;
   double tol_ = 0;  ///< of the steps that are being made
   Product high_, low_, valid_high_, valid_low_;
@@ -702,9 +701,8 @@ class TaskSolver {
 
 }  // namespace
 
-void solve_cost_paths(const std::vector<StoredMatrix>& matrices,
-                      const std::vector<PathJob>& jobs, const Settings& settings,
-                      double gap_limit) {
+void solve_cost_paths(const std::vector<StoredMatrix>& matrices, const std::vector<PathJob>& jobs,
+                      const Settings& settings, double gap_limit) {
   struct Piece {
     Index job, task, size;
   };
@@ -734,7 +732,7 @@ void solve_cost_paths(const std::vector<StoredMatrix>& matrices,
           s.time_limit = std::max(s.time_limit - spent.count(), 1e-9);
         }
         TaskSolver(*job.path, piece.task, matrices[job.matrix], s, gap_limit, &stop,
-                      workspace[worker])
+                   workspace[worker])
             .run(job.results);
       },
       [&] {

@@ -12,10 +12,10 @@
 //
 // Method of each problem: pair steps with shrinking, as WholeSolver (whole_solver.hpp), and now and
 // then Newton steps on the free coefficients, of which a large C leaves many (J. More, G. Toraldo,
-// "On the solution of large quadratic programming problems with bound constraints", SIAM J. Optim. 1
-// (1991): conjugate gradients on a face, then a projection). Steps read kernel values in single
-// precision; the values K beta that they start from, and the certificate, are made exact by the part
-// that single precision has left off (iterative refinement). A problem that does not reach its
+// "On the solution of large quadratic programming problems with bound constraints", SIAM J. Optim.
+// 1 (1991): conjugate gradients on a face, then a projection). Steps read kernel values in single
+// precision; the values K beta that they start from, and the certificate, are made exact by the
+// part that single precision has left off (iterative refinement). A problem that does not reach its
 // tolerance says so; the caller solves it by other means.
 #pragma once
 #include <atomic>
@@ -69,7 +69,7 @@ struct PathJob {
 /// gap exceeds `gap_limit` at its tolerance is solved further. What an interrupt or the time limit
 /// left out has that status and zero coefficients. Results are the same bits for any number of
 /// threads.
-void solve_cost_paths(const std::vector<StoredMatrix>& matrices,
-                      const std::vector<PathJob>& jobs, const Settings& settings, double gap_limit);
+void solve_cost_paths(const std::vector<StoredMatrix>& matrices, const std::vector<PathJob>& jobs,
+                      const Settings& settings, double gap_limit);
 
 }  // namespace mercer

@@ -7,6 +7,10 @@ form a path (``cpp/cost_path.hpp``): each solution starts the next, and the deci
 validation rows follow from the coefficients that changed. Paths, folds, pairs of classes and
 kernels run side by side on all cores, under a byte budget for the matrices.
 
+Of a matrix beyond the budget some rows are kept and the others computed again: the machines of one
+split are then fitted one after the other, along C each from the solution before it, and folds share
+the rows that are kept.
+
 A transformer before the machine is fitted fold by fold; the matrices are then those of one fold. A
 kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
 
@@ -40,13 +44,16 @@ from mercer.gram import Gram
 from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
 from mercer.kernels import Kernel
+from mercer.machines.estimator import TrainingData
 from mercer.machines.input_validation import check_training_objects
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.fitting import fit_on
 from mercer.machines.support_vector.formulation import Batch, LossFormulation
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
+from mercer.machines.support_vector.solving import settings_for
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
@@ -265,6 +272,7 @@ class SharedFits:
         self.cache_size, self.n_jobs = float(cache_size), n_jobs
         self.refused: list[tuple[Request, str]] = []
         self._stored: list[_Stored] = []
+        self._large: list[_Stored] = []  # matrices of which only some rows are stored
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
         self._paths: dict[Any, _Path] = {}
@@ -283,7 +291,7 @@ class SharedFits:
             Seconds; what is not done by then is left out.
         """
         begin = perf_counter()
-        self.refused, self._stored = [], []
+        self.refused, self._stored, self._large = [], [], []
         waiting = self._planned(requests)
         while waiting:
             left = None if time_limit is None else time_limit - (perf_counter() - begin)
@@ -293,6 +301,8 @@ class SharedFits:
         end = math.inf if time_limit is None else begin + time_limit
         for stored in self._stored:
             yield from self._fitted(stored, end)
+        for large in self._large:
+            yield from self._followed(large, end)
 
     # -- planning -----------------------------------------------------------------------------
 
@@ -315,6 +325,7 @@ class SharedFits:
             users[where].append(request)
         matrices: dict[Any, _Matrix] = {}
         stored: dict[Any, _Stored] = {}
+        large: dict[Any, _Stored] = {}
         for (where, (others, _), _), members in families.items():
             try:
                 prepared = self._prepared(where, members, users[where])
@@ -322,27 +333,28 @@ class SharedFits:
                 if has_path(copy.copy(members[0][1])):
                     path = self._path(where, others, members, prepared.split)
             except Exception as error:
+                if stored_values.is_defect(error):
+                    raise
                 # A plain fit raises the same error, or has a way around it.
                 reason = f"it cannot be prepared ({error})"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
-            if path is None:
-                alone = _Stored(prepared.domain, prepared.kernel)
-                needs = alone.bytes
-            else:
+            if path is not None:
                 job = _job(prepared.split, members, path)
                 matrix = _Matrix(prepared.domain, prepared.kernel, [job])
-                needs = self._needs(matrix)
-            if needs > self._budget:
+                if self._needs(matrix) <= self._budget:
+                    matrices.setdefault(prepared.key, replace(matrix, jobs=[])).jobs.append(job)
+                    continue
+                members = list(zip(job.requests, job.machines, strict=True))
+            whole = _Stored(prepared.domain, prepared.kernel)
+            by_rows = path is not None and not prepared.kernel.pairwise
+            if not by_rows and (path is not None or whole.bytes > self._budget):
                 reason = f"the kernel matrix of {prepared.domain.n} rows exceeds cache_size"
                 self.refused += [(request, reason) for request, _ in members]
-            elif path is None:
-                requests_, machines = map(list, zip(*members, strict=True))
-                stored.setdefault(prepared.key, alone).jobs.append(
-                    (prepared.split, requests_, machines)
-                )
-            else:
-                matrices.setdefault(prepared.key, replace(matrix, jobs=[])).jobs.append(job)
+                continue
+            group = prepared.split, [r for r, _ in members], [m for _, m in members]
+            (large if by_rows else stored).setdefault(prepared.key, whole).jobs.append(group)
+        self._large = list(large.values())
         self._stored = list(stored.values())
         return list(matrices.values())
 
@@ -361,6 +373,8 @@ class SharedFits:
             key = joblib.hash([type(machine), others]), _kernel_key(kernel)
             steps = joblib.hash(before) if before else None
         except Exception as error:
+            if stored_values.is_defect(error):
+                raise
             return f"cannot be described ({type(error).__name__})"
         return steps, machine, key
 
@@ -454,8 +468,7 @@ class SharedFits:
         X_train, y_train = _safe_split(estimator, request.X, request.y, request.train)
         X_test, _ = _safe_split(estimator, request.X, None, request.test, request.train)
         for step in before:
-            step = clone(step)
-            X_train = step.fit_transform(X_train, y_train)
+            step, X_train = _transformed(step, X_train, y_train)
             X_test = step.transform(X_test)
         objects = check_training_objects(machine, X_train, kernel)
         tested = check_training_objects(copy.copy(machine), X_test, kernel)
@@ -588,6 +601,37 @@ class SharedFits:
                     return
                 begin = perf_counter()
 
+    def _followed(self, large: _Stored, end: float) -> Iterator[tuple[Request, Answer]]:
+        """Yield the answers of machines along C; rows of the matrix are kept or computed again."""
+        gram = Gram(large.kernel, large.domain.objects, "auto")
+        for split, requests, machines in large.jobs:
+            rows, start = split.inside, None
+            views = Views(take(large.domain.objects, rows))
+            names = large.domain.names
+            data = TrainingData(views, split.y_train, split.weight, None, len(rows), names=names)
+            for request, asked in zip(requests, machines, strict=True):
+                if perf_counter() >= end:
+                    return
+                begin, machine = perf_counter(), clone(asked)
+                settings = settings_for(machine, None)
+                settings = replace(settings, n_jobs=self.n_jobs, cache_size=self.cache_size)
+                try:
+                    start = fit_on(machine, data, gram.take(rows), start, settings)
+                except Exception as error:
+                    if stored_values.is_defect(error):
+                        raise
+                    self.refused.append((request, f"the fit on kept rows failed ({error})"))
+                    continue
+                known = [(split.X_test, split.X_test), (split.X_train, split.X_train)]
+                fit, classes = _Fit(request, split), getattr(machine, "classes_", None)
+                model = known_values.model(asked, classes, known, fit, machine)
+                proof, seconds = machine.certificate_, perf_counter() - begin
+                gap = float(proof.relative_gap)
+                yield (
+                    request,
+                    Answer(model, split.X_test, split.X_train, proof.status, gap, seconds),
+                )
+
 
 class _Fit:
     """The fit that a model stands for, made when it is asked for."""
@@ -600,7 +644,7 @@ class _Fit:
         before, machine = final_step(request.estimator)
         X, y = _safe_split(request.estimator, request.X, request.y, request.train)
         for step in before:
-            X = clone(step).fit_transform(X, y)
+            _, X = _transformed(step, X, y)
         weight = request.sample_weight
         given = {} if weight is None else {"sample_weight": np.asarray(weight)[request.train]}
         return clone(machine).fit(X, y, **given)
@@ -671,6 +715,16 @@ def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any] | None, n: int) -> R
         codes = np.unique(y, return_inverse=True)[1]
     order = np.lexsort((np.arange(n), codes, fold))
     return order[used[order]]
+
+
+def _transformed(step: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return a transformer fitted to objects, and what it makes of them."""
+    if not hasattr(step, "transform"):
+        raise ValueError(f"{type(step).__name__} before a machine is no transformer")
+    step = clone(step)
+    if hasattr(step, "fit_transform"):
+        return step, step.fit_transform(X, y)
+    return step.fit(X, y), step.transform(X)
 
 
 def _stacked(first: Any, second: Any) -> Any:
