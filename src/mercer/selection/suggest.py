@@ -79,6 +79,11 @@ class Suggestion:
 class Suggestions(Sequence[Suggestion]):
     """A ranked list of kernels, made by :func:`suggest`; print it to read it.
 
+    Parameters
+    ----------
+    items : list of Suggestion
+        The kernels, best first; the list is a sequence of them.
+
     Attributes
     ----------
     task : {"classification", "regression"}
