@@ -232,9 +232,6 @@ class TaskSolver {
 
   /// Makes the solution of the step before feasible; false where it is that of this step as well.
   bool move_to_new_bounds() {
-    const bool same_costs =
-        before_.slope_left == p_.slope_left && before_.slope_right == p_.slope_right &&
-        before_.curv_left == p_.curv_left && before_.curv_right == p_.curv_right;
     const std::vector<double> old = sol_.beta;
     double rise = 0, fall = 0;
     bool moved = false;
@@ -249,7 +246,9 @@ class TaskSolver {
       moved |= b != old[i];
       (b > old[i] ? rise : fall) += std::fabs(b - old[i]);
     }
-    if (!moved && same_costs) return false;
+    if (!moved && before_.slope_left == p_.slope_left && before_.slope_right == p_.slope_right &&
+        before_.curv_left == p_.curv_left && before_.curv_right == p_.curv_right)
+      return false;
     if (p_.groups && rise != fall) repair(old, rise - fall);
     return true;
   }

@@ -370,7 +370,7 @@ class SharedFits:
             constants = ("C", "lam") if has_path(copy.copy(machine)) else stored_values.CONSTANTS
             for name in (*constants, *stored_values.OF_KERNELS):
                 others.pop(name, None)
-            key = joblib.hash([type(machine), others]), _kernel_key(kernel)
+            key = (type(machine), _parameter_key(others)), _kernel_key(kernel)
             steps = joblib.hash(before) if before else None
         except Exception as error:
             if stored_values.is_defect(error):
@@ -397,7 +397,7 @@ class SharedFits:
         return _Prepared(domain, split, bound, key)
 
     def _path(
-        self, where: Any, others: str, members: list[tuple[Request, Any]], split: _Split
+        self, where: Any, others: Any, members: list[tuple[Request, Any]], split: _Split
     ) -> _Path:
         """Return the problems of machines that differ in C alone, which are posed once."""
         request, machine = members[0]
@@ -677,6 +677,13 @@ def _job(split: _Split, members: list[tuple[Request, Any]], path: _Path) -> _Job
 
 def _settings_of(batch: list[_Matrix]) -> Settings:
     return batch[0].jobs[0].settings
+
+
+def _parameter_key(parameters: dict[str, Any]) -> Any:
+    """Return what tells parameters apart: numbers and names as they are, others by a digest."""
+    if all(v is None or isinstance(v, str | int | float) for v in parameters.values()):
+        return tuple((name, type(v), v) for name, v in sorted(parameters.items()))
+    return joblib.hash(parameters)
 
 
 def _kernel_key(kernel: Kernel) -> str:
