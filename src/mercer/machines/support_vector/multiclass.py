@@ -354,6 +354,9 @@ def pair_groups(n_classes: int) -> Iterator[tuple[int, slice]]:
 _FEW_VALUES = 2048
 """Rows times classes up to which values of pairs are gathered at once instead of class by class."""
 
+_FEW_CLASSES = 64
+"""Classes up to which votes are counted by one product."""
+
 
 @lru_cache(maxsize=16)
 def pair_indices(n_classes: int) -> tuple[Rows, Rows]:
@@ -402,11 +405,17 @@ def votes(decision: Array, n_classes: int) -> Array:
         winner += (n_classes * np.arange(n))[:, None]
         counts = np.bincount(winner.ravel(), minlength=n * n_classes)
         return counts.reshape(n, n_classes).astype(np.float64)
+    if n_classes <= _FEW_CLASSES:
+        first, second = pair_indices(n_classes)
+        of_class = np.arange(n_classes)
+        lost = (second[:, None] == of_class).astype(np.float64)
+        gained = (first[:, None] == of_class) - lost
+        return np.asarray((decision > 0.0).astype(np.float64) @ gained + lost.sum(axis=0))
     won = np.zeros((n, n_classes))
     for i, group in pair_groups(n_classes):
-        first = decision[:, group] > 0.0
-        won[:, i] += first.sum(axis=1)
-        won[:, i + 1 :] += ~first
+        wins = decision[:, group] > 0.0
+        won[:, i] += wins.sum(axis=1)
+        won[:, i + 1 :] += ~wins
     return won
 
 
