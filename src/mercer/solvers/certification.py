@@ -253,11 +253,20 @@ def dot(a: Array, b: Array) -> float:
 def _values(
     primal: Array, high: Array, dual: Array, low: Array, terms: Array, norms: Array
 ) -> list[Values]:
-    """Return values widened by rounding, given those that were computed."""
+    """Return values widened by rounding, given those that were computed.
+
+    What overflowed bounds nothing: a value that is not a number becomes infinite.
+    """
+    high, low = np.where(np.isnan(high), np.inf, high), np.where(np.isnan(low), -np.inf, low)
     with np.errstate(invalid="ignore"):  # of infinite values no rounding is known
         rounding = (high - primal) + (dual - low)
     columns = np.stack([high, low, terms, norms, rounding], axis=1)
     return [Values(*row) for row in columns.tolist()]
+
+
+def _of_one(*values: float) -> Values:
+    """Return the values of one machine; see `_values`."""
+    return _values(*(np.array([value]) for value in values))[0]
 
 
 def loss_values(
@@ -382,7 +391,7 @@ def nu_svc_values(
         norm = math.sqrt(max(-2.0 * low, 0.0)) + 2.0 * radius * missing
         low -= radius * norm * missing
     terms = 0.5 * norm2 + abs(reward) + float(slack.sum())
-    return Values(high, low, terms, norm2, (high - primal) + (dual - low))
+    return _of_one(primal, high, dual, low, terms, norm2)
 
 
 def one_class_values(
@@ -417,7 +426,7 @@ def nu_svr_values(
     gain = y * e.dual
     dual = float(gain.sum()) - 0.5 * float(norms.dual[0])
     low = dual - 0.5 * float(norms.dual_error[0]) - float(of_sum(np.abs(gain), e.starts)[0])
-    return Values(high, low, primal, norm2, (high - primal) + (dual - low))
+    return _of_one(primal, high, dual, low, primal, norm2)
 
 
 def rounding_floor(beta: Array, largest: float) -> float:
@@ -595,8 +604,7 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     dual = -omega.conjugate(v) - total
     low = -omega.conjugate(v, off) * (1.0 + UNIT * (len(v) + 8.0)) - total
     low -= float(of_sum(terms, _ONE)[0])
-    columns = (np.array([value]) for value in (primal, high, dual, low, primal, 2.0 * penalty))
-    (found,) = _values(*columns)
+    found = _of_one(primal, high, dual, low, primal, 2.0 * penalty)
     return _certificate(solution, found, violation, gram.dtype)
 
 
