@@ -37,7 +37,8 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
   auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
   const Index* ids = rows ? rows->data() : nullptr;
   const bool symmetric = !rows && e.symmetric();
-  interruptible([&](Leaving& leaving) {
+  const double work = static_cast<double>(n) * static_cast<double>(m) * e.cost();
+  const auto compute = [&](Leaving& leaving) {
     const Index block = e.block();
     constexpr Index widest = 1024;
     static_assert(widest % largest_panel == 0);
@@ -45,8 +46,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
                             ? std::min(round_up(std::max<Index>(m, 1), e.panel()), widest)
                             : round_up(std::max<Index>(m, 1), e.panel());
     const Index blocks = (n + block - 1) / block;
-    int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;
-    if (static_cast<double>(n) * static_cast<double>(m) * e.cost() < 2e6) threads = 1;
+    const int threads = e.threads_allowed() && work >= 2e6 ? resolve_jobs(n_jobs) : 1;
     struct Scratch {
       Query<T> query;
       Buffer<T> tile;
@@ -74,7 +74,8 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
             mirror(w.tile.data(), width, nq, std::min(count, from - c), out + c * m + from, m);
         }
       });
-  });
+  };
+  interruptible(compute, work);
   return result;
 }
 
@@ -118,9 +119,9 @@ nb::object multiply(const Evaluator<T>& e, const Multiplier<T>& multiplier, int 
   Signals signals;
   bool complete = false;
   {
-    const ReleaseLock release;
-    int threads = resolve_jobs(n_jobs);
-    if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
+    const double work = static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost();
+    const ReleaseLock release(work);
+    const int threads = work < 1e6 ? 1 : resolve_jobs(n_jobs);
     complete = e.product(multiplier, out, threads, [&] { return signals(); });
   }
   signals.rethrow();
