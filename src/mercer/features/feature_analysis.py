@@ -35,7 +35,7 @@ from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
-from mercer.objects.parameters import integer, positive, truth
+from mercer.objects.parameters import integer, positive, require_choice, truth
 from mercer.objects.validation import stored_alike, take
 from mercer.solvers import Certificate
 
@@ -268,10 +268,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             positive(self.time_limit, "time_limit")
         truth(self.center, "center")
         for name, allowed in (("constraint", CONSTRAINTS), ("order", ORDERS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
-                )
+            require_choice(getattr(self, name), name, allowed)
         if not (callable(self.contrast) or self.contrast in CONTRASTS):
             raise ValueError(
                 f"contrast must be one of {', '.join(CONTRASTS)} or a function of the projections; "

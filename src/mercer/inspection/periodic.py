@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 from .arguments import require_kernel
 from .linear_terms import terms
@@ -56,8 +56,7 @@ def fourier_coefficients(
     """
     require_kernel(kernel, "fourier_coefficients(kernel, n_terms)")
     integer(n_terms, "n_terms", minimum=1)
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    require_choice(method, "method", METHODS)
     kernel._require_bound("on the real line")
     stated = stated_coefficients(kernel)
     usual = stated is not None and period in (None, stated.period)

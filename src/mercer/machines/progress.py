@@ -59,9 +59,14 @@ class CallbackSupport(CallbackSupportMixin):
 
 def is_watched(machine: Any) -> bool:
     """Return whether a fit of the machine reports its progress to anything."""
+    return "_listeners" in machine.__dict__ or _attached(machine) or bool(machine.verbose)
+
+
+def _attached(machine: Any) -> bool:
+    """Return whether callbacks of scikit-learn see a fit: its own, or those of a search."""
     own = machine.__dict__
-    watched = "_listeners" in own or "_skl_callbacks" in own or "_parent_callback_ctx" in own
-    return watched or bool(machine.verbose)
+    around = getattr(own.get("_parent_callback_ctx"), "_callbacks", ())
+    return callback_management_context is not None and ("_skl_callbacks" in own or bool(around))
 
 
 @contextmanager
@@ -74,9 +79,7 @@ def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
     bar = _bar(machine, n_tasks) if machine.verbose else None
     if bar is not None:
         listeners.append(bar.report)
-    attached = callback_management_context is not None and (
-        "_skl_callbacks" in machine.__dict__ or "_parent_callback_ctx" in machine.__dict__
-    )
+    attached = _attached(machine)
     if not listeners and not attached:
         yield None
         return
