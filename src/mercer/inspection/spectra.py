@@ -69,19 +69,8 @@ def fourier_transform(
     >>> fourier_transform(RBF(gamma=0.5), [0.0, 1.0], method="numeric").round(6)
     array([1.      , 0.606531])
     """
-<<<<<<< HEAD
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
-    _require_vectors(kernel, "fourier_transform(kernel, omega)")
-=======
     require_choice(method, "method", METHODS)
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"a kernel is needed; got {type(kernel).__name__}. Wrap a function: FromFunction(f); "
-            "for a function of the distance use radial_fourier."
-        )
-    _require_vectors(kernel)
->>>>>>> main
+    _require_vectors(kernel, "fourier_transform(kernel, omega)")
     kernel._require_bound("in the frequency domain")
     w = as_frequencies(omega, dimension)
     concentrated = point_masses(kernel)
