@@ -12,5 +12,5 @@ def require_kernel(kernel: Any, usage: str) -> None:
     if not isinstance(kernel, Kernel):
         raise TypeError(
             f"{usage} takes a kernel first; got {type(kernel).__name__}. Wrap a function in a "
-            "kernel: FromFunction(f)."
+            "kernel, FromFunction(f); for a function of the distance use radial_fourier."
         )
