@@ -44,9 +44,9 @@ from mercer.machines.input_validation import check_training_objects
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
-from mercer.machines.support_vector.formulation import Batch, LossFormulation
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
+from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
@@ -138,18 +138,11 @@ def has_path(machine: Any) -> bool:
     if type(machine)._pose not in (KernelClassifier._pose, KernelRegressor._pose):
         return False
     machine._check_parameters()
-    formulation = machine._formulation(1.0, None, fitting=True)
-    if type(formulation) is not LossFormulation or formulation.hard:
+    machine._set_price(1.0)
+    if not machine._plain:
         return False
     kernel = machine._resolved_kernel()
     return bool(kernel.definiteness.is_psd and assumption(kernel) is None)
-
-
-class _BatchOnly:
-    """Stands where a formulation does, to get at the rows of all tasks of a scheme."""
-
-    def tasks(self, batch: Batch) -> Batch:
-        return batch
 
 
 @dataclass(eq=False)
@@ -669,17 +662,17 @@ class _Fit:
 def _path(machine: Any, split: _Split, machines: list[Any], request: Request) -> _Path:
     """Return the problems of machines that differ in C alone."""
     scheme, s = machine._pose(split.y_train, split.weight, len(split.inside), fitting=True)
-    batch: Batch = scheme.tasks(_BatchOnly(), s)
-    total = float(s.sum())
-    posed = [copy.copy(m)._formulation(total, None, fitting=True) for m in machines]
-    order = sorted(range(len(posed)), key=lambda k: float(posed[k].C))
+    batch, posed = scheme.batch(s), [copy.copy(m) for m in machines]
+    for m in posed:
+        m._set_price(float(s.sum()))
+    order = sorted(range(len(posed)), key=lambda k: float(posed[k].C_))
     rows = split.inside if batch.rows is None else split.inside[batch.rows]
     rows, ends = np.ascontiguousarray(rows, dtype=np.int64), np.array(batch.ends, dtype=np.int64)
     valid = split.outside
     if request.evaluate_train:
         valid = np.concatenate([split.outside, split.inside])
     steps = [_terms(posed[k], batch) for k in order]
-    terms = rows, ends, valid, posed[0].fit_intercept, steps
+    terms = rows, ends, valid, bool(posed[0].fit_intercept), steps
     classes = getattr(machine, "classes_", None)
     return _Path(_native.CostPath(*terms), order, ends, rows, classes, terms)
 
@@ -746,9 +739,9 @@ def _stacked(first: Any, second: Any) -> Any:
     return [*first, *second]
 
 
-def _terms(formulation: LossFormulation, batch: Batch) -> dict[str, Array]:
+def _terms(machine: Any, batch: Batch) -> dict[str, Array]:
     """Return the dual terms of all tasks at one value of C."""
-    pieces = formulation.loss.pieces(batch.y, formulation.C * batch.weight)
+    pieces = machine._loss().pieces(batch.y, machine.C_ * batch.weight)
     arrays = DualProblem(*pieces).native(None)
     names = ("lower", "upper", "slope_left", "slope_right", "curv_left", "curv_right", "kink")
     return {name: arrays[name] for name in names}

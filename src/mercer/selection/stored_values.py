@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mercer.kernels import Definiteness, Kernel, Precomputed
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
+from mercer.machines.support_vector.fitting import fit_on
 from mercer.machines.support_vector.proving import assumption
 
 Array = NDArray[np.float64]
@@ -68,26 +69,24 @@ def fits(
     `machines`: which differ in `CONSTANTS`. `kernel`: theirs, bound. `K`: its values on the
     training rows. `y`, `sample_weight`: targets and weights of these rows, or None.
     """
-    given = {} if sample_weight is None else {"sample_weight": sample_weight}
     own = inspect.signature(type(machines[0]).__init__).parameters
     start: Any = None
     for k in sorted(range(len(machines)), key=lambda k: _constants(machines[k])):
         found = object.__new__(type(machines[k]))
-        if start is not None:
-            found.__dict__.update(vars(start))
         found.__dict__.update(machines[k].get_params(deep=False))
         found.__dict__.update({n: own[n].default for n in OF_KERNELS if n in own})
         found.kernel = StoredValues(kernel)
-        if isinstance(found, KernelMachine):
-            found.warm_start = True
         try:
-            found.fit(K, y, **given)
+            if isinstance(found, KernelMachine):
+                found._check_parameters()
+                data, stored = found._enter(K, y, sample_weight)
+                start = fit_on(found, data, found._gram(data, stored), start)
+            else:
+                found.fit(K, y, sample_weight)
         except Exception as error:  # which a plain fit raises again, where it can be reported
             yield k, error
-            continue
-        if isinstance(found, KernelMachine):
-            start = found
-        yield k, found
+        else:
+            yield k, found
 
 
 def _constants(machine: Any) -> list[float]:
