@@ -38,7 +38,8 @@ template <class T, class Put>
 void each_tile(const Evaluator<T>& e, const Index* ids, Index n, int n_jobs, const Put& put) {
   const Index m = e.cols();
   const bool symmetric = !ids && e.symmetric();
-  interruptible([&](Leaving& leaving) {
+  const double work = static_cast<double>(n) * static_cast<double>(m) * e.cost();
+  const auto compute = [&](Leaving& leaving) {
     const Index block = e.block();
     constexpr Index widest = 1024;
     static_assert(widest % largest_panel == 0);
@@ -46,8 +47,7 @@ void each_tile(const Evaluator<T>& e, const Index* ids, Index n, int n_jobs, con
                             ? std::min(round_up(std::max<Index>(m, 1), e.panel()), widest)
                             : round_up(std::max<Index>(m, 1), e.panel());
     const Index blocks = (n + block - 1) / block;
-    int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;
-    if (static_cast<double>(n) * static_cast<double>(m) * e.cost() < 2e6) threads = 1;
+    const int threads = e.threads_allowed() && work >= 2e6 ? resolve_jobs(n_jobs) : 1;
     struct Scratch {
       Query<T> query;
       Buffer<T> tile;
@@ -73,7 +73,8 @@ void each_tile(const Evaluator<T>& e, const Index* ids, Index n, int n_jobs, con
           put(w.tile.data(), width, TilePart{from, nq, c, count, mirrored});
         }
       });
-  });
+  };
+  interruptible(compute, work);
 }
 
 /// The values of some rows, or of all.
@@ -165,9 +166,9 @@ nb::object multiply(const Evaluator<T>& e, const Multiplier<T>& multiplier, int 
   Signals signals;
   bool complete = false;
   {
-    const ReleaseLock release;
-    int threads = resolve_jobs(n_jobs);
-    if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
+    const double work = static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost();
+    const ReleaseLock release(work);
+    const int threads = work < 1e6 ? 1 : resolve_jobs(n_jobs);
     complete = e.product(multiplier, out, threads, [&] { return signals(); });
   }
   signals.rethrow();

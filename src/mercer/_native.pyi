@@ -28,6 +28,10 @@ def pair_decisions(
     votes: bool,
     n_jobs: int = 0,
 ) -> tuple[NDArray[np.float64], bool]: ...
+def join_parts(
+    parts: NDArray[np.float64], intercept: NDArray[np.float64], n_classes: int
+) -> NDArray[np.float64]: ...
+def count_votes(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]: ...
 def grammar_slopes(
     kernel: tuple[Any, ...],
     token_a: NDArray[np.int32],
