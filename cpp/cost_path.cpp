@@ -174,14 +174,18 @@ class TaskSolver {
 
   /// Values that are wrong by e_i change the term phi*_i(s) - s beta_i of the gap by at most e_i
   /// times the distance of beta_i from the maximisers of s beta - phi_i(beta) for s in
-  /// [s_i - e_i, s_i + e_i]. Sums of n terms are wrong by n + few roundings of their size.
+  /// [s_i - e_i, s_i + e_i]. A sum of coefficients that is not zero contributes that times the
+  /// multiplier. Sums of n terms are wrong by n + few roundings of their size.
   double proved_gap() const {
     constexpr double unit = 0x1p-53, few = 8;
     const double error = value_error(low_.known);
-    double square = 0, gap = 0, scale = 0, terms = 0, contributed = 0;
+    const double multiplier = p_.groups ? sol_.multiplier[0] : 0.0;
+    double square = 0, gap = 0, scale = 0, terms = 0, contributed = 0, sum = 0, sizes = 0;
     for (Index i = 0; i < n_; ++i) {
       const double b = sol_.beta[i], e = error * root_[i];
-      const double s = (p_.groups ? sol_.multiplier[0] : 0.0) - sol_.values[i];
+      const double s = multiplier - sol_.values[i];
+      sum += b;
+      sizes += std::fabs(b);
       const double phi = p_.phi(i, b);
       square += b * sol_.values[i];
       terms += std::fabs(phi) + std::fabs(s * b);
@@ -197,7 +201,9 @@ class TaskSolver {
       scale += std::fabs(c);
     }
     scale += 0.5 * std::fabs(square);
-    gap += contributed + (static_cast<double>(n_) + few) * unit * (terms + scale);
+    const double rounding = (static_cast<double>(n_) + few) * unit;
+    contributed += std::fabs(multiplier) * (std::fabs(sum) + rounding * sizes);
+    gap += contributed + rounding * (terms + scale);
     return scale > 0 ? gap / scale : gap;
   }
 
