@@ -323,7 +323,7 @@ class SharedFits:
             try:
                 prepared = self._prepared(where, members, users[where])
                 path = None
-                if has_path(copy.copy(members[0][1])):
+                if others[0]:  # the solutions are followed along C
                     path = self._path(where, others, members, prepared.split)
             except Exception as error:
                 if stored_values.is_defect(error):
@@ -360,10 +360,11 @@ class SharedFits:
                 return reason
             kernel = machine._resolved_kernel()
             others = dict(vars(machine))
-            constants = ("C", "lam") if has_path(copy.copy(machine)) else stored_values.CONSTANTS
+            follows = has_path(copy.copy(machine))
+            constants = ("C", "lam") if follows else stored_values.CONSTANTS
             for name in (*constants, *stored_values.OF_KERNELS):
                 others.pop(name, None)
-            key = (type(machine), _parameter_key(others)), _kernel_key(kernel)
+            key = (follows, type(machine), _parameter_key(others)), _kernel_key(kernel)
             steps = joblib.hash(before) if before else None
         except Exception as error:
             if stored_values.is_defect(error):
