@@ -465,7 +465,7 @@ def test_a_column_without_effect_is_found_irrelevant() -> None:
 def test_iterations_estimate_the_evidence_with_its_error(
     monkeypatch: pytest.MonkeyPatch, basis: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(iterative, "_RANK", 3)  # so that the estimates have to work
+    monkeypatch.setattr(iterative, "_PRECONDITIONER_RANK", 3)  # so that the estimates have to work
     kernel = 1.5 * RBF([0.4, 0.2]) + White(0.1)
     settings = {"optimizer": None, "basis": basis, "random_state": 0}
     exact = GaussianProcessRegressor(kernel, **settings).fit(X, y)
@@ -494,7 +494,7 @@ def test_iterations_estimate_the_evidence_with_its_error(
 def test_the_search_on_estimates_ends_where_that_on_factors_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(iterative, "_RANK", 25)
+    monkeypatch.setattr(iterative, "_PRECONDITIONER_RANK", 25)
     monkeypatch.setattr(regression, "_FIRST", 12)  # a part of the samples comes first
     exact = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1).fit(X, y)
     model = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1, solver="cg", random_state=0)

@@ -101,16 +101,10 @@ def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
 class Report(NamedTuple):
     """One report of the solver.
 
-    Attributes
-    ----------
-    iteration : int
-        Steps so far: pair updates, iterations, or products with the kernel matrix.
-    violation, objective, gap : float
-        Violation of the optimality conditions, dual objective and relative gap; NaN if unknown.
-    active : int
-        Variables that are not set aside.
-    cache_hits, cache_misses : int
-        Kernel rows that were found in the cache, and that were not.
+    `iteration`: steps so far: pair updates, iterations, or products with the kernel matrix.
+    `violation`, `objective`, `gap`: violation of the optimality conditions, dual objective and
+    relative gap; NaN if unknown. `active`: variables that are not set aside. `cache_hits`,
+    `cache_misses`: kernel rows that were found in the cache, and that were not.
     """
 
     iteration: int
@@ -125,10 +119,7 @@ class Report(NamedTuple):
 class Broadcast:
     """Hands each report of the solver to everyone who listens.
 
-    Attributes
-    ----------
-    stopped : bool
-        Whether a listener asked the solver to stop.
+    `stopped`: whether a listener asked the solver to stop.
     """
 
     def __init__(self, listeners: list[Listener]) -> None:

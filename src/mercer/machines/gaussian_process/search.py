@@ -55,20 +55,9 @@ class _Gains:
 class Found:
     """The best hyper-parameters and how they were found.
 
-    Attributes
-    ----------
-    theta : array
-        The hyper-parameters.
-    value : float
-        The objective there.
-    gradient : array or None
-        Its gradient.
-    n_iter : int
-        Evaluations.
-    status : str
-        "stationary", "iteration_limit", "time_limit" or "interrupted".
-    by_keyboard : bool
-        Whether it was interrupted by Ctrl-C.
+    `theta`: the hyper-parameters. `value`: the objective there. `gradient`: its gradient. `n_iter`:
+    evaluations. `status`: "stationary", "iteration_limit", "time_limit" or "interrupted".
+    `by_keyboard`: whether it was interrupted by Ctrl-C.
     """
 
     theta: Array

@@ -91,8 +91,9 @@ class Spectrum:
             K *= self.root[:, None]
             K *= self.root
         self.complement.compress(K, 0.0)
-        self.of_basis = float(np.sqrt(np.einsum("ij,ij->", K, K) / n)) or 1.0
+        self.of_basis = 1.0
         if self.complement.size:
+            self.of_basis = float(np.sqrt(np.einsum("ij,ij->", K, K) / n)) or 1.0
             Q = self.complement.Q
             K += product(self.of_basis * Q, Q.T)
         # The transposed view is in the order of LAPACK, and the matrix is symmetric.
