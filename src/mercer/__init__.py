@@ -14,6 +14,23 @@ from typing import TYPE_CHECKING, Any
 from mercer._version import __version__
 
 if TYPE_CHECKING:
+    from mercer import (  # noqa: I001 -- one statement, not fifteen
+        capacity as capacity,
+        data as data,
+        export as export,
+        features as features,
+        geometry as geometry,
+        gram as gram,
+        hypotheses as hypotheses,
+        inspection as inspection,
+        kernels as kernels,
+        losses as losses,
+        machines as machines,
+        persistence as persistence,
+        plots as plots,
+        selection as selection,
+        solvers as solvers,
+    )
     from mercer.configuration import show_config
     from mercer.expansion import Expansion
     from mercer.export import to_onnx
@@ -163,14 +180,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"mercer.{name}")
-    if name not in _DOOR:
-        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-    value = getattr(import_module(_DOOR[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # which would take every name for one of this module
+
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return import_module(f"mercer.{name}")
+        if name not in _DOOR:
+            raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+        value = getattr(import_module(_DOOR[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

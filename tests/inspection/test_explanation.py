@@ -89,11 +89,22 @@ def test_strings_and_pictures():
     pyplot.close("all")
 
 
+def test_a_pipeline_transforms_the_row_that_its_last_step_explains():
+    scaler, model = StandardScaler().fit(X), SVC()
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, Y)
+    expected = explain(model, scaler.transform(X[:1]))
+    for row in (X[0], X[:1], X[0].tolist()):
+        found = explain(pipeline, row)
+        assert found.label == pipeline.predict(X[:1])[0]
+        assert np.array_equal(found.contributions, expected.contributions)
+    assert explain(make_pipeline(model), X[0]).value == explain(model, X[0]).value
+
+
 def test_wrong_arguments_get_a_sentence():
     model = SVC().fit(X, Y)
     with pytest.raises(TypeError, match=r"explain\(model, x\)"):
         explain(X[0], model)
-    with pytest.raises(TypeError, match=r"explain\(pipeline\[-1\]"):
-        explain(make_pipeline(StandardScaler(), SVC()).fit(X, Y), X[0])
+    with pytest.raises(TypeError, match="got StandardScaler first"):
+        explain(make_pipeline(StandardScaler()), X[0])
     with pytest.raises(ValueError, match="one object; got 40"):
         explain(model, X)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC
-from mercer.kernels import RBF, Linear, Spectrum
+from mercer.kernels import RBF, Linear, Spectrum, TfIdf
 
 pd = pytest.importorskip("pandas")
 
@@ -137,3 +137,14 @@ def test_columns_of_columns_that_do_not_exist_are_refused_when_they_are_chosen()
     np.testing.assert_array_equal(
         Linear().on_columns([-1]).on_columns([0, 2])(X), np.outer(X[:, 2], X[:, 2])
     )
+
+
+@pytest.mark.parametrize("kernel", [TfIdf(), Spectrum(2), TfIdf() + Spectrum(2)], ids=repr)
+def test_errors_of_a_column_of_objects_name_it(kernel):
+    table = pd.DataFrame({"age": [1.0, 2.0], "note": ["sun rain", "wind"]})
+    gaps = table.assign(note=["sun rain", None])
+    machine = SVC(kernel=kernel.on_columns("note") + RBF(1.0).on_columns(["age"]))
+    with pytest.raises((TypeError, ValueError), match=r"column 'note': .*object 1"):
+        machine.fit(gaps, [0, 1])
+    with pytest.raises((TypeError, ValueError), match=r"column 'note': .*object 1"):
+        machine.fit(table, [0, 1]).predict(gaps)

@@ -1,6 +1,6 @@
 """A program of a user, which `mypy --strict` accepts; an ignored error is one that it must find."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from mercer import (
     KernelPCA,
     KernelRidge,
     OneClassSVM,
+    rbf,  # type: ignore[attr-defined]  # noqa: F401
 )
 from mercer.features import Nystrom
 from mercer.kernels import RBF, Kernel, Linear
@@ -42,9 +43,15 @@ SVC(cost=1.0)  # type: ignore[call-arg]
 assert_type(SVR().fit(X, y).n_iter_, int)
 assert_type(OneClassSVM().fit_predict(X), NDArray[np.intp])
 assert_type(KernelRidge(alpha=0.1).fit(X, y).dual_coef_, Floats)
-assert_type(GaussianProcessRegressor().fit(X, y).predict(X), Floats)
+process = GaussianProcessRegressor().fit(X, y)
+assert_type(process.predict(X), Floats)
+assert_type(process.predict(X, return_std=True), tuple[Floats, Floats])
+assert_type(process.predict(X, return_cov=True), tuple[Floats, Floats])
+assert_type(process.log_marginal_likelihood(), float)
 assert_type(KernelPCA(n_components=2).fit_transform(X), Floats)
 assert_type(Nystrom(n_components=2).fit(X).eigenvalues_, Floats)
 assert_type(RBF(0.5).bind(X), RBF)
 assert_type(2.0 * RBF(0.5) + Linear(), Kernel)
+assert_type(mercer.inspection.explain(model, X[0]).label, Any)
+assert_type(mercer.inspection.explain(model, X[0]).value, float)
 mercer.save(model, "model.mercer")

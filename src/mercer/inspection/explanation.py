@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.gram import Prepared
@@ -129,8 +130,9 @@ def explain(model: Any, x: Any) -> Explanation:
 
     Parameters
     ----------
-    model : fitted machine
-        A machine with an expansion: support vector and ridge machines.
+    model : fitted machine or pipeline
+        A machine with an expansion, such as support vector and ridge machines, or a pipeline that
+        ends in one. Columns are then those that the last step sees.
     x : object
         One object: a row of numbers, a row of a frame, a string, or a set of one object.
 
@@ -150,11 +152,13 @@ def explain(model: Any, x: Any) -> Explanation:
     >>> [(row, round(value, 3)) for row, value in found.in_favour()]
     [(2, 6.0)]
     """
+    if isinstance(model, Pipeline):
+        x = model[:-1].transform(_alone(x)) if len(model) > 1 else x
+        model = model[-1]
     if not (hasattr(model, "predict") and hasattr(model, "_objects")):
         raise TypeError(
             "explain takes a fitted machine and then an object to explain, explain(model, x); got "
-            f"{type(model).__name__} first. Of a pipeline, explain its last step on the "
-            "transformed row: explain(pipeline[-1], pipeline[:-1].transform(row))."
+            f"{type(model).__name__} first."
         )
     X = model._objects(_alone(x))
     found = getattr(model, "expansion_", None)

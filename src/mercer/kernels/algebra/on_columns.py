@@ -116,7 +116,7 @@ class OnColumns(Kernel):
         if not vectors:
             index = positions(self.columns, X.shape[1], names)
             if is_table(X) or not self.kernel.takes.requires_vectors:
-                self.kernel.validate(select(X, index, self.kernel.takes))
+                self._validate_part(select(X, index, self.kernel.takes), index, names)
             else:  # values are missing, which an error names by their columns in X
                 shown = np.zeros_like(X)
                 shown[:, index] = X[:, index]
@@ -125,6 +125,17 @@ class OnColumns(Kernel):
             positions(self.columns, X.shape[1], None)
             self.check_domain(X)
         return X
+
+    def _validate_part(self, part: Any, index: list[int], names: Any) -> None:
+        """Check the selected columns; errors of one column of objects name it."""
+        try:
+            self.kernel.validate(part)
+        except (TypeError, ValueError) as error:
+            if not isinstance(part, list):
+                raise
+            name = index[0] if names is None else names[index[0]]
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"column {name!r}: {error}") from error
 
     def compile(self, builder: Builder) -> None:
         self._require_bound("on pairs of vectors")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,6 +349,16 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
                 f"binary classification, received {self.n_classes_} classes."
             )
         return first.moments(self._queries(X))
+
+    @overload
+    def log_marginal_likelihood(
+        self, theta: Any = None, eval_gradient: Literal[False] = False, clone_kernel: bool = True
+    ) -> float: ...
+
+    @overload
+    def log_marginal_likelihood(
+        self, theta: Any, eval_gradient: bool, clone_kernel: bool = True
+    ) -> Any: ...
 
     def log_marginal_likelihood(
         self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True

@@ -124,6 +124,25 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
 
     @overload
     def predict(
+        self,
+        X: Any,
+        return_std: Literal[True],
+        return_cov: Literal[False] = False,
+        include_noise: bool = True,
+    ) -> tuple[Array, Array]: ...
+
+    @overload
+    def predict(
+        self,
+        X: Any,
+        return_std: Literal[False] = False,
+        *,
+        return_cov: Literal[True],
+        include_noise: bool = True,
+    ) -> tuple[Array, Array]: ...
+
+    @overload
+    def predict(
         self, X: Any, return_std: bool = ..., return_cov: bool = ..., include_noise: bool = True
     ) -> Any: ...
 

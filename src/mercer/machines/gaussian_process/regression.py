@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -471,6 +471,16 @@ class GaussianProcessRegressor(ProcessRegressor):
         self._noise = np.concatenate([self._noise, alpha])
         self._basis_values = mean_basis(self.basis, self.X_train_)
         self._conclude(self._covariance, None, time.perf_counter())
+
+    @overload
+    def log_marginal_likelihood(
+        self, theta: Any = None, eval_gradient: Literal[False] = False, clone_kernel: bool = True
+    ) -> float: ...
+
+    @overload
+    def log_marginal_likelihood(
+        self, theta: Any, eval_gradient: bool, clone_kernel: bool = True
+    ) -> Any: ...
 
     def log_marginal_likelihood(
         self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
