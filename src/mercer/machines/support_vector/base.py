@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -157,10 +156,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if fitting.centring is not None:
             shared = np.zeros((len(coef), len(group)))
             shared[:, rows] = coef
-            parts = fitting.scheme.unstack(sums_of_each(group, shared.T).T)
-            pairs = zip(parts, fitting.coefs(), strict=True)
-            change = [math.fsum(part) - math.fsum(coef) for part, coef in pairs]
-            self.intercept_ = self.intercept_ - np.array(change) * fitting.centring.square
+            before, after = fitting.scheme.stack(fitting.coefs()), sums_of_each(group, shared.T).T
+            old, new = (fitting.scheme.shifts(fitting.centring, m) for m in (before, after))
+            self.intercept_ = self.intercept_ + (old - new)
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
         """Do what follows on a fit that began at a time: probabilities."""
