@@ -50,14 +50,8 @@ class CostPath:
         steps: list[dict[str, NDArray[np.float64]]],
     ) -> None: ...
 
-def solve_cost_paths32(
-    matrices: list[NDArray[np.float32]],
-    jobs: list[tuple[int, CostPath]],
-    settings: dict[str, Any],
-    gap_limit: float,
-) -> list[dict[str, NDArray[Any]]]: ...
-def solve_cost_paths64(
-    matrices: list[NDArray[np.float64]],
+def solve_cost_paths(
+    matrices: list[tuple[NDArray[np.float32], NDArray[np.float32]]],
     jobs: list[tuple[int, CostPath]],
     settings: dict[str, Any],
     gap_limit: float,
@@ -190,6 +184,9 @@ class Evaluator64(_Evaluator):
     def tile(
         self, rows: NDArray[np.int64] | None = None, n_jobs: int = 0
     ) -> NDArray[np.float64]: ...
+    def split(
+        self, high: NDArray[np.float32], low: NDArray[np.float32], n_jobs: int = 0
+    ) -> None: ...
     def solve_class_pairs(
         self,
         objects: Any,

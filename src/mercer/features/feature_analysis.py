@@ -49,7 +49,7 @@ Array = NDArray[np.float64]
 CONSTRAINTS = ("l1", "l2")
 ORDERS = ("sequential", "simultaneous")
 
-_RANK = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
+_SMALLEST_RESIDUAL = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
 _BASIS = 20  # kernel principal components that a search over directions uses by default
 _TOL = 1e-8  # residual of the components that a search combines, relative to the largest
 _VALUES = 2**22  # kernel values that are held at once
@@ -334,7 +334,7 @@ def _scanned(
     """Return directions at vertices of the l1 ball, by scans over the objects."""
     n, wanted = matrix.n, int(model.n_components)
     diagonal = matrix.diag()
-    least = _RANK * float(diagonal.max(initial=0.0))
+    least = _SMALLEST_RESIDUAL * float(diagonal.max(initial=0.0))
     L = np.zeros((n, 0))  # features of the directions so far: k minus L L' is the residual
     coef = np.zeros((n, 0))  # of the orthonormal directions
     columns: list[Array] = []
@@ -412,7 +412,7 @@ def _searched(
     projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, left, report)
     pairs = projected.leading(n_basis, rng, _TOL)
     values, vectors = pairs.values[:n_basis], pairs.vectors[:, :n_basis]
-    kept = values > _RANK * max(float(matrix.diag().max(initial=0.0)), 1e-300)
+    kept = values > _SMALLEST_RESIDUAL * max(float(matrix.diag().max(initial=0.0)), 1e-300)
     values, vectors = values[kept], vectors[:, kept]
     signs = np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0.0, -1, 1)
     vectors = vectors * signs

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_RANK = 400  # of the preconditioner; its storage is that of so many columns
+_PRECONDITIONER_RANK = 400  # of the preconditioner; its storage is that of so many columns
 _STEPS = 2_000
 
 
@@ -47,7 +47,9 @@ class Iterative:
         self._max_iter = _STEPS if max_iter is None else max_iter
         self.n_iter = 0
         self.last: Iterate | None = None
-        self.preconditioner = LowRank(self.gram, shift.noise, _RANK if rank is None else rank)
+        self.preconditioner = LowRank(
+            self.gram, shift.noise, _PRECONDITIONER_RANK if rank is None else rank
+        )
         self.rank = self.preconditioner.rank
 
     def multiply(self, V: Array) -> Array:

@@ -84,9 +84,7 @@ def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparam
 
 
 def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Kernel:
-    """Return a copy of a bound kernel with other values of some entries of its theta."""
-    from sklearn.base import clone
-
+    """Return a bound kernel with other values of some entries of its theta."""
     values = np.exp(np.asarray(theta, dtype=np.float64))
     if values.shape != (len(entries),):
         raise ValueError(
@@ -101,9 +99,33 @@ def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Ker
             changes[entry.name] = float(value)
         else:
             changes.setdefault(entry.name, list(params[entry.name]))[entry.position] = float(value)
-    copy = clone(kernel).set_params(**changes)
-    copy._check_changes()
-    return copy
+    return replaced(kernel, changes)
+
+
+def replaced(part: Any, changes: dict[str, Any]) -> Any:
+    """Return a kernel, or a sequence of them, with other values of some parameters by name.
+
+    Parts that do not change are shared with the original.
+    """
+    own: dict[str, Any] = {}
+    inside: dict[str, dict[str, Any]] = {}
+    for key, value in changes.items():
+        name, _, rest = key.partition("__")
+        if rest:
+            inside.setdefault(name, {})[rest] = value
+        else:
+            own[name] = value
+    if isinstance(part, list | tuple):
+        entries = enumerate(part)
+        return type(part)(
+            replaced(e, inside[n]) if (n := str(i)) in inside else e for i, e in entries
+        )
+    params = part.get_params(deep=False) | own
+    params |= {name: replaced(params[name], inner) for name, inner in inside.items()}
+    made = type(part)(**params)
+    if part._bounds is not None:
+        made._bounds = part._bounds
+    return made
 
 
 def check_bounds(kernel: Kernel, bounds: Any) -> None:

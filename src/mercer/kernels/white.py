@@ -6,7 +6,6 @@ from itertools import count as counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import parameter, real_from
@@ -14,6 +13,7 @@ from mercer.objects.validation import ANY, Objects, count
 
 from .base import Kernel, Wanted
 from .definiteness import PD, PSD, Definiteness
+from .hyperparameters import replaced
 
 _FIRST = counter()  # blocks of identities that have been given out
 _BLOCK = 1 << 40  # more than any set has objects
@@ -133,14 +133,10 @@ def white_levels(kernel: Kernel) -> frozenset[str]:
     return frozenset(f"{name}__level" for name, part in params if isinstance(part, White))
 
 
-def without_white(kernel: Kernel) -> Kernel:
+def without_white(kernel: Kernel, levels: frozenset[str] | None = None) -> Kernel:
     """Return the covariance between different samples: the kernel with all white noise at 0.
 
-    The kernel itself where it has none.
+    The kernel itself where it has none. `levels`: the names of the levels, where they are known.
     """
-    if not contains_white(kernel):
-        return kernel
-    if isinstance(kernel, White):
-        return White(0.0)
-    names = [name for name, part in kernel.get_params().items() if isinstance(part, White)]
-    return clone(kernel).set_params(**{f"{name}__level": 0.0 for name in names})
+    levels = white_levels(kernel) if levels is None else levels
+    return replaced(kernel, dict.fromkeys(levels, 0.0)) if levels else kernel

@@ -7,6 +7,7 @@ these threads and may take twice the time. Loops that factorise therefore multip
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,10 +50,16 @@ def mirrored(G: Array) -> Array:
     n = len(G)
     for first in range(0, n, _MIRRORED):
         last = min(first + _MIRRORED, n)
-        block = np.tril(G[first:last, first:last])
-        G[first:last, first:last] = block + np.tril(block, -1).T
+        block = G[first:last, first:last]
+        np.copyto(block, block.T.copy(), where=_above(last - first))
         G[first:last, last:] = G[last:, first:last].T
     return G
+
+
+@lru_cache(maxsize=4)
+def _above(n: int) -> NDArray[np.bool_]:
+    """Return the mask of what is above the diagonal of a block."""
+    return np.tri(n, k=-1, dtype=bool).T
 
 
 def _transposed(M: NDArray[Any]) -> tuple[NDArray[Any], int]:
