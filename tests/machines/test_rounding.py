@@ -64,6 +64,27 @@ def test_the_violations_in_both_precisions_differ_by_no_more_than_estimated(
     assert abs(single.kkt_violation - double.kkt_violation) <= errors[0]
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
+@each_machine
+def test_measured_errors_enclose_the_values_in_double_precision(
+    machine, constants, y, kernel, monkeypatch
+):
+    """Errors that are measured on some rows widen the values by enough, and by no more than those
+    that are estimated for all kernels."""
+    monkeypatch.setattr(proving, "checking_precision", lambda _: "float32")
+    monkeypatch.setattr(proving, "_unsure", lambda *_: False)
+    gaps = []
+    for blurred in (False, True):
+        monkeypatch.setattr(proving, "_blurred", lambda *_, blurred=blurred: blurred)
+        model = machine(kernel=KERNELS[kernel], dtype="float32", **constants).fit(X, *y)
+        single, double = model.certificate_, model.certify(X, *y)
+        assert single.precision == "float32"
+        assert single.dual <= double.dual + double.rounding
+        assert double.primal <= single.primal + double.rounding
+        gaps.append(single.rounding)
+    assert gaps[1] <= gaps[0] * (1 + 1e-12)
+
+
 def moved(size):
     """Return targets that have moved by so much, every other one the other way."""
     return T + size * np.where(np.arange(150) % 2, 1.0, -1.0)

@@ -9,8 +9,8 @@ certificates all go through the methods of this file's base class.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -67,6 +67,11 @@ class Task:
 _CONSPICUOUS = 1e-6
 """What the move to a feasible point may add to the dual value, relative to the primal terms, before
 it is computed instead of bounded."""
+
+
+_ROWS_AT_ONCE = 16384
+"""Rows of several tasks that are proved together: arrays of 128 kB, some of which share a
+second-level cache."""
 
 
 class Batch(NamedTuple):
@@ -221,6 +226,23 @@ class LossFormulation(Formulation):
             Problem(self.loss, y, self.C * weight, rows, basis, name=name), y, weight, rows, name
         )
 
+    def tasks(self, batch: Batch) -> list[Task]:
+        """Return the problems of several tasks, whose dual terms are computed together."""
+        if len(batch.ends) == 1:
+            return super().tasks(batch)
+        y, rows, c = batch.y, batch.rows, self.C * batch.weight
+        terms = self.loss.pieces(y, c)
+        zeros = np.zeros(max(part.stop - part.start for part in batch.slices), dtype=np.int64)
+        tasks = []
+        for part, name in zip(batch.slices, batch.names, strict=True):
+            some = None if rows is None else rows[part]
+            basis = zeros[: part.stop - part.start] if self.fit_intercept else None
+            problem = Problem(self.loss, y[part], c[part], some, basis, name=name)
+            own = (None if term is None else term[part] for term in terms)
+            problem.dual = DualProblem(*own, basis, some)
+            tasks.append(Task(problem, y[part], batch.weight[part], some, name))
+        return tasks
+
     def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
         """Return the coefficients; the intercept is minus the multiplier of the equality."""
         intercept = -float(solution.multiplier[0]) if self.fit_intercept else 0.0
@@ -241,7 +263,22 @@ class LossFormulation(Formulation):
         values: Sequence[Array],
         errors: ValueErrors,
     ) -> list[Measure]:
-        """Return the proofs for several models, computed over all rows at once."""
+        """Return the proofs for several models, computed over the rows of many of them at once."""
+        found: list[Measure] = []
+        for part in _parts([len(task.y) for task in tasks]):
+            some = errors
+            if len(outcomes[part]) < len(outcomes) and errors.product is not None:
+                some = replace(errors, product=_product_of_part(errors.product, tasks, part))
+            found += self._measures(tasks[part], outcomes[part], values[part], some)
+        return found
+
+    def _measures(
+        self,
+        tasks: Sequence[Task],
+        outcomes: Sequence[Outcome],
+        values: Sequence[Array],
+        errors: ValueErrors,
+    ) -> list[Measure]:
         sizes = [len(task.y) for task in tasks]
         starts = np.array([0, *accumulate(sizes[:-1])])
         y, weight = joined([t.y for t in tasks]), joined([t.weight for t in tasks])
@@ -332,6 +369,30 @@ class LossFormulation(Formulation):
     def _linear_errors(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | float:
         """Return bounds on the errors of these values."""
         return 0.0
+
+
+def _parts(sizes: list[int]) -> list[slice]:
+    """Return consecutive tasks whose rows together stay in the cache while they are proved."""
+    begins, rows = [0], 0
+    for t, size in enumerate(sizes):
+        if rows and rows + size > _ROWS_AT_ONCE:
+            begins.append(t)
+            rows = 0
+        rows += size
+    return [slice(a, b) for a, b in zip(begins, [*begins[1:], len(sizes)], strict=True)]
+
+
+def _product_of_part(
+    product: Callable[[list[Array]], list[Array]], tasks: Sequence[Task], part: slice
+) -> Callable[[list[Array]], list[Array]]:
+    """Return the product with coefficients of some tasks, those of the others being 0."""
+
+    def values(betas: list[Array]) -> list[Array]:
+        everything = [np.zeros(len(task.y)) for task in tasks]
+        everything[part] = betas
+        return product(everything)[part]
+
+    return values
 
 
 def joined(parts: Sequence[Any]) -> Any:
