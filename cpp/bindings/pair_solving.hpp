@@ -42,14 +42,7 @@ inline nb::object class_pairs_python(const Evaluator<double>& kernel,
   Settings s = parse_settings(settings);
   Signals signals;
   s.interrupted = [&] { return signals(); };
-  if (!callback.is_none()) {
-    s.callback = [&](const Progress& r) {
-      nb::gil_scoped_acquire gil;
-      nb::object stop = callback(r.iteration, r.violation, r.objective, r.gap, r.active,
-                                 r.cache_hits, r.cache_misses);
-      return !stop.is_none() && nb::cast<bool>(stop);
-    };
-  }
+  s.callback = progress_callback(callback);
   const auto n = static_cast<size_t>(p.n()), k = static_cast<size_t>(p.classes());
   const size_t pairs = k * (k - 1) / 2;
   PairResults r;
@@ -69,7 +62,7 @@ inline nb::object class_pairs_python(const Evaluator<double>& kernel,
   d["n_iter"] = fresh<int>({pairs}, &r.n_iter);
   d["status"] = fresh<signed char>({pairs}, &r.status);
   {
-    nb::gil_scoped_release release;
+    const ReleaseLock release;
     solve_class_pairs(p, objects, kernel, s, r);
   }
   if (signals.ask()) r.status[pairs - 1] = static_cast<signed char>(Status::interrupted);

@@ -112,6 +112,21 @@ inline void note_interrupt(std::vector<Solution>& solutions) {
     }
 }
 
+/// Returns a function that reports progress to a Python callable, which stops the work by returning
+/// a true value; an empty function for None. The callable must outlive it.
+inline std::function<bool(const Progress&)> progress_callback(const nb::object& callback) {
+  if (callback.is_none()) return nullptr;
+  return [&callback](const Progress& p) {
+    const HoldLock gil;
+    nb::object stop;
+    with_python([&] {
+      stop = callback(p.iteration, p.violation, p.objective, p.gap, p.active, p.cache_hits,
+                      p.cache_misses);
+    });
+    return !stop.is_none() && nb::cast<bool>(stop);
+  };
+}
+
 template <class T>
 nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> objects,
                       nb::list problems, const nb::dict& settings, nb::object callback,
@@ -124,17 +139,7 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
   Settings s = parse_settings(settings);
   Signals signals;
   s.interrupted = [&] { return signals(); };
-  if (!callback.is_none()) {
-    s.callback = [&](const Progress& p) {
-      const HoldLock gil;
-      nb::object stop;
-      with_python([&] {
-        stop = callback(p.iteration, p.violation, p.objective, p.gap, p.active, p.cache_hits,
-                        p.cache_misses);
-      });
-      return !stop.is_none() && nb::cast<bool>(stop);
-    };
-  }
+  s.callback = progress_callback(callback);
   std::vector<Solution> solutions;
   {
     const ReleaseLock release;

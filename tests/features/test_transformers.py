@@ -88,6 +88,19 @@ def test_nystrom_is_exact_at_the_landmarks_and_below_the_kernel_elsewhere(kernel
     assert np.linalg.eigvalsh(K - F @ F.T).min() >= -1e-4 * scale
 
 
+@pytest.mark.parametrize("selection", ["uniform", "greedy"])
+def test_nystrom_errs_at_the_landmarks_by_what_rounding_hides(selection):
+    """A smooth kernel: double precision loses the smallest eigenvalues of its matrix."""
+    kernel, A = RBF(0.01), np.random.default_rng(0).normal(size=(150, 2))
+    nystrom = Nystrom(kernel, n_components=80, selection=selection, random_state=0).fit(A)
+    off = nystrom.transform(A) @ nystrom.transform(A).T - kernel(A)
+    at = nystrom.landmark_indices_
+    left_out = 80 * nystrom.rank_tol * nystrom.eigenvalues_[0]
+    assert nystrom.n_components_ < 80
+    assert np.abs(off[np.ix_(at, at)]).max() < left_out
+    assert np.abs(off[at]).max() < np.sqrt(left_out)
+
+
 @pytest.mark.spec("SS-12", "CS-B.08")
 def test_all_objects_as_landmarks_give_the_eigenfeatures():
     kernel = RBF(0.3)

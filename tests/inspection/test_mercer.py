@@ -353,6 +353,18 @@ def test_the_norm_of_an_expansion_is_its_quadratic_form(kernel):
         assert operator.inner(transform, transform) == pytest.approx(exact, rel=1e-10)
 
 
+def test_transforms_far_above_the_frequencies_of_the_filter_are_found():
+    operator = FourierOperator(lambda w: 1 / (1 + w**2))
+
+    def far(w):
+        return np.exp(-((w - 300.0) ** 2))
+
+    exact = 2 / np.sqrt(TWO_PI) * np.sqrt(np.pi / 2) * (1 + 300.0**2 + 0.25)
+    assert operator.inner(far, far) == pytest.approx(exact, rel=1e-9)
+    with pytest.warns(RuntimeWarning, match="vanishes at all sampled frequencies"):
+        assert operator.inner(far, far, cutoff=100.0) == 0.0
+
+
 @pytest.mark.spec("SM-3.14", "SM-3.15")
 def test_the_green_function_of_a_filter():
     sobolev = FourierOperator(lambda w: 1 / (1 + w**2))

@@ -114,7 +114,9 @@ def test_where_everything_happens_in_the_middle_there_is_a_dual_point(step):
         assert proof.status in ("optimal", "precision_limit")
         expected = 2.0 * C * weight[[0, 4, 6]].sum()
         assert proof.primal == pytest.approx(expected, rel=1e-6, abs=proof.rounding)
-        assert abs(proof.gap - proof.rounding) < 1e-6 * proof.primal
+        # What is not rounding vanishes; beyond the precision it is itself made of rounded values.
+        negligible = 1e-6 * proof.primal if proof.status == "optimal" else 1e-3 * proof.rounding
+        assert abs(proof.gap - proof.rounding) < negligible
 
 
 def test_a_weight_is_a_repetition_also_where_objects_repeat():

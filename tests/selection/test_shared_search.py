@@ -481,8 +481,13 @@ def test_ctrl_c_ends_native_solving(monkeypatch):
     monkeypatch.setattr(sharing._native, "solve_cost_paths32", solve_while_someone_presses_keys)
     grid = {"C": np.logspace(4, 8, 100), "gamma": [0.01]}
     search = GridSearchCV(SVC(), grid, cv=3)
-    with pytest.raises(KeyboardInterrupt, match="100 of 100 candidates"):
-        search.fit(X, y)
+    # A shell ignores Ctrl-C in its background jobs, and their children inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt, match="100 of 100 candidates"):
+            search.fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert len(search.missing_candidates_) == 100
 
 

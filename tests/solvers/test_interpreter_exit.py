@@ -37,6 +37,14 @@ FIT = """
     SVC(gamma=0.3, C=1e9, tol=1e-9).fit(X, y)
 """
 
+# Small problems of all pairs of classes, solved by one native call.
+PAIRS = """
+    y = rng.integers(0, 40, 3000)
+    while True:
+        inside.set()
+        SVC(gamma=0.3).fit(X, y)
+"""
+
 # The thread holds and releases the interpreter lock in turns, inside the user's function too.
 PYTHON_KERNEL = """
     def f(A, B):
@@ -74,8 +82,16 @@ LONG_TILE = """
 
 @pytest.mark.parametrize(
     "work",
-    [PREDICT, FIT, PYTHON_KERNEL, PURE_PYTHON_KERNEL, CALLBACK, LONG_TILE],
-    ids=["predict", "fit", "NumPy kernel", "Python kernel", "callback", "one long call"],
+    [PREDICT, FIT, PAIRS, PYTHON_KERNEL, PURE_PYTHON_KERNEL, CALLBACK, LONG_TILE],
+    ids=[
+        "predict",
+        "fit",
+        "pairs of classes",
+        "NumPy kernel",
+        "Python kernel",
+        "callback",
+        "one long call",
+    ],
 )
 def test_a_daemon_thread_does_not_abort_the_process(work: str) -> None:
     done = subprocess.run(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from scipy.special import expit, xlogy
 
 from mercer import SVC
 from mercer.gram import Gram
-from mercer.kernels import RBF, FromFunction, Sigmoid
+from mercer.kernels import RBF, FromFunction, Linear, Multiquadric, Sigmoid, ThinPlate
 from mercer.losses import L1, L2, Hinge, Loss, Quadratic, Squared
 from mercer.solvers import Job, Problem, Settings, Solution, certificate, choose, solve, solve_jobs
 
@@ -173,6 +175,67 @@ def test_other_penalties_have_closed_forms_to_compare_with() -> None:
         assert 0.0 <= proof.relative_gap < 1e-11
         assert proof.primal - proof.rounding <= 0.5 * w @ M @ w + np.sum((Y - K @ w) ** 2)
         assert proof.kkt_violation < 1e-10
+
+
+def test_a_penalty_that_no_multiple_of_the_dual_point_meets_has_the_dual_value_of_zero() -> None:
+    """lam / max |A'beta| underflows to 0: then beta = 0 is the dual point."""
+    gram = Gram(Linear(), np.array([[1e150], [-1e150]]), "float64")
+    problem = Problem(Squared(), np.array([1.0, -1.0]), np.ones(2), omega=L1(1e-200))
+    solution = found(np.array([2.0, -2.0]), gram, [], 0)
+    solution.coef = np.zeros(2)
+    proof = certificate(problem, gram, solution)
+    assert (proof.dual, proof.status) == (pytest.approx(0.0, abs=1e-300), "iteration_limit")
+    assert proof.primal == pytest.approx(2.0)
+    assert proof.kkt_violation == pytest.approx(4e300)
+
+
+def test_the_conjugate_of_a_badly_conditioned_penalty_includes_its_rounding() -> None:
+    """Eigenvalues from 1 to 1e-12, against v' M^-1 v / 2 in rationals."""
+    r = np.random.default_rng(0)
+    for _ in range(12):
+        Q = np.linalg.qr(r.normal(size=(5, 5)))[0]
+        M, v = (Q * 10.0 ** -np.linspace(0.0, 12.0, 5)) @ Q.T, r.normal(size=5)
+        M = 0.5 * (M + M.T)
+        exact = exact_solution(M, v).dot(np.vectorize(Fraction)(v)) / 2
+        assert exact <= Fraction(Quadratic(M).conjugate(v)) <= exact * Fraction(1.01)
+
+
+def exact_solution(M: Any, v: Any) -> Any:
+    """Return M^-1 v by elimination in rationals."""
+    system = np.vectorize(Fraction)(np.concatenate([M, v[:, None]], axis=1))
+    for k in range(len(v)):
+        system[k] = system[k] / system[k, k]
+        for i in set(range(len(v))) - {k}:
+            system[i] = system[i] - system[i, k] * system[k]
+    return system[:, -1]
+
+
+def test_signs_belong_to_the_objects_of_a_proof_too() -> None:
+    """beta_j and sign_j: the same machine as sign_j beta_j without signs."""
+    gram, sign = Gram(RBF(0.5), X, "float64"), np.where(Y > 0, 1.0, -1.0)
+    plain = Problem(Hinge(), Y, np.full(60, 2.0))
+    signed = Problem(Hinge(), np.ones(60), np.full(60, 2.0), sign=sign)
+    proofs = [certificate(p, gram, solve(p, gram, Settings(tol=1e-9))) for p in (plain, signed)]
+    assert [p.status for p in proofs] == ["optimal"] * 2
+    assert proofs[0].primal == pytest.approx(proofs[1].primal, rel=1e-9)
+    with pytest.raises(ValueError, match="takes no signs"):
+        certificate(replace(signed, omega=L1()), gram, replace(found(Y, gram, [], 0), coef=Y))
+
+
+def test_a_conditionally_definite_kernel_needs_the_sums_that_make_it_definite() -> None:
+    gram, sign = Gram(Multiquadric(1.0), X, "float64"), np.where(Y > 0, 1.0, -1.0)
+    signed = Problem(Hinge(), np.ones(60), np.full(60, 2.0), basis=BIAS, sign=sign)
+    with pytest.raises(ValueError, match="a problem with signs does not ensure"):
+        solve(signed, gram, Settings())
+    without = Problem(Hinge(), Y, np.full(60, 2.0))
+    for problem, matrix in ((without, gram), (replace(without, basis=BIAS), Gram(ThinPlate(), X))):
+        with pytest.raises(ValueError, match="no duality gap"):
+            certificate(problem, matrix.in_precision("float64"), found(0.0 * Y, gram, [], 0))
+    # Coefficients that miss their sum by rounding have no norm: the proof is taken next to them.
+    problem = replace(without, basis=BIAS)
+    solution = solve(problem, gram, Settings(tol=1e-9))
+    solution.beta[0] += 1e-9
+    assert certificate(problem, gram, solution).rounding > 1e-10
 
 
 def test_a_certificate_says_what_it_assumes() -> None:

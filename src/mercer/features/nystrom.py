@@ -44,8 +44,8 @@ class Nystrom(KernelFeatures):
         row per landmark and follow the data better.
     rank_tol : float >= 0, default=1e-14
         Eigenvalues below this share of the largest are rounding, and their features are left
-        out. The features of the landmarks reproduce their kernel values up to the sum of what
-        is left out.
+        out. The features of two landmarks reproduce their kernel value up to the sum s of what
+        is left out, those of a landmark and another object x up to the root of s k(x, x).
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draw.
 

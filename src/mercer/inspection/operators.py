@@ -184,7 +184,8 @@ class FourierOperator:
         Warns
         -----
         RuntimeWarning
-            If the integral has not settled: its relative error may exceed 1e-6, or it diverges.
+            If the integral has not settled: its relative error may exceed 1e-6, or it diverges;
+            or if the product of the transforms is zero wherever it was sampled.
         """
         if self.dimension != 1:
             raise ValueError("inner products are offered on the line, for dimension=1.")
@@ -201,9 +202,15 @@ class FourierOperator:
         for _ in range(doublings):
             more, tail, unsure = _integral(integrand, np.linspace(top, 2.0 * top, 129))
             total, size, doubt, top = total + more, size + tail, doubt + unsure, 2.0 * top
-            if tail <= SETTLED * size:
+            if size > 0.0 and tail <= SETTLED * size:
                 break
-        if tail + doubt > UNSETTLED * size:
+        if size == 0.0:
+            warn_caller(
+                f"the product of the transforms vanishes at all sampled frequencies up to {top:.3g}"
+                "; if it lives in a narrow band, end the integral there by cutoff.",
+                RuntimeWarning,
+            )
+        elif tail + doubt > UNSETTLED * size:
             warn_caller(
                 f"the integral up to the frequency {top:.3g} did not settle; its relative error is "
                 f"about {(tail + doubt) / size:.2g} or it diverges. The transforms must fall off "

@@ -17,6 +17,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
 Array = NDArray[np.float64]
 
+_UNIT = 2.0**-53
+
 
 class Regulariser(ABC):
     """A convex penalty Omega(w) >= 0 with Omega(0) = 0.
@@ -40,6 +42,10 @@ class Regulariser(ABC):
     @abstractmethod
     def violation(self, w: Any, v: Any) -> float:
         """Return by how much an entry of `v` is outside of the subdifferential of Omega at `w`."""
+
+    def rounding(self, w: Any) -> float:
+        """Return a bound on the rounding error of :meth:`value`, a sum of terms >= 0."""
+        return _UNIT * (len(w) + 8.0) * self.value(w)
 
     def reach(self, v: Any, error: Any = 0.0) -> float:
         """Return the largest t <= 1 for which t u has a finite conjugate, for all u near `v`."""
@@ -137,18 +143,35 @@ class Quadratic(Regulariser):
             self._factor = cho_factor(self.matrix, lower=True)
         except (LinAlgError, ValueError) as error:
             raise ValueError("matrix must be symmetric and positive definite.") from error
-        self._smallest = float(eigvalsh(self.matrix, subset_by_index=[0, 0])[0])
+        values = eigvalsh(self.matrix)
+        # Less than the smallest eigenvalue, of which rounding leaves n units of the largest.
+        self._smallest = max(float(values[0] - _UNIT * (len(values) + 8.0) * values[-1]), 0.0)
 
     def value(self, w: Any) -> float:
         """Return Omega(w)."""
         return 0.5 * float(np.asarray(w) @ self.matrix @ w)
 
     def conjugate(self, v: Any, error: Any = 0.0) -> float:
-        """Return v' M^-1 v / 2; an error counts by its length over the smallest eigenvalue."""
+        """Return a bound on v' M^-1 v / 2, infinity where rounding hides the smallest eigenvalue.
+
+        For every w, v' M^-1 v = 2 v'w - w'Mw + r' M^-1 r with the residual r = v - M w, so that
+        rounding of w costs no more than |r|^2 over the smallest eigenvalue; so does an error of v.
+        """
         v = np.asarray(v, dtype=np.float64)
-        length = np.sqrt(max(float(v @ cho_solve(self._factor, v)), 0.0))
-        more = np.linalg.norm(np.broadcast_to(error, v.shape)) / np.sqrt(self._smallest)
-        return 0.5 * float(length + more) ** 2
+        w = cho_solve(self._factor, v)
+        roundings = _UNIT * (len(v) + 8.0)
+        sizes = np.abs(v) + np.abs(self.matrix) @ np.abs(w)
+        square = 2.0 * (float(v @ w) - self.value(w)) + 2.0 * roundings * float(sizes @ np.abs(w))
+        off = np.abs(v - self.matrix @ w) + roundings * sizes
+        more = np.array([np.linalg.norm(off), np.linalg.norm(np.broadcast_to(error, v.shape))])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_w, of_v = np.where(more > 0.0, more / np.sqrt(self._smallest), 0.0)
+        return 0.5 * float(np.sqrt(max(square, 0.0) + of_w**2) + of_v) ** 2
+
+    def rounding(self, w: Any) -> float:
+        """Return a bound on the rounding error of :meth:`value`."""
+        w = np.abs(w)
+        return _UNIT * (len(w) + 8.0) * float(w @ np.abs(self.matrix) @ w)
 
     def violation(self, w: Any, v: Any) -> float:
         """Return the largest entry of M w - v."""

@@ -34,7 +34,7 @@ from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
 
 from .certificate import GAP_LIMIT, Certificate
 from .feasibility import Costs, repaired
-from .problem import Problem, Solution
+from .problem import Problem, Solution, without_signs
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
 
 Array = NDArray[np.float64]
@@ -500,8 +500,10 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         )
     if problem.omega is not None:
         return _penalised(problem, problem.omega, gram, solution)
+    problem, gram = without_signs(problem, gram)
     definiteness = gram.kernel.definiteness
-    if not (definiteness.is_psd or definiteness.order) and definiteness != "unknown":
+    order = definiteness.order
+    if definiteness != "unknown" and (order is None or order > int(problem.basis is not None)):
         raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
     if problem.totals is not None and np.any(problem.totals):
         raise ValueError(
@@ -516,10 +518,24 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     f = f0 - problem.columns @ solution.multiplier
     point = _with_exact_sums(problem, beta)
     size = value_sizes(gram)
-    doubt = Doubt(point, estimated(size).of(beta, rows, _ONE), size if rows is None else size[rows])
+    error = estimated(size).of(beta, rows, _ONE)
+    size = size if rows is None else size[rows]
+    doubt = Doubt(point, error, size, conditional=bool(order))
     (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
-    known = definiteness.is_psd or (definiteness.order == 1 and problem.basis is not None)
-    known = known and not gram.in_python
+    known = order is not None and not gram.in_python
+    assumes = (None, "theorem") if known else ("psd", "not ruled out")
+    return _certificate(solution, found, _violation(problem, beta, f), gram.dtype, *assumes)
+
+
+def _certificate(
+    solution: Solution,
+    found: Values,
+    violation: float,
+    precision: str,
+    assumes: str | None = None,
+    convexity: str = "theorem",
+) -> Certificate:
+    """Return the certificate of a solution with these values."""
     status = solution.status
     if status == "optimal" and not found.relative_gap <= GAP_LIMIT:
         status = "iteration_limit"
@@ -529,14 +545,14 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         found.dual,
         found.primal - found.dual,
         found.relative_gap,
-        _violation(problem, beta, f),
+        violation,
         solution.n_iter,
         solution.n_kernel_values,
         solution.seconds,
-        gram.dtype,
-        None if known else "psd",
+        precision,
+        assumes,
         found.rounding,
-        "theorem" if known else "not ruled out",
+        convexity,
     )
 
 
@@ -548,49 +564,40 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     """
     if solution.coef is None:
         raise ValueError("a problem with a penalty on coefficients needs solution.coef.")
+    if problem.sign is not None:
+        raise ValueError("a problem with a penalty on coefficients takes no signs.")
     w, beta = np.asarray(solution.coef), _with_exact_sums(problem, solution.beta)
     rows = slice(None) if problem.rows is None else problem.rows
     errors = estimated(value_sizes(gram))
-    z = gram.matmul(w)[rows] - problem.columns @ solution.multiplier
-    off = errors.of(w, None, _ONE)[rows] + UNIT * np.abs(z)
     loss, y, c = problem.loss, problem.y, problem.c
-    ends = np.maximum(loss.value(y, z - off), loss.value(y, z + off))  # convex in between
+
+    def transposed(b: Array) -> tuple[Array, Array]:
+        """Return A'b and bounds on its errors."""
+        spread: Any = b if problem.rows is None else np.bincount(problem.rows, b, gram.n)
+        return gram.matmul(spread), errors.of(spread, None, _ONE)
+
+    z = gram.matmul(w)[rows] - problem.columns @ solution.multiplier
+    off = errors.of(w, None, _ONE)[rows] + 8.0 * UNIT * (np.abs(z) + np.abs(y))
+    worst = np.maximum(loss.cost(y, z - off, c), loss.cost(y, z + off, c))  # convex in between
     penalty = omega.value(w)
-    terms = penalty + float(np.sum(c * ends))
-    slack = UNIT * (len(w) + len(y) + 2.0)
-    primal = terms * (1.0 + slack)
-
-    def spread(b: Array) -> Array:
-        if problem.rows is None:
-            return b
-        return np.asarray(np.bincount(problem.rows, b, gram.n), dtype=np.float64)
-
-    t = omega.reach(gram.matmul(spread(beta)), errors.of(spread(beta), None, _ONE))
-    point = beta if t == 1.0 else _with_exact_sums(problem, t * (1.0 - 1e-12) * beta)
-    v, off = gram.matmul(spread(point)), errors.of(spread(point), None, _ONE)
-    conjugates = loss.conjugate(y, point, c)
-    dual = -omega.conjugate(v, off) - float(np.sum(conjugates))
-    dual -= slack * (abs(dual) + float(np.abs(conjugates).sum()))
-    gap = primal - dual
-    relative = gap / terms if terms > 0.0 else abs(gap)
-    status = solution.status
-    if status == "optimal" and not relative <= GAP_LIMIT:
-        status = "iteration_limit"
-    exact = penalty + float(np.sum(c * loss.value(y, z)))
-    violation = max(_violation(problem, solution.beta, z), omega.violation(w, v / t))
-    return Certificate(
-        status,
-        primal,
-        dual,
-        gap,
-        relative,
-        violation,
-        solution.n_iter,
-        solution.n_kernel_values,
-        solution.seconds,
-        gram.dtype,
-        rounding=2.0 * (primal - exact),
-    )
+    primal = penalty + float(loss.cost(y, z, c).sum())
+    high = (penalty + omega.rounding(w) + float(worst.sum())) * (1.0 + 8.0 * UNIT)
+    high += float(of_sum(worst, _ONE)[0])
+    v, off = transposed(beta)
+    violation = max(_violation(problem, solution.beta, z), omega.violation(w, v))
+    t = omega.reach(v, off)
+    if t < 1.0:
+        beta = _with_exact_sums(problem, t * (1.0 - 1e-12) * beta)
+        v, off = transposed(beta)
+    conjugate = loss.conjugate(y, beta, c)
+    total = float(conjugate.sum())
+    terms = np.abs(conjugate) + 2.0 * np.abs(beta) * (1.0 + np.abs(y))
+    dual = -omega.conjugate(v) - total
+    low = -omega.conjugate(v, off) * (1.0 + UNIT * (len(v) + 8.0)) - total
+    low -= float(of_sum(terms, _ONE)[0])
+    columns = (np.array([value]) for value in (primal, high, dual, low, primal, 2.0 * penalty))
+    (found,) = _values(*columns)
+    return _certificate(solution, found, violation, gram.dtype)
 
 
 def _with_exact_sums(problem: Problem, beta: Array) -> Array:

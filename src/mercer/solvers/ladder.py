@@ -35,7 +35,7 @@ from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
 from .interrupt import interrupted
 from .margin import margin_of
-from .problem import DualProblem, Job, Problem, Settings, Solution
+from .problem import DualProblem, Job, Problem, Settings, Solution, without_signs
 from .rounding import largest_square
 from .snapping import snap_to_bounds
 
@@ -322,10 +322,8 @@ def _tightened(
 def _ready(job: Job) -> Job:
     """Return the job with its signs in the Gram matrix and a feasible start, where 0 is none."""
     problem, gram = job.problem, job.gram
-    if isinstance(problem, Problem) and problem.sign is not None:
-        gram = gram if problem.rows is None else gram.take(problem.rows)
-        gram = gram.in_precision("float64").signed(problem.sign)
-        problem = replace(problem, rows=None, sign=None)
+    if isinstance(problem, Problem):
+        problem, gram = without_signs(problem, gram)
     start = job.start
     if start is None and problem.totals is not None and np.any(problem.totals):
         start = problem.dual.feasible()

@@ -230,6 +230,24 @@ class Problem:
         return DualProblem(*terms, group, self.rows, self.totals)
 
 
+def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
+    """Return the problem without `sign`, and a float64 kernel matrix that has the signs instead.
+
+    Raises ValueError for a conditionally definite kernel: its coefficients must sum to 0, and with
+    signs the sums that the basis fixes are other ones.
+    """
+    if problem.sign is None:
+        return problem, gram
+    if gram.kernel.definiteness.order:
+        raise ValueError(
+            f"{gram.kernel!r} is {gram.kernel.definiteness}: it needs coefficients that sum to 0, "
+            "which a problem with signs does not ensure. Use a positive definite kernel."
+        )
+    gram = gram if problem.rows is None else gram.take(problem.rows)
+    gram = gram.in_precision("float64").signed(problem.sign)
+    return replace(problem, rows=None, sign=None), gram
+
+
 class Job(NamedTuple):
     """A problem, the kernel matrix of its objects and a point to start from.
 
