@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import EpsilonInsensitive, Hinge, PiecewiseQuadratic, SquaredHinge
+from mercer.losses import DualTerms, EpsilonInsensitive, Hinge, PiecewiseQuadratic, SquaredHinge
 from mercer.solvers import DualProblem, Problem, Solution
 from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import Costs, repaired, within_bounds
@@ -238,8 +238,8 @@ class LossFormulation(Formulation):
             some = None if rows is None else rows[part]
             basis = zeros[: part.stop - part.start] if self.fit_intercept else None
             problem = Problem(self.loss, y[part], c[part], some, basis, name=name)
-            own = (None if term is None else term[part] for term in terms)
-            problem.dual = DualProblem(*own, basis, some)
+            own: Any = [None if term is None else term[part] for term in terms]
+            problem.dual = DualProblem(*DualTerms(*own), basis, some)
             tasks.append(Task(problem, y[part], batch.weight[part], some, name))
         return tasks
 
