@@ -36,7 +36,7 @@ def test_a_parameter_of_a_nested_kernel_is_offered():
 
 @pytest.mark.parametrize("decay", [0, -2])
 def test_decay_has_one_range(decay):
-    with pytest.raises(ValueError, match="decay must be positive"):
+    with pytest.raises(ValueError, match="decay must be a number > 0"):
         Subsequence(n=2, decay=decay)
 
 

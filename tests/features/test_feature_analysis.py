@@ -174,7 +174,7 @@ def test_strings_matrices_and_files(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"constraint": "l3"}, "constraint must be one of l1, l2"),
+        ({"constraint": "l3"}, "constraint must be one of 'l1', 'l2'"),
         ({"contrast": "entropy"}, "contrast must be one of"),
         ({"order": "random"}, "order must be one of"),
         ({"n_components": 0}, "n_components must be"),

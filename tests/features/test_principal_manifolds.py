@@ -401,7 +401,7 @@ def test_ctrl_c_keeps_the_manifold_found_so_far():
     ("options", "message"),
     [
         ({"lam": -1.0}, "lam must be a finite number of at least 0"),
-        ({"domain": "sphere"}, "domain must be one of box, periodic, grid"),
+        ({"domain": "sphere"}, "domain must be one of 'box', 'periodic', 'grid'"),
         ({"assignment": "soft", "loss": "huber"}, "mixture of Gaussians"),
         ({"domain": "periodic", "kernel": RBF(1.0)}, "period 2 pi"),
         ({"domain": "periodic", "kernel": "linear"}, "is not periodic"),

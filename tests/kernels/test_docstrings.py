@@ -1,5 +1,7 @@
 """Everything public says what it is; `tests/docs` runs the examples."""
 
+import inspect
+
 import pytest
 
 import mercer.kernels
@@ -11,3 +13,11 @@ def test_everything_public_has_an_example_or_is_used_in_one(name):
     assert thing.__doc__
     if isinstance(thing, type) and issubclass(thing, mercer.kernels.Kernel):
         assert ">>>" in thing.__doc__ or name in ("VectorKernel", "RadialKernel")
+
+
+@pytest.mark.parametrize("name", mercer.kernels.__all__)
+def test_every_method_is_documented_where_it_is_defined_or_in_a_base_class(name):
+    thing = getattr(mercer.kernels, name)
+    if isinstance(thing, type):
+        methods = [member for member in vars(thing) if not member.startswith("_")]
+        assert [m for m in methods if not inspect.getdoc(getattr(thing, m))] == []

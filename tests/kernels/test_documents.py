@@ -249,8 +249,8 @@ def test_documents_and_counts_are_not_mixed():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"tf": "raw"}, ValueError, "tf must be one of count, log, binary"),
-        ({"idf": "maximal"}, ValueError, "idf must be one of log, smooth, none"),
+        ({"tf": "raw"}, ValueError, "tf must be one of 'count', 'log', 'binary'"),
+        ({"idf": "maximal"}, ValueError, "idf must be one of 'log', 'smooth', 'none'"),
         ({"idf": [[1.0]]}, ValueError, "one finite number for every term"),
         ({"idf": [1.0, np.inf]}, ValueError, "one finite number for every term"),
         ({"idf": [1.0], "vocabulary": ["a", "b"]}, ValueError, "1 numbers for a vocabulary of 2"),

@@ -194,7 +194,7 @@ def test_parameters_out_of_range_are_refused():
         SetIntersection({"a": -1})
     with pytest.raises(TypeError, match="weights must be a mapping"):
         Jaccard([1.0])
-    with pytest.raises(ValueError, match="mode must be one of minimum"):
+    with pytest.raises(ValueError, match="mode must be one of 'minimum'"):
         Multiset("union")
     kernel = SetPower()
     with pytest.raises(ValueError, match="base"):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 import sklearn.gaussian_process as peer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
@@ -39,6 +40,7 @@ from mercer.kernels import (
     from_sklearn,
 )
 from mercer.machines.gaussian_process import regression
+from mercer.machines.gaussian_process.search import maximise
 from tests.catalogue import catalogue, sample
 
 RNG = np.random.default_rng(3)
@@ -120,6 +122,23 @@ def slopes(model: Any, theta: Any, value: Any) -> Any:
         (value(theta + step * e) - value(theta - step * e)) / (2.0 * step)
         for e in np.eye(len(theta))
     ]
+
+
+def test_one_small_gain_stops_the_search_on_flat_ground_only() -> None:
+    """On Rosenbrock's function in ten dimensions, flattened, SciPy's rule ends 1e-5 too early."""
+
+    def valley(theta: Any) -> tuple[float, Any]:
+        value = 1000.0 - 0.01 * scipy.optimize.rosen(theta)
+        return value, -0.01 * scipy.optimize.rosen_der(theta)
+
+    def plain(theta: Any) -> tuple[float, Any]:
+        return 20.0 - 5e-5 * float(np.exp(-theta[0])), 5e-5 * np.exp(-theta)
+
+    bounds = np.tile([-5.0, 5.0], (10, 1))
+    found = maximise(valley, [np.full(10, -1.0)], bounds, "fmin_l_bfgs_b", None, None)
+    assert found.value > 1000.0 - 1e-6
+    assert found.n_iter < 60
+    assert maximise(plain, [np.zeros(1)], bounds[:1], "fmin_l_bfgs_b", None, None).n_iter == 2
 
 
 @pytest.mark.parametrize("basis", [None, "linear"])
@@ -446,7 +465,7 @@ def test_a_column_without_effect_is_found_irrelevant() -> None:
 def test_iterations_estimate_the_evidence_with_its_error(
     monkeypatch: pytest.MonkeyPatch, basis: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(iterative, "_RANK", 3)  # so that the estimates have to work
+    monkeypatch.setattr(iterative, "_PRECONDITIONER_RANK", 3)  # so that the estimates have to work
     kernel = 1.5 * RBF([0.4, 0.2]) + White(0.1)
     settings = {"optimizer": None, "basis": basis, "random_state": 0}
     exact = GaussianProcessRegressor(kernel, **settings).fit(X, y)
@@ -475,7 +494,7 @@ def test_iterations_estimate_the_evidence_with_its_error(
 def test_the_search_on_estimates_ends_where_that_on_factors_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(iterative, "_RANK", 25)
+    monkeypatch.setattr(iterative, "_PRECONDITIONER_RANK", 25)
     monkeypatch.setattr(regression, "_FIRST", 12)  # a part of the samples comes first
     exact = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1).fit(X, y)
     model = GaussianProcessRegressor(1.0 * RBF(0.5), noise=0.1, solver="cg", random_state=0)

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from mercer.machines.support_vector.formulation import Measure
+from mercer.machines.support_vector.proofs import Proof
 from mercer.machines.support_vector.proving import certificates
 from mercer.solvers import certification
 from mercer.solvers.problem import Solution
@@ -83,8 +83,8 @@ def test_a_limit_that_leaves_no_time_for_the_proof_leaves_the_gap_infinite():
         "float64",
     )
     values = certification.Values(np.nan, np.nan, np.nan, np.nan)
-    measure = Measure(values, np.nan, np.zeros(2), np.zeros(2, dtype=bool), (0.0, 0.0))
-    found = certificates(model.kernel_, [measure], [solution], "float64")[0]
+    proof = Proof(values, np.nan, np.zeros(2), np.zeros(2, dtype=bool), (0.0, 0.0))
+    found = certificates(model.kernel_, [proof], [solution], "float64")[0]
     assert found.gap == found.relative_gap == found.primal == -found.dual == np.inf
     assert not found.converged
 

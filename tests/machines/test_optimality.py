@@ -1,4 +1,4 @@
-"""Every formulation against an exact dense solver and against its own primal problem."""
+"""Every problem against an exact dense solver and against its own primal problem."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import Precomputed
-from mercer.losses import CombinedHinge, EpsilonInsensitive, Hinge, SquaredHinge
-from mercer.machines.support_vector.formulation import LossFormulation
-from mercer.machines.support_vector.nu_formulation import NuClassification, NuRegression, OneClass
+from mercer.machines.support_vector.multiclass import Single
+from mercer.machines.support_vector.tasks import pose_tasks
+from mercer.solvers import Solution
 from tests.machines.data_sets import classes, regression, scores
 from tests.machines.reference import solve_dense
 
@@ -20,20 +20,17 @@ def gaussian(X):
     return np.exp(-GAMMA * ((X[:, None] - X[None]) ** 2).sum(-1))
 
 
-def exact(formulation, y, s, K):
-    """Return the values of the exact model on the training rows."""
-    task = formulation.task(np.asarray(y, dtype=float), s)
-    Q = K if task.problem.rows is None else K[np.ix_(task.problem.rows, task.problem.rows)]
-    dual = task.problem.dual
+def exact(model, y, s, K, extra=None):
+    """Return the values of the exact model of a machine on the training rows."""
+    model._set_price(float(s.sum()))
+    batch = Single(np.asarray(y, dtype=float)).batch(s)
+    (task,) = pose_tasks(model, batch, extra)
+    problem, dual = task.problem, task.problem.dual
+    Q = K if problem.rows is None else K[np.ix_(problem.rows, problem.rows)]
     beta, values, multiplier, *_ = solve_dense(dual, Q, dual.feasible())
-
-    class Solution:
-        pass
-
-    solution = Solution()
-    solution.beta, solution.values, solution.multiplier = beta, values, multiplier
-    outcome = formulation.outcome(task, solution, Gram(Precomputed(), K))
-    return (K @ outcome.beta + outcome.intercept) / outcome.scale
+    solution = Solution(beta, values, multiplier, np.zeros((len(multiplier), 2)))
+    task.settle(solution, Gram(Precomputed(), K))
+    return (K @ task.coef(solution) + task.intercept(solution)) / task.scale(solution)
 
 
 X2, LABELS = classes(60)
@@ -44,33 +41,27 @@ WEIGHTS = RNG.uniform(0.3, 2.0, 60)
 TUBES = RNG.uniform(0.0, 0.4, (50, 2))
 
 CASES = [
-    (SVC(C=3.0), LossFormulation(Hinge(), 3.0)),
-    (SVC(C=3.0, fit_intercept=False), LossFormulation(Hinge(), 3.0, False)),
-    (SVC(C=3.0, penalty_norm=2), LossFormulation(SquaredHinge(), 3.0)),
-    (SVC(C=0.7, C2=2.0), LossFormulation(CombinedHinge(2.0 / 0.7), 0.7)),
-    (NuSVC(nu=0.4), NuClassification(0.4)),
-    (OneClassSVM(nu=0.3), OneClass(0.3)),
-    (SVR(C=2.0, epsilon=0.2), LossFormulation(EpsilonInsensitive(0.2), 2.0)),
-    (SVR(C=2.0, epsilon=0.2, fit_intercept=False), None),
-    (SVR(C=2.0, epsilon=0.2, loss="squared_epsilon_insensitive"), None),
-    (NuSVR(C=2.0, nu=0.3), NuRegression(2.0, 0.3)),
-    (NuSVR(C=2.0, nu=0.9), NuRegression(2.0, 0.9)),
+    SVC(C=3.0),
+    SVC(C=3.0, fit_intercept=False),
+    SVC(C=3.0, penalty_norm=2),
+    SVC(C=0.7, C2=2.0),
+    NuSVC(nu=0.4),
+    OneClassSVM(nu=0.3),
+    SVR(C=2.0, epsilon=0.2),
+    SVR(C=2.0, epsilon=0.2, fit_intercept=False),
+    SVR(C=2.0, epsilon=0.2, loss="squared_epsilon_insensitive"),
+    NuSVR(C=2.0, nu=0.3),
+    NuSVR(C=2.0, nu=0.9),
 ]
 
 
-@pytest.mark.parametrize(
-    ("model", "formulation"),
-    [c for c in CASES if c[1] is not None],
-    ids=lambda c: repr(c) if hasattr(c, "fit") else "",
-)
-def test_solver_agrees_with_the_dense_oracle(model, formulation):
+@pytest.mark.parametrize("model", CASES, ids=repr)
+def test_solver_agrees_with_the_dense_oracle(model):
     regress = isinstance(model, SVR | NuSVR)
     X, y, target = (XR, TARGETS, TARGETS) if regress else (X2, LABELS, SIGNS)
     s = WEIGHTS[: len(y)]
     model.set_params(gamma=GAMMA, tol=1e-9).fit(X, y, sample_weight=s)
-    np.testing.assert_allclose(
-        scores(model, X), exact(formulation, target, s, gaussian(X)), atol=1e-6
-    )
+    np.testing.assert_allclose(scores(model, X), exact(model, target, s, gaussian(X)), atol=1e-6)
 
 
 def primal(model, K, y, s):
@@ -93,9 +84,7 @@ def primal(model, K, y, s):
     return value
 
 
-@pytest.mark.parametrize(
-    "model", [m for m, _ in CASES if isinstance(m, SVC | SVR)], ids=lambda m: repr(m)
-)
+@pytest.mark.parametrize("model", [m for m in CASES if isinstance(m, SVC | SVR)], ids=repr)
 def test_no_other_function_has_a_lower_primal_value(model):
     X, y = (XR, TARGETS) if isinstance(model, SVR) else (X2, SIGNS)
     s = WEIGHTS[: len(y)]
@@ -121,9 +110,7 @@ def test_asymmetric_tubes_shift_the_function_by_half_their_difference():
 
 def test_tubes_of_each_sample():
     model = SVR(C=2.0, gamma=GAMMA, tol=1e-9).fit(XR, TARGETS, sample_epsilon=TUBES)
-    expected = exact(
-        LossFormulation(EpsilonInsensitive(TUBES), 2.0), TARGETS, np.ones(50), gaussian(XR)
-    )
+    expected = exact(model, TARGETS, np.ones(50), gaussian(XR), TUBES)
     np.testing.assert_allclose(model.predict(XR), expected, atol=1e-6)
     same = SVR(C=2.0, gamma=GAMMA, tol=1e-9, epsilon=0.25).fit(XR, TARGETS)
     one = SVR(C=2.0, gamma=GAMMA, tol=1e-9).fit(XR, TARGETS, sample_epsilon=np.full(50, 0.25))

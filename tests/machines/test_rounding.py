@@ -43,7 +43,7 @@ def noted(monkeypatch):
 
     def prove(fitting, n_jobs):
         proof = proving.prove(fitting, n_jobs)
-        errors.extend(rounding_of_values(fitting.gram, fitting.tasks, fitting.outcomes, "float32"))
+        errors.extend(rounding_of_values(fitting.gram, fitting.tasks, fitting.betas(), "float32"))
         return proof
 
     monkeypatch.setattr(base, "prove", prove)

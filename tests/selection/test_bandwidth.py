@@ -181,7 +181,7 @@ def test_narrow_kernels_memorise_and_wide_ones_see_nothing():
 def test_the_adapted_width_minimises_radius_over_margin():
     A, labels = rings(40, noise=0.05, random_state=0)
     gammas = [0.03, 0.3, 3.0, 30.0]
-    path = adapt(RBF(1.0), A, labels, "gamma", gammas)
+    path = adapt(RBF(1.0), A, labels, "gamma", gammas, radius_margin)
     for gamma, value in zip(gammas, path.criteria, strict=True):
         kernel = RBF(gamma)
         margin = SVC(kernel=kernel, C=np.inf, tol=1e-6).fit(A, labels).margin_
@@ -190,10 +190,27 @@ def test_the_adapted_width_minimises_radius_over_margin():
     assert path.best == RBF(path.best_value)
     assert path.best_value == gammas[int(np.argmin(path.criteria))]
     assert 0.03 < path.best_value < 30.0  # neither end
-    nested = adapt(2 * RBF(1.0), A, labels, "kernel__gamma", gammas)
+    nested = adapt(2 * RBF(1.0), A, labels, "kernel__gamma", gammas, radius_margin)
     assert nested.best_value == path.best_value  # the ratio does not depend on the factor
+    soft, twice = (
+        adapt(kernel, A, labels, name, gammas)
+        for kernel, name in ((RBF(1.0), "gamma"), (2 * RBF(1.0), "kernel__gamma"))
+    )
+    assert soft.criteria == pytest.approx(twice.criteria, rel=1e-4)
+    assert all(a <= b for a, b in zip(soft.criteria, path.criteria, strict=True))
     counted = adapt(RBF(1.0), A, labels, "gamma", gammas, criterion=lambda k, *_: k.gamma)
     assert counted.best == RBF(0.03)
+
+
+def test_noisy_labels_are_not_told_apart_one_by_one():
+    draw = np.random.default_rng(0)
+    X, new = draw.normal(size=(80, 2)), draw.normal(size=(500, 2))
+    y = (X.sum(axis=1) > 0.0) ^ (draw.random(80) < 0.15)
+    gammas = [0.1, 1.0, 10.0, 100.0]
+    soft, hard = (adapt(RBF(1.0), X, y, "gamma", gammas, c) for c in (None, radius_margin))
+    assert soft.best_value <= 1.0 < 10.0 <= hard.best_value
+    right = [SVC(kernel=p.best).fit(X, y).score(new, new.sum(axis=1) > 0.0) for p in (soft, hard)]
+    assert right[0] > right[1] + 0.05
 
 
 @pytest.mark.spec("CS-3.45")
@@ -209,7 +226,7 @@ def test_the_soft_ratio_is_the_hard_one_of_the_shifted_matrix():
     )
     assert radius_margin(Linear(), [[0.0], [1.0], [2.0]], [0, 1, 0]) == math.inf
     with pytest.raises(ValueError, match="no kernel of the path separates"):
-        adapt(Linear() * 1.0, A, labels, "scale", [1.0, 2.0])
+        adapt(Linear() * 1.0, A, labels, "scale", [1.0, 2.0], radius_margin)
     with pytest.raises(ValueError, match="values is empty"):
         adapt(RBF(1.0), A, labels, "gamma", [])
     with pytest.raises(ValueError, match="NaN"):

@@ -22,10 +22,10 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, SVR, NuSVC, OneClassSVM
+from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
 from mercer.kernels import RBF, Polynomial, Spectrum
-from mercer.selection import GridSearchCV, SharedScore, known_values, sharing
+from mercer.selection import GridSearchCV, SharedScore, cross_val_predict, known_values, sharing
 
 
 def _iris():
@@ -245,7 +245,6 @@ def test_precomputed_matrices_share():
 @pytest.mark.parametrize(
     ("estimator", "grid"),
     [
-        (NuSVC(gamma=0.1), {"nu": [0.1, 0.3]}),
         (SVC(probability=True, gamma=0.1, random_state=0), {"C": [1.0]}),
         (SVC(max_iter=5000), {"C": [1.0, 2.0]}),
         (LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}),
@@ -268,6 +267,7 @@ def test_one_class_machines_are_scored_by_a_function_of_the_user():
     grid = {"nu": [0.1, 0.5], "gamma": [0.1]}
     a = theirs.GridSearchCV(OneClassSVM(), grid, scoring=fraction, cv=3).fit(X)
     b = GridSearchCV(OneClassSVM(), grid, scoring=fraction, cv=3).fit(X)
+    assert set(b.cv_results_["note"]) == {"shared"}
     assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
 
 
@@ -282,12 +282,64 @@ def test_one_class_machines_are_scored_by_a_function_of_the_user():
     ],
 )
 def test_scores_of_shared_fits_take_no_further_fit(estimator, data, scoring, monkeypatch):
-    def fit(model):
-        raise AssertionError("a plain fit")
-
-    monkeypatch.setattr(known_values._KnownValues, "_complete", fit)
+    monkeypatch.setattr(known_values._KnownValues, "_complete", _refuse)
     options = {"refit": False, "error_score": "raise"}
     GridSearchCV(estimator, {"C": [0.1, 10.0]}, cv=3, scoring=scoring, **options).fit(*data)
+
+
+STORED = {
+    "nu": (NuSVC(), _iris(), {"nu": [0.05, 0.2], "gamma": [0.1, "scale"]}),
+    "nu tube": (NuSVR(gamma=0.05), _diabetes(), {"nu": [0.2, 0.5], "C": [1.0, 10.0]}),
+    "alpha": (KernelRidge(kernel="rbf"), _diabetes(), {"alpha": [0.1, 10.0], "gamma": [0.05]}),
+    "least squares": (LSSVC(), _iris(), {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}),
+    "hard margin": (SVC(C=np.inf), (_iris()[0][:100], _iris()[1][:100]), {"gamma": [0.1, 1.0]}),
+    "function": (SVC(kernel=lambda A, B: A @ B.T), _iris(), {"C": [0.1, 10.0]}),
+    "pipeline": (
+        make_pipeline(StandardScaler(), NuSVC(gamma=0.1)),
+        _iris(),
+        {"nusvc__nu": [0.1, 0.3]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STORED)
+def test_machines_without_a_path_share_the_kernel_matrix(case, monkeypatch):
+    estimator, (X, y), grid = STORED[case]
+    cv = theirs.KFold(3, shuffle=True, random_state=0)
+    options = {"cv": cv, "return_train_score": True, "refit": False}
+    plain = theirs.GridSearchCV(estimator, grid, **options).fit(X, y).cv_results_
+    monkeypatch.setattr(known_values._KnownValues, "_complete", _refuse)
+    shared = GridSearchCV(estimator, grid, error_score="raise", **options).fit(X, y).cv_results_
+    assert set(shared["note"]) == {"shared"}
+    assert set(shared["status"]) == {"optimal"}
+    for name in (f"split{k}_{part}_score" for k in range(3) for part in ("train", "test")):
+        np.testing.assert_allclose(shared[name], plain[name], atol=1e-6)
+
+
+def test_models_on_stored_values_are_those_of_the_machine():
+    X, y = _iris()
+
+    def metric(model, X, y):
+        with pytest.raises(ValueError, match="features"):
+            model.predict(X[:, :2])
+        assert model.get_params()["gamma"] == 0.1
+        assert isinstance(model.kernel_, RBF)
+        return float(len(model.support_vectors_)) + model.score(X, y)
+
+    grid, weight = {"nu": [0.1, 0.3], "gamma": [0.1]}, np.arange(len(y)) % 3
+    a = theirs.GridSearchCV(NuSVC(), grid, scoring=metric, cv=3).fit(X, y, sample_weight=weight)
+    b = GridSearchCV(NuSVC(), grid, scoring=metric, cv=3).fit(X, y, sample_weight=weight)
+    assert set(b.cv_results_["note"]) == {"shared"}
+    np.testing.assert_allclose(
+        a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], atol=1e-9
+    )
+    assert np.array_equal(
+        theirs.cross_val_predict(NuSVC(nu=0.1), X, y), cross_val_predict(NuSVC(nu=0.1), X, y)
+    )
+
+
+def _refuse(model):
+    raise AssertionError("a plain fit")
 
 
 def test_a_metric_may_ask_for_support_vectors():

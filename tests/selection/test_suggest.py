@@ -82,7 +82,7 @@ def test_the_score_is_that_of_the_machine():
     folds = KFold(3, shuffle=True, random_state=seed)
     again = cross_val_score(found.estimator(), X, y, cv=folds)
     assert again.mean() == pytest.approx(found[0].score, abs=2e-3)
-    assert again.std() / np.sqrt(3) == pytest.approx(found[0].error, abs=2e-3)
+    assert again.std(ddof=1) / np.sqrt(3) == pytest.approx(found[0].error, abs=2e-3)
 
 
 def test_kernels_learn_from_the_training_part_of_a_fold_only():

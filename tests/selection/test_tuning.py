@@ -7,10 +7,12 @@ matplotlib.use("Agg")
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import cross_val_score
 
 import mercer
 from mercer.kernels import RBF, Spectrum, WeightedDegree, normalize
-from mercer.selection import suggest
+from mercer.selection import suggest, tuning
+from mercer.selection.trials import splitter
 
 
 def test_a_classifier_is_tuned_with_a_nested_estimate():
@@ -36,6 +38,25 @@ def test_the_one_standard_error_rule_takes_a_smaller_cost():
     assert smooth.chosen.C < best.chosen.C
     assert smooth.chosen.score >= best.chosen.score - best.chosen.error
     assert smooth.score is None
+
+
+def test_large_data_are_searched_coarsely_on_a_sample(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(tuning, "_COARSE", 60)
+    found = mercer.tune(X, y, kernels=[RBF(0.01), RBF(0.5)], cv=3, nested=False)
+    assert found.notes == ["coarse search on 60 of 150 rows, fine search on all"]
+    fine = [t for t in found.trials if t.stage == "fine"]
+    assert found.chosen in fine
+    assert found.chosen.score == max(t.score for t in fine)
+    equal = [t.C for t in fine if (t.score, t.kernel) == (found.chosen.score, found.chosen.kernel)]
+    assert sorted(equal)[len(equal) // 2] == found.chosen.C
+    again = cross_val_score(found.estimator, X, y, cv=splitter(True, 3, _seed(), y))
+    assert found.chosen.score == pytest.approx(again.mean())
+    assert found.chosen.error == pytest.approx(again.std(ddof=1) / np.sqrt(3))
+
+
+def _seed():
+    return int(np.random.default_rng(0).integers(2**31 - 1))
 
 
 def test_aligned_sequences_are_compared_by_position():

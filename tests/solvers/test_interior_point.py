@@ -180,12 +180,12 @@ def test_limits_hold() -> None:
 
 
 def test_a_model_that_misses_its_tolerance_is_not_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
-    measures = proving._measures
+    proofs = proving._proofs
 
     def worse(*arguments: Any) -> Any:
-        return [m._replace(violation=m.violation + 0.01) for m in measures(*arguments)]
+        return [m._replace(violation=m.violation + 0.01) for m in proofs(*arguments)]
 
-    monkeypatch.setattr(proving, "_measures", worse)
+    monkeypatch.setattr(proving, "_proofs", worse)
     with pytest.warns(ConvergenceWarning, match="no more progress"):
         model = SVC(solver="decomposition").fit(MANY, LABELS)
     assert model.certificate_.status == "iteration_limit"

@@ -236,7 +236,7 @@ def test_an_interrupted_proof_keeps_the_model(
     whole = machine.fit(X, target).certificate_
     coef, intercept = machine.dual_coef_, machine.intercept_
     with monkeypatch.context() as patch:
-        patch.setattr(proving, "_measures", interrupt)
+        patch.setattr(proving, "_proofs", interrupt)
         with pytest.raises(KeyboardInterrupt, match="holds the best model so far"):
             machine.fit(X, target)
     assert np.array_equal(machine.dual_coef_, coef)

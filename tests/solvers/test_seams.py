@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, xlogy
 
-from mercer import SVC
+from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Linear, Multiquadric, Sigmoid, ThinPlate
 from mercer.losses import L1, L2, Hinge, Loss, Quadratic, Squared
@@ -124,6 +124,31 @@ def test_a_logistic_machine_is_certified_by_value_and_conjugate_alone(basis: Any
     assert poor.dual <= proof.primal <= poor.primal
     assert poor.gap > 1e-3
     assert poor.status == "iteration_limit"  # whatever the solver said
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        SVC(C=2.0),
+        SVC(C=np.inf),
+        SVR(C=2.0, epsilon=0.2, fit_intercept=False),
+        SVR(C=np.inf, epsilon=0.5),
+        NuSVC(nu=0.3),
+        NuSVC(nu=0.3, fit_intercept=False),
+        NuSVR(nu=0.3, C=2.0),
+        NuSVR(nu=0.9, C=0.01, fit_intercept=False),
+        OneClassSVM(nu=0.2),
+    ],
+    ids=repr,
+)
+def test_a_machine_is_its_problem_and_one_prover_certifies_them_all(machine: Any) -> None:
+    fitted = machine.set_params(kernel=RBF(2.0), tol=1e-8).fit(X, Y).certificate_
+    gram, problem = Gram(RBF(2.0), X, "float64"), machine._problem(Y, np.ones(60))
+    proof = certificate(problem, gram, solve(problem, gram, Settings(tol=1e-8)))
+    assert proof.status == fitted.status == "optimal"
+    assert proof.gap < 1e-5 * abs(proof.primal)
+    assert proof.dual <= fitted.primal
+    assert fitted.dual <= proof.primal
 
 
 class ProximalGradient:

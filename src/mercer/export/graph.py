@@ -33,10 +33,7 @@ class Node(NamedTuple):
 class Graph:
     """Operators in the order in which they run.
 
-    Parameters
-    ----------
-    outer : Graph, optional
-        The graph that this one is the body of a loop of; its tensors can be used inside.
+    `outer`: the graph that this one is the body of a loop of; its tensors can be used inside.
     """
 
     def __init__(self, outer: Graph | None = None) -> None:

@@ -39,14 +39,7 @@ class NotExportableError(ValueError):
 class Rows:
     """The input as a matrix of numbers.
 
-    Parameters
-    ----------
-    graph : Graph
-        Where operators are written.
-    tensor : str
-        The matrix.
-    n_columns : int
-        Its number of columns.
+    `graph`: where operators are written. `tensor`: the matrix. `n_columns`: its number of columns.
     """
 
     def __init__(self, graph: Graph, tensor: str, n_columns: int) -> None:

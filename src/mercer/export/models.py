@@ -18,7 +18,7 @@ from mercer.machines.ridge.classification import RidgeClassifierBase
 from mercer.machines.support_vector import calibration
 from mercer.machines.support_vector.classifier import KernelClassifier
 from mercer.machines.support_vector.multiclass import pair_places
-from mercer.machines.support_vector.one_class import ROUNDING
+from mercer.machines.support_vector.one_class import NO_VALUE
 from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.solvers.centring import translated
 
@@ -100,7 +100,7 @@ def _ridge_classifier(rows: Rows, model: Any) -> list[Output]:
 def _one_class(rows: Rows, model: Any) -> list[Output]:
     g = rows.graph
     values = _flat(g, expansion_values(rows, model.expansion_))
-    return _outliers(g, values, ROUNDING * model._size())
+    return _outliers(g, values, NO_VALUE * model._size())
 
 
 def _svdd(rows: Rows, model: Any) -> list[Output]:

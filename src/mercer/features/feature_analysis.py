@@ -35,7 +35,7 @@ from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
-from mercer.objects.parameters import integer, positive, truth
+from mercer.objects.parameters import integer, positive, require_choice, truth
 from mercer.objects.validation import stored_alike, take
 from mercer.solvers import Certificate
 
@@ -49,7 +49,7 @@ Array = NDArray[np.float64]
 CONSTRAINTS = ("l1", "l2")
 ORDERS = ("sequential", "simultaneous")
 
-_RANK = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
+_SMALLEST_RESIDUAL = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
 _BASIS = 20  # kernel principal components that a search over directions uses by default
 _TOL = 1e-8  # residual of the components that a search combines, relative to the largest
 _VALUES = 2**22  # kernel values that are held at once
@@ -268,10 +268,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             positive(self.time_limit, "time_limit")
         truth(self.center, "center")
         for name, allowed in (("constraint", CONSTRAINTS), ("order", ORDERS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
-                )
+            require_choice(getattr(self, name), name, allowed)
         if not (callable(self.contrast) or self.contrast in CONTRASTS):
             raise ValueError(
                 f"contrast must be one of {', '.join(CONTRASTS)} or a function of the projections; "
@@ -337,7 +334,7 @@ def _scanned(
     """Return directions at vertices of the l1 ball, by scans over the objects."""
     n, wanted = matrix.n, int(model.n_components)
     diagonal = matrix.diag()
-    least = _RANK * float(diagonal.max(initial=0.0))
+    least = _SMALLEST_RESIDUAL * float(diagonal.max(initial=0.0))
     L = np.zeros((n, 0))  # features of the directions so far: k minus L L' is the residual
     coef = np.zeros((n, 0))  # of the orthonormal directions
     columns: list[Array] = []
@@ -415,7 +412,7 @@ def _searched(
     projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, left, report)
     pairs = projected.leading(n_basis, rng, _TOL)
     values, vectors = pairs.values[:n_basis], pairs.vectors[:, :n_basis]
-    kept = values > _RANK * max(float(matrix.diag().max(initial=0.0)), 1e-300)
+    kept = values > _SMALLEST_RESIDUAL * max(float(matrix.diag().max(initial=0.0)), 1e-300)
     values, vectors = values[kept], vectors[:, kept]
     signs = np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))] < 0.0, -1, 1)
     vectors = vectors * signs

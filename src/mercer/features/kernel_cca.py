@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 
 _BYTES = 48  # of a pair of samples: two matrices, their eigenvectors, and work space
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
-_RANK = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
+_SMALLEST_EIGENVALUE = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -299,7 +299,7 @@ class _View:
         self.means = gram.matmul(self.weight / self.total, n_jobs)
         values, vectors = scipy.linalg.eigh(matrix.dense(), overwrite_a=True)
         rounding = 4.0 * np.finfo(float).eps * matrix.scale  # of a constant, which centring removed
-        kept = values > max(_RANK * float(values[-1]), rounding, 1e-300)
+        kept = values > max(_SMALLEST_EIGENVALUE * float(values[-1]), rounding, 1e-300)
         self.values, self.vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
         # reg times the mean variance, times the sum of weights
         self.shift = reg * float(self.values.sum())

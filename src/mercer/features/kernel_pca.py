@@ -23,7 +23,7 @@ from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.callers import warn_caller
 from mercer.objects.compression import differing_bits, restored_bits
-from mercer.objects.parameters import integer, is_number, positive, real, truth
+from mercer.objects.parameters import integer, is_number, positive, real, require_choice, truth
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
@@ -417,10 +417,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         for name in ("fit_inverse_transform", "remove_zero_eig", "center", "allow_indefinite"):
             truth(getattr(self, name), name)
         for name, allowed in (("eigen_solver", SOLVERS), ("preimage", PREIMAGES)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
-                )
+            require_choice(getattr(self, name), name, allowed)
         if self.max_iter is not None:
             integer(self.max_iter, "max_iter", minimum=1)
         if self.time_limit is not None:

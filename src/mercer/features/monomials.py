@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from mercer.kernels.vectors.monomials import monomial_name
 from mercer.machines.conventions import TransformerMixin
-from mercer.objects.parameters import EstimatorParameters, integer
+from mercer.objects.parameters import EstimatorParameters, integer, require_choice
 
 from .base import as_precise
 
@@ -201,10 +201,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
             The fitted transformer.
         """
         integer(self.degree, "degree", minimum=1)
-        if self.weighting not in WEIGHTINGS:
-            raise ValueError(
-                f"weighting must be one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}."
-            )
+        require_choice(self.weighting, "weighting", WEIGHTINGS)
         validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         count = sum(n_monomials(self.n_features_in_, k) for k in self._degrees())
         if count > _MOST:

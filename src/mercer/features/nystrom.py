@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
-from mercer.objects.parameters import integer, real
+from mercer.objects.parameters import integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
 from .base import KernelFeatures
@@ -98,10 +98,7 @@ class Nystrom(KernelFeatures):
     def _check_parameters(self) -> None:
         integer(self.n_components, "n_components", minimum=1)
         real(self.rank_tol, "rank_tol", minimum=0)
-        if self.selection not in SELECTIONS:
-            raise ValueError(
-                f"selection must be one of {', '.join(SELECTIONS)}; got {self.selection!r}."
-            )
+        require_choice(self.selection, "selection", SELECTIONS)
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         chosen = self._landmarks(kernel, X)

@@ -28,7 +28,7 @@ from mercer.numerics.pivoted_cholesky import (
     chooser,
 )
 from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
-from mercer.objects.parameters import integer, real
+from mercer.objects.parameters import integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
 from .squared_lengths import require_lengths
@@ -185,8 +185,7 @@ def pivoted_cholesky(
     real(tol, "tol", minimum=0)
     if max_rank is not None:
         integer(max_rank, "max_rank", minimum=1)
-    if pivoting not in PIVOTING:
-        raise ValueError(f"pivoting must be one of {', '.join(PIVOTING)}; got {pivoting!r}.")
+    require_choice(pivoting, "pivoting", PIVOTING)
     require_lengths(kernel, "factor LL' of its matrix")
     kernel, X = kernel._bound_to(X)
     gram = Gram(kernel, X, "float64")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 _UNKNOWN = 2 << 30  # where the system does not say
+_HEAD = 512  # bytes of /proc/meminfo, whose third line is read at every fit
 
 
 def available_bytes() -> int:
@@ -16,9 +16,9 @@ def available_bytes() -> int:
 
 def _machine() -> int | None:
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        with open("/proc/meminfo", "rb", buffering=0) as file:
+            text = file.read(_HEAD)
+        return int(text[text.index(b"MemAvailable:") :].split(maxsplit=2)[1]) * 1024
     except (OSError, ValueError, IndexError):
         pass
     try:  # systems without /proc: half of what is built in
@@ -28,10 +28,13 @@ def _machine() -> int | None:
 
 
 def _group() -> int | None:
-    folder = Path("/sys/fs/cgroup")
+    folder = "/sys/fs/cgroup"
     try:
-        limit = (folder / "memory.max").read_text().strip()
-        used = int((folder / "memory.current").read_text())
-        return None if limit == "max" else max(int(limit) - used, 0)
+        with open(f"{folder}/memory.max") as file:
+            limit = file.read().strip()
+        if limit == "max":
+            return None
+        with open(f"{folder}/memory.current") as file:
+            return max(int(limit) - int(file.read()), 0)
     except (OSError, ValueError):
         return None

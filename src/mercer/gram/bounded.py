@@ -32,10 +32,7 @@ def gamma(operations: float) -> float:
 class Bounded(NamedTuple):
     """Computed numbers and bounds of their errors.
 
-    Attributes
-    ----------
-    value, error : ndarray
-        The numbers, and how far from the exact ones they may be.
+    `value`, `error`: the numbers, and how far from the exact ones they may be.
     """
 
     value: np.ndarray
@@ -71,11 +68,7 @@ def multiply(x: Bounded, y: Bounded) -> Bounded:
 
 
 def transform(x: Bounded, name: str, arguments: tuple[Any, ...]) -> Bounded:
-    """Return what an instruction of a program makes of single numbers.
-
-    `x`: the numbers. `name`: the instruction; see `mercer.gram.program.Builder`. `arguments`: its
-    parameters.
-    """
+    """Return what an instruction of a program makes of single numbers."""
     found = _INSTRUCTIONS[name](x, *arguments)
     # Neither infinity nor NaN bounds anything.
     return Bounded(found.value, np.where(np.isnan(found.error), np.inf, found.error))

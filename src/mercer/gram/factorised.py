@@ -38,16 +38,8 @@ class NotDefiniteError(ValueError):
 class Factorised:
     """Solutions, log-determinant and inverse of a shifted kernel matrix by a Cholesky factor.
 
-    Attributes
-    ----------
-    solver : str
-        "cholesky".
-    precision : str
-        "float32, refined" or "float64".
-    n_iter : int
-        Steps of the refinement of the last solution.
-    residual : array or None
-        y - (K + N) a of the last solution in float64, where a refinement has computed it.
+    `precision`: "float32, refined" or "float64". `n_iter`: steps of the refinement of the last
+    solution. `residual`: y - (K + N) a of that solution in float64, where it has been computed.
     """
 
     solver = "cholesky"
@@ -105,13 +97,7 @@ class Factorised:
         return self.gram.matmul(V) + self.shift.noise.reshape(-1, *[1] * (V.ndim - 1)) * V
 
     def solve(self, Y: Array) -> tuple[Array, Array]:
-        """Return the coefficients a and those of the basis, for one or several columns.
-
-        Parameters
-        ----------
-        Y : array of shape (n,) or (n, m)
-            Right-hand sides.
-        """
+        """Return the coefficients a and those of the basis, for one or several columns."""
         Y = np.asarray(Y, dtype=np.float64)
         columns = Y if Y.ndim == 2 else Y[:, None]
         over, self.residual = self.shift.complement, None
@@ -185,13 +171,7 @@ class Factorised:
         return np.einsum("ij,ij->j", lower, lower) - np.einsum("ij,ij->i", Q, Q) / self._mu
 
     def halved(self, V: Array) -> Array:
-        """Return L^-1 P V with C' = LL', so that v'Gv is the squared length of a column.
-
-        Parameters
-        ----------
-        V : array of shape (n, m)
-            Columns.
-        """
+        """Return L^-1 P V with C' = LL', so that v'Gv is the squared length of a column."""
         self._refactorise()
         return scipy.linalg.solve_triangular(
             self._factor, self.shift.complement.project(V), lower=True, check_finite=False

@@ -25,27 +25,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_RANK = 400  # of the preconditioner; its storage is that of so many columns
+_PRECONDITIONER_RANK = 400  # of the preconditioner; its storage is that of so many columns
 _STEPS = 2_000
 
 
 class Iterative:
     """Solutions of a shifted kernel matrix by preconditioned conjugate gradients.
 
-    Attributes
-    ----------
-    solver : str
-        "cg".
-    precision : str
-        Of the kernel values: "float64".
-    n_iter : int
-        Steps of the last solution.
-    rank : int
-        Rank of the preconditioner.
-    last : Iterate
-        The last solution with its bounds.
-    preconditioner : LowRank
-        LL' + N.
+    `n_iter`: steps of the last solution. `rank`: that of the preconditioner LL' + N. `last`: the
+    last solution with its bounds. `precision`: that of the kernel values.
     """
 
     solver = "cg"
@@ -59,7 +47,9 @@ class Iterative:
         self._max_iter = _STEPS if max_iter is None else max_iter
         self.n_iter = 0
         self.last: Iterate | None = None
-        self.preconditioner = LowRank(self.gram, shift.noise, _RANK if rank is None else rank)
+        self.preconditioner = LowRank(
+            self.gram, shift.noise, _PRECONDITIONER_RANK if rank is None else rank
+        )
         self.rank = self.preconditioner.rank
 
     def multiply(self, V: Array) -> Array:
@@ -74,14 +64,7 @@ class Iterative:
     ) -> tuple[Array, Array]:
         """Return the coefficients a and those of the basis, for one or several columns.
 
-        Parameters
-        ----------
-        Y : array of shape (n,) or (n, m)
-            Right-hand sides.
-        stop : callable, optional
-            Called after each step; returns whether to stop.
-        tol : float, optional
-            The relative gap that is accepted instead of that of the system.
+        `stop` is called after each step; `tol`: the relative gap instead of that of the system.
         """
         Y = np.asarray(Y, dtype=np.float64)
         columns = Y if Y.ndim == 2 else Y[:, None]
@@ -107,14 +90,8 @@ class Iterative:
     def logdet(self, n_probes: int = 16, seed: int = 0, tol: float = 1e-6) -> Estimate:
         """Return an estimate of log det(K + N) with its standard error and with bounds.
 
-        Parameters
-        ----------
-        n_probes : int, default=16
-            Random vectors.
-        seed : int, default=0
-            Draws them.
-        tol : float, default=1e-6
-            The relative gap of the quadratic forms at which their iterations stop.
+        `n_probes`: number of random vectors. `tol`: the relative gap of the quadratic forms at
+        which their iterations stop.
         """
         Z = self.preconditioner.draw(np.random.default_rng(seed), n_probes)
         return self.solve_with_probes(Z[:, :0], Z, tol)[2]

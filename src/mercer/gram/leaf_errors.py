@@ -96,11 +96,7 @@ def statistic_error(kind: str, pairs: RowPairs, value: np.ndarray) -> np.ndarray
 
 
 def coordinates_error(f: Coordinates, combination: str, order: int, pairs: RowPairs) -> Bounded:
-    """Return a statistic of single coordinates with bounds of its errors.
-
-    `f`: the function of single coordinates. `combination`: how they are put together. `order`: the
-    order of ANOVA. `pairs`: the rows.
-    """
+    """Return a statistic of single coordinates with bounds of its errors."""
     scale = f.peak if combination != "anova" else f.peak**order
     one = exact(np.ones(()))
     sums = [one] + [exact(np.zeros(()))] * (order if combination == "anova" else 1)

@@ -25,13 +25,6 @@ class Views:
     """A set of objects, with all images of them that were asked for.
 
     `X`: validated objects, which must not be changed while the views are in use.
-
-    Examples
-    --------
-    >>> from mercer.gram.mapped_objects import Views
-    >>> views = Views(["a", "bc"])
-    >>> views.take([1]).X
-    ['bc']
     """
 
     def __init__(self, X: Any) -> None:

@@ -70,7 +70,7 @@ class Gram:
     _evaluator: Any
     _statistics: dict[Leaf, Any] | None
     _rows: Any  # the native store of kernel rows; of the whole matrix, for its views as well
-    _whole: Gram  # the matrix of all objects, of which this one may be a view
+    _viewed: Gram | None  # the matrix of all objects, of which this one is a view
     _index: np.ndarray | None  # of the objects of a view
     _sign: np.ndarray | None = None  # of the objects, which the values are multiplied by
     _diagonal: np.ndarray | None = None  # as soon as someone has asked for it
@@ -97,7 +97,13 @@ class Gram:
             self._objects, self._objects, views, views, self._statistics
         )
         self._rows = None
-        self._whole, self._index, self._diagonal = self, None, None
+        # A whole matrix does not hold itself, so that it is freed with the last reference to it.
+        self._viewed, self._index, self._diagonal = None, None, None
+
+    @property
+    def _whole(self) -> Gram:
+        """The matrix of all objects: this one, or the one of which it is a view."""
+        return self if self._viewed is None else self._viewed
 
     def take(self, index: Any) -> Gram:
         """Return the kernel matrix of some of the objects.
@@ -130,6 +136,7 @@ class Gram:
         if index is None:
             return self
         view = copy.copy(self)
+        view._viewed = self._whole
         view._objects = self._objects.take(index)
         view._evaluator = self._layout.evaluator(
             view._objects, view._objects, self._all, self._all, self._statistics
@@ -162,6 +169,7 @@ class Gram:
         array([ 1.,  2., -2.])
         """
         view = copy.copy(self)
+        view._viewed = self._whole
         view._sign = np.ascontiguousarray(sign, dtype=np.float64)
         view._layout = self._layout.signed()
         view._objects = self._objects.take(np.arange(self.n))
@@ -196,8 +204,9 @@ class Gram:
         >>> [gram.with_kernel(RBF(g)).tile()[0, 1].round(3) for g in (0.5, 1.0, 2.0)]
         [np.float64(0.607), np.float64(0.368), np.float64(0.135)]
         """
-        other = copy.copy(self._whole)
-        other._set(kernel, self._whole)
+        whole = self._whole
+        other = copy.copy(whole)
+        other._set(kernel, whole)
         other = other if self._index is None else other.take(self._index)
         return other if self._sign is None else other.signed(self._sign)
 

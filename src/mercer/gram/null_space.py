@@ -35,6 +35,9 @@ class Complement:
         if not np.isfinite(self.basis).all():
             raise ValueError("basis contains NaN or infinity.")
         p = self.basis.shape[1]
+        self.Q, self.R = self.basis, np.zeros((0, 0))
+        if not p:
+            return
         if p > n:
             raise ValueError(
                 f"the unpenalised basis has {p} functions for {n} samples: its coefficients are "
@@ -42,7 +45,7 @@ class Complement:
             )
         self.Q, self.R = scipy.linalg.qr(self.basis, mode="economic", check_finite=False)
         size = np.abs(np.diagonal(self.R))
-        if p and size.min() <= _DEPENDENT * size.max():
+        if size.min() <= _DEPENDENT * size.max():
             raise ValueError(
                 "the functions of the unpenalised basis are linearly dependent on the samples, so "
                 "their coefficients are not determined; leave one out."

@@ -42,22 +42,9 @@ class ErrorBounds:
     `kernel`: A bound kernel. `X`, `Z`: validated objects, stored alike; `Z` defaults to `X`.
     `given`: whether the numbers of the user's matrices and functions are the kernel: without error.
 
-    Attributes
-    ----------
-    known : bool
-        Whether all errors are followed; False where some values come from Python or from a matrix.
-    doubts : tuple of str
-        What the bounds rest on that is estimated or assumed; where there is nothing, they are
-        guaranteed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.gram.running_error import ErrorBounds
-    >>> from mercer.kernels import RBF
-    >>> bounds = ErrorBounds(RBF(0.5), np.array([[0.0], [1.0]]))
-    >>> bool((bounds.rows() < 1e-14).all()), bounds.known
-    (True, True)
+    `known`: whether all errors are followed; False where some values come from Python or from a
+    matrix. `doubts`: what the bounds rest on that is estimated or assumed; where there is nothing,
+    they are guaranteed.
     """
 
     def __init__(self, kernel: Any, X: Any, Z: Any = None, *, given: bool = False) -> None:
@@ -81,23 +68,11 @@ class ErrorBounds:
         return sum(int(rows.shape[1]) + 1 for rows in stored)
 
     def rows(self, index: Any = None) -> np.ndarray:
-        """Return the bounds of some rows of the matrix, by default of all.
-
-        Parameters
-        ----------
-        index : array of int, optional
-            Positions among the rows.
-        """
+        """Return the bounds of some rows of the matrix, by default of all."""
         return self.values(index).error
 
     def values(self, index: Any = None) -> Bounded:
-        """Return values of some rows of the matrix, by default of all, with their bounds.
-
-        Parameters
-        ----------
-        index : array of int, optional
-            Positions among the rows.
-        """
+        """Return values of some rows of the matrix, by default of all, with their bounds."""
         if index is None:
             index = np.arange(int(self._a.n))
         index = np.ascontiguousarray(index, dtype=np.int64)

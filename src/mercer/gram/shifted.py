@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.parameters import require_choice
+
 from .available_memory import available_bytes
 from .factorised import Factorised, NotDefiniteError
 from .iterative import Iterative
@@ -44,15 +46,7 @@ LARGEST = 12_000
 
 @dataclass(frozen=True)
 class Shift:
-    """The system as plain data: what is added to the kernel matrix.
-
-    Attributes
-    ----------
-    noise : array of shape (n,)
-        Added to the diagonal.
-    complement : Complement
-        Of the unpenalised basis.
-    """
+    """What is added to the kernel matrix: noise on the diagonal; complement of the free basis."""
 
     noise: Array
     complement: Complement
@@ -93,8 +87,7 @@ def shifted(
     refined: bool = True,
 ) -> Factorised | Iterative:
     """Return the system of a kernel matrix; see :meth:`Gram.shifted`."""
-    if solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {solver!r}.")
+    require_choice(solver, "solver", SOLVERS)
     diagonal = np.asarray(noise, dtype=np.float64)
     if diagonal.ndim > 1 or (diagonal.ndim == 1 and len(diagonal) != gram.n):
         raise ValueError(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 from mercer.objects.tables import is_frame, stacked
 from mercer.objects.validation import count
 
@@ -87,8 +87,7 @@ def mmd_test(
     >>> mmd_test(X, Y, n_permutations=199, random_state=0).p_value
     0.005
     """
-    if statistic not in STATISTICS:
-        raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}; got {statistic!r}.")
+    require_choice(statistic, "statistic", STATISTICS)
     number = integer(n_permutations, "n_permutations", minimum=1)
     n, m = count(X), count(Y)
     if min(n, m) < 2:

@@ -29,17 +29,7 @@ class Waves(NamedTuple):
 
 
 def waves(kernel: Kernel, highest: float) -> Waves | None:
-    """Return the waves of a periodic kernel on the line, None for other kernels.
-
-    Returns the waves; the lowest is among them however low `highest` is.
-
-    Examples
-    --------
-    >>> from mercer.inspection.comparison import waves
-    >>> from mercer.kernels import Dirichlet
-    >>> waves(Dirichlet(order=2), highest=8.0)
-    Waves(frequencies=array([0., 1., 2.]), attenuation=array([1., 1., 1.]))
-    """
+    """Return the waves of a periodic kernel on the line, the lowest among them, or None."""
     series = stated_coefficients(kernel)
     if series is None:
         return None

@@ -23,27 +23,9 @@ class EntryErrors:
     Those of a kernel of the library follow from its program; those of a matrix, and of a kernel
     that is written in Python, are unknown and assumed.
 
-    Parameters
-    ----------
-    values : KernelValues
-        The matrix.
-    value_error : float, optional
-        Error of an entry relative to the largest one, where the user states it.
-
-    Attributes
-    ----------
-    source : {"bounded", "assumed", "given"}
-        How the errors are known.
-    ordinary : float
-        The error that is stated or, if none is, that of values which are right to a few units in
-        the last place of the largest one.
-
-    Examples
-    --------
-    >>> from mercer.inspection.entry_errors import EntryErrors
-    >>> from mercer.inspection.matrix_source import KernelValues
-    >>> EntryErrors(KernelValues([[1.0, 0.5], [0.5, 1.0]])).source
-    'assumed'
+    `values`: the matrix. `value_error`: error of an entry relative to the largest one, where the
+    user states it. `source`: how the errors are known. `ordinary`: the error that is stated or, if
+    none is, that of values which are right to a few units in the last place of the largest one.
     """
 
     def __init__(self, values: KernelValues, value_error: float | None = None) -> None:

@@ -25,17 +25,7 @@ class Symmetries(NamedTuple):
 
 
 def symmetries(kernel: Kernel, dimension: int) -> Symmetries:
-    """Return the symmetries that a kernel shows on random points.
-
-    Examples
-    --------
-    >>> from mercer.inspection.invariance import symmetries
-    >>> from mercer.kernels import Laplacian, Linear
-    >>> symmetries(Laplacian(gamma=1.0), 2)
-    Symmetries(translation=True, radial=False, separable=True)
-    >>> symmetries(Linear(), 2).translation
-    False
-    """
+    """Return the symmetries that a kernel shows on random points."""
     rng = np.random.default_rng(0)
     # Several scales, since the width of the kernel is unknown.
     scales = 10.0 ** rng.uniform(-2, 2, size=(_POINTS, 1))

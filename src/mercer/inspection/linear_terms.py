@@ -22,17 +22,7 @@ class Terms(NamedTuple):
 
 
 def terms(kernel: Kernel) -> Terms:
-    """Return the terms of a kernel.
-
-    `kernel`: the kernel. Sums are taken apart, and products with constants are multiples.
-
-    Examples
-    --------
-    >>> from mercer.inspection.linear_terms import terms
-    >>> from mercer.kernels import Constant, RBF
-    >>> terms(3 * (Constant(2.0) * RBF(gamma=1.0) + 1))
-    Terms(constant=3.0, others=[(6.0, RBF(gamma=1.0))])
-    """
+    """Return the terms of a kernel: sums are taken apart, products with constants are multiples."""
     if isinstance(kernel, Constant):
         return Terms(float(kernel.value), [])
     if isinstance(kernel, Scaled):

@@ -27,18 +27,9 @@ class KernelValues:
     that returns the matrix of their values; or the matrix itself, which need not be symmetric. `X`:
     the objects of a kernel or function; None for a matrix.
 
-    Attributes
-    ----------
-    n : int
-        Number of objects.
-    kernel : Kernel or None
-        The kernel, bound to the objects; None for a matrix.
-    objects : objects or None
-        The validated objects.
-    claim : Definiteness or None
-        The definiteness that the kernel states.
-    eps : float
-        Distance from 1 to the next number of the type in which the values were computed.
+    `n`: number of objects. `kernel`: the kernel, bound to the objects; None for a matrix.
+    `objects`: the validated objects. `claim`: the definiteness that the kernel states. `eps`:
+    distance from 1 to the next number of the type in which the values were computed.
     """
 
     def __init__(self, kernel: Any, X: Any = None) -> None:

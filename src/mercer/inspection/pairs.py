@@ -84,19 +84,11 @@ class NegativeMinor:
 class PairScan:
     """Result of one pass over all pairs.
 
-    Attributes
-    ----------
-    largest_error, error_norm : float
-        Largest error of an entry, and largest sum of those of a row, which no eigenvalue of a
-        symmetric matrix of such errors exceeds.
-    asymmetry : Asymmetry or None
-        The pair whose values differ most, None if no pair differs.
-    symmetric : bool
-        Whether no pair differs by more than twice its errors.
-    ratio : float
-        Largest |k(x_i, x_j)| over its limit, 1 at most for a kernel.
-    worst : NegativeMinor or None
-        The pair with the largest ratio, None if the limits are kept.
+    `largest_error`, `error_norm`: largest error of an entry, and largest sum of those of a row,
+    which no eigenvalue of a symmetric matrix of such errors exceeds. `asymmetry`: the pair whose
+    values differ most, None if no pair differs. `symmetric`: whether no pair differs by more than
+    twice its errors. `ratio`: largest |k(x_i, x_j)| over its limit, 1 at most for a kernel.
+    `worst`: the pair with the largest ratio, None if the limits are kept.
     """
 
     largest_error: float

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.kernels import Kernel
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 from .linear_terms import terms
 from .spectra import METHODS
@@ -54,8 +54,7 @@ def fourier_coefficients(
     array([1. , 0. , 0.5, 0. ])
     """
     integer(n_terms, "n_terms", minimum=1)
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    require_choice(method, "method", METHODS)
     kernel._require_bound("on the real line")
     stated = stated_coefficients(kernel)
     usual = stated is not None and period in (None, stated.period)

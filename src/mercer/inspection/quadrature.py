@@ -19,18 +19,6 @@ def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, 
 
     On a box of dimension d there are the nearest k^d to `n`, and 2^d nodes at least. The weights
     sum to the volume.
-
-    Examples
-    --------
-    >>> from mercer.inspection.quadrature import quadrature
-    >>> nodes, weights = quadrature(([0, 0], [1, 2]), 4, "midpoint")
-    >>> nodes
-    array([[0.25, 0.5 ],
-           [0.25, 1.5 ],
-           [0.75, 0.5 ],
-           [0.75, 1.5 ]])
-    >>> weights
-    array([0.5, 0.5, 0.5, 0.5])
     """
     if len(domain) == 2 and all(is_number(end) for end in domain):
         return _interval(float(domain[0]), float(domain[1]), n, rule)

@@ -26,14 +26,8 @@ _EPS = float(np.finfo(np.float64).eps)
 class Search:
     """A search for objects on which a kernel is not positive semidefinite.
 
-    Attributes
-    ----------
-    trials : int
-        Sets of objects tried.
-    smallest : float
-        Smallest eigenvalue seen, of matrices scaled to unit diagonal.
-    points, verdict : objects and Verdict, or None
-        The counterexample.
+    `trials`: sets of objects tried. `smallest`: smallest eigenvalue seen, of matrices scaled to
+    unit diagonal. `points`, `verdict`: the counterexample.
     """
 
     def __init__(self, kernel: Kernel, sampler: Sampler, rng: np.random.Generator) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from mercer.kernels import Kernel, OnColumns, Product
 from mercer.numerics.frequencies import as_frequencies
 from mercer.numerics.hankel import half_length, radial_fourier
+from mercer.objects.parameters import require_choice
 
 from .invariance import symmetries
 from .linear_terms import terms
@@ -67,8 +68,7 @@ def fourier_transform(
     >>> fourier_transform(RBF(gamma=0.5), [0.0, 1.0], method="numeric").round(6)
     array([1.      , 0.606531])
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    require_choice(method, "method", METHODS)
     if not isinstance(kernel, Kernel):
         raise TypeError(
             f"a kernel is needed; got {type(kernel).__name__}. Wrap a function: FromFunction(f); "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects.parameters import show
+from mercer.objects.parameters import require_choice
 
 TASKS = ("auto", "classification", "regression")
 MANY_CLASSES = 20
@@ -27,8 +27,7 @@ def is_classification(y: np.ndarray, task: str = "auto") -> bool:
     """
     from sklearn.utils.multiclass import type_of_target
 
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}; got {show(task)}.")
+    require_choice(task, "task", TASKS)
     if task != "auto":
         return task == "classification"
     if y.ndim == 2 and y.dtype.kind in "fiub":

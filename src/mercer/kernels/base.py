@@ -7,7 +7,6 @@ description. A kernel that has no such description supplies `tile` instead, in P
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from mercer.objects import validation as objects
 from mercer.objects.parameters import Parametrised, is_number
 from mercer.objects.rows import narrowed
 from mercer.objects.tables import are_vectors, is_table
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from .definiteness import UNKNOWN, Definiteness
 from .hyperparameters import check_bounds, hyperparameters, with_theta
@@ -58,7 +57,7 @@ class Kernel(Parametrised):
     _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
     # bounds of continuous parameters, "fixed" or (low, high), where they are not the usual ones
     _default_bounds: ClassVar[dict[str, Any]] = {}
-    _bounds: Any = None  # what `with_bounds` states; no part of the function k
+    _bounds = None  # what `with_bounds` states; no part of the function k
 
     # -- what is claimed ---------------------------------------------------------------------
 
@@ -335,9 +334,7 @@ class Kernel(Parametrised):
         """
         return self.feature_map(X)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         """Return the names of the columns of `map_features`.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from mercer.gram.program import Builder
 from mercer.objects.tables import as_table, columns_of, is_frame
 from mercer.objects.validation import Objects, is_missing
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from .base import Kernel
 from .definiteness import PSD
@@ -55,7 +55,6 @@ class Categorical(Kernel):
         pass
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as a table; see :meth:`Kernel.validate`."""
         owner = type(self).__name__
         if sp.issparse(X):
             raise TypeError(f"{owner} needs a dense table of categories; got a sparse matrix.")
@@ -68,11 +67,9 @@ class Categorical(Kernel):
         return table
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the indicators; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
-        """Return the indicators of the categories; see :meth:`Kernel.map_objects`."""
         n, d = X.shape
         # A row has one category in every column; -1 stands for those without an indicator.
         index = np.stack([_encoded(j, v, vocabulary) for j, v in enumerate(columns_of(X))], axis=1)
@@ -83,7 +80,6 @@ class Categorical(Kernel):
         return sp.csr_array((values, index[known], start), shape=(n, max(len(vocabulary), 1)))
 
     def diag(self, X: Any) -> np.ndarray:
-        """Return k(x, x) = 1; see :meth:`Kernel.diag`."""
         return np.ones(len(self.validate(X)))
 
     @property
@@ -96,10 +92,7 @@ class Categorical(Kernel):
         vocabulary.fix()
         return features
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return names such as "colour=red"; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         names = []
         features: list[Any] = vocabulary.features
         for j, *value in features:

@@ -13,19 +13,7 @@ from .function import FromFeatureMap
 
 
 def columns_seen(kernel: Kernel) -> list[int] | None:
-    """Return the positions of the columns that a bound kernel looks at.
-
-    Returns in ascending order; None where it looks at whole objects.
-
-    Examples
-    --------
-    >>> from mercer.kernels import RBF, Linear
-    >>> from mercer.kernels.columns_used import columns_seen
-    >>> columns_seen(RBF(1.0).on_columns([3, 1]) + 2 * Linear().on_columns([0]))
-    [0, 1, 3]
-    >>> columns_seen(RBF(1.0) + Linear().on_columns([0])) is None
-    True
-    """
+    """Return the columns that a bound kernel looks at, rising; None: it takes whole objects."""
     return _union(kernel, lambda part: True)
 
 
@@ -34,18 +22,8 @@ def linear_columns(kernel: Kernel) -> list[int] | None:
 
     A kernel that is conditionally positive definite of order 2 on some columns is so for
     coefficients that are orthogonal to constants and to the linear functions of these columns, and
-    a sum for those that are orthogonal to what any of its terms needs.
-
-    Returns in ascending order, empty for kernels of lower order; None means all columns.
-
-    Examples
-    --------
-    >>> from mercer.kernels import RBF, ThinPlate
-    >>> from mercer.kernels.columns_used import linear_columns
-    >>> linear_columns(ThinPlate().on_columns([2, 0]) + RBF(1.0).on_columns([1]))
-    [0, 2]
-    >>> linear_columns(2 * ThinPlate()) is None
-    True
+    a sum for those that are orthogonal to what any of its terms needs. The columns rise; there are
+    none for kernels of lower order, and None means all columns.
     """
     return _union(kernel, lambda part: part.definiteness.order == 2)
 

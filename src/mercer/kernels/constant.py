@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.parameters import real, show
 from mercer.objects.validation import count
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from .base import Kernel
 from .definiteness import PSD
@@ -42,12 +41,10 @@ class Constant(Kernel):
     array([[12.]])
     """
 
+    value: float = 1.0
+
     definiteness = PSD  # of rank one
     translation_invariant = True  # always
-
-    def __init__(self, value: float = 1.0) -> None:
-        self.value = value
-        self._check()
 
     def _check(self) -> None:
         if real(self.value, "the constant of a constant kernel") < 0:
@@ -57,11 +54,9 @@ class Constant(Kernel):
             )
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` itself if it is a collection of any kind; see :meth:`Kernel.validate`."""
         return X if hasattr(X, "shape") else super().validate(X, against)
 
     def compile(self, builder: Builder) -> None:
-        """Push the constant; see :meth:`Kernel.compile`."""
         builder.const(float(self.value))
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -77,8 +72,5 @@ class Constant(Kernel):
         """Return one constant column; see :meth:`Kernel.feature_map`."""
         return np.full((count(X), 1), sqrt(self.value))
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the name 1; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return ["1"]

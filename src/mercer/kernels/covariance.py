@@ -52,17 +52,11 @@ class Covariance(Kernel):
            [0.1, 1. ]])
     """
 
+    functions: Sequence[Callable[[Any], Any]] | Callable[[Any], Any]
+    centered: bool = False
+
     _objects: ClassVar[Objects] = Objects("any objects its functions accept", accepts_sparse=True)
     definiteness = PSD  # a dot product
-
-    def __init__(
-        self,
-        functions: Sequence[Callable[[Any], Any]] | Callable[[Any], Any],
-        centered: bool = False,
-    ) -> None:
-        self.functions = functions
-        self.centered = centered
-        self._check()
 
     def _check(self) -> None:
         if callable(self.functions):
@@ -76,18 +70,7 @@ class Covariance(Kernel):
             require_callable(function, "every entry of functions")
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the values of the functions over sqrt(m) at validated objects.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-
-        Returns
-        -------
-        ndarray of shape (n_X, m)
-            The features.
-        """
+        """Return the values of the functions over sqrt(m) at validated objects."""
         if callable(self.functions):
             values = checked(self.functions(X), (count(X), None), self.functions)
         else:
@@ -101,6 +84,5 @@ class Covariance(Kernel):
         return self.features(self.validate(X))
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the values; see :meth:`Kernel.compile`."""
         with builder.through(FeaturesOf(self)):
             builder.leaf("dot")

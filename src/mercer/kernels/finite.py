@@ -50,12 +50,10 @@ class FiniteMatrix(Kernel):
            [0.8]])
     """
 
-    definiteness = PSD  # which was checked
+    matrix: Any
+    items: Sequence[Hashable] | None = None
 
-    def __init__(self, matrix: Any, items: Sequence[Hashable] | None = None) -> None:
-        self.matrix = matrix
-        self.items = items
-        self._check()
+    definiteness = PSD  # which was checked
 
     def _check(self) -> None:
         K = symmetric_matrix(self.matrix, "the matrix of FiniteMatrix")
@@ -77,20 +75,7 @@ class FiniteMatrix(Kernel):
         return Objects(f"the {len(self.matrix)} items of a finite set")
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as a list of items, or as an array of their numbers.
-
-        Parameters
-        ----------
-        X : sequence of items, or array of int of shape (n_samples,) or (n_samples, 1)
-            The items.
-        against : sequence of items, optional
-            Not used.
-
-        Returns
-        -------
-        list or ndarray of int64
-            The items.
-        """
+        """Return `X`, items or a column of their numbers, as a list or as an array of int64."""
         X = as_objects(X, type(self).__name__)
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
             X = X[:, 0]
@@ -113,12 +98,10 @@ class FiniteMatrix(Kernel):
         return numbers.astype(np.int64)
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the entries of the matrix; see :meth:`Kernel.tile`."""
         K = np.asarray(self.matrix, dtype=np.float64)
         return K[np.ix_(self._positions(A), self._positions(B))]
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return entries of the diagonal; see :meth:`Kernel.tile_diagonal`."""
         return np.diagonal(np.asarray(self.matrix, dtype=np.float64))[self._positions(A)]
 
     def feature_map(self, X: Any) -> np.ndarray:

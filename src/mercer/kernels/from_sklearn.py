@@ -18,13 +18,8 @@ from .white import White
 class Converted:
     """A kernel of mercer that is the same function as one of scikit-learn.
 
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel.
-    names : dict
-        For the name of each hyper-parameter there the name here, and the power: the value here is
-        proportional to that power of the value there.
+    `kernel`: the kernel. `names`: for the name of each hyper-parameter there the name here, and the
+    power: the value here is proportional to that power of the value there.
     """
 
     kernel: Kernel

@@ -96,7 +96,6 @@ class FromFunction(Kernel):
         self._definiteness: Any = Definiteness(claim) if known else claim
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the values of the function; see :meth:`Kernel.tile`."""
         try:
             return checked(self.function(A, B), (count(A), count(B)), self.function)
         except (TypeError, ValueError) as error:
@@ -109,7 +108,6 @@ class FromFunction(Kernel):
             raise
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return the values k(x, x); see :meth:`Kernel.tile_diagonal`."""
         if self.diagonal is None:
             return super().tile_diagonal(A)
         return checked(self.diagonal(A), (count(A),), self.diagonal)
@@ -154,16 +152,14 @@ class FromFeatureMap(Kernel):
            [0.67032, 1.     ]])
     """
 
+    phi: Callable[[Any], Any]
+    kernel: Kernel | None = None
+
     _objects: ClassVar[Objects] = Objects(
         "any objects its feature map accepts", accepts_sparse=True
     )
     translation_invariant = False  # not known of a function
     _is_restricted = False
-
-    def __init__(self, phi: Callable[[Any], Any], kernel: Kernel | None = None) -> None:
-        self.phi = phi
-        self.kernel = kernel
-        self._check()
 
     def _check(self) -> None:
         require_callable(self.phi, "phi")
@@ -194,7 +190,6 @@ class FromFeatureMap(Kernel):
         return self._with(kernel=self.kernel._bound(Views(images), weight, None))
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as a collection of objects; see :meth:`Kernel.validate`."""
         return as_objects(X, type(self).__name__)
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
@@ -203,23 +198,11 @@ class FromFeatureMap(Kernel):
         return images if self.kernel is None else self.kernel.map_features(images, vocabulary)
 
     def features(self, X: Any) -> Any:
-        """Return the images of validated objects, as the kernel of the images takes them.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_features)
-            The images.
-        """
+        """Return the images of validated objects, as the kernel of the images takes them."""
         images = self._images(X)
         return images if self.kernel is None else self.kernel.validate(images)
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel of the images; see :meth:`Kernel.compile`."""
         with builder.through(self._map):
             if self.kernel is None:
                 Linear().compile(builder)

@@ -55,16 +55,12 @@ class Diffusion(Kernel):
            [0.31606, 0.68394]])
     """
 
+    weights: Any
+    beta: float = 1.0
+    nodes: Sequence[Hashable] | None = None
+
     _objects: ClassVar[Objects] = Objects("nodes of its graph, by name or number", structured=True)
     definiteness = PD  # the exponential of a symmetric matrix
-
-    def __init__(
-        self, weights: Any, beta: float = 1.0, nodes: Sequence[Hashable] | None = None
-    ) -> None:
-        self.weights = weights
-        self.beta = beta
-        self.nodes = nodes
-        self._check()
 
     def _check(self) -> None:
         real(self.beta, "beta", minimum=0)
@@ -82,7 +78,6 @@ class Diffusion(Kernel):
                 raise ValueError("nodes must name every node once.")
 
     def validate(self, X: Any, against: Any = None) -> list:
-        """Return `X` as a list of nodes; see :meth:`Kernel.validate`."""
         X = as_items(X, type(self).__name__, "nodes")
         known = self._position()
         for i, node in enumerate(X):
@@ -91,11 +86,9 @@ class Diffusion(Kernel):
         return X
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of rows of exp(-beta L / 2); see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> np.ndarray:
-        """Return the rows of exp(-beta L / 2) of the nodes; see :meth:`Kernel.map_objects`."""
         position = self._position()
         return self._half()[[position[node] for node in X]]
 

@@ -30,18 +30,9 @@ Path = tuple[tuple[str, "Kernel"], ...]
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """One entry of theta.
+    """One entry of theta: a value, not its logarithm, with its bounds.
 
-    Attributes
-    ----------
-    name : str
-        The name of the parameter in `get_params`.
-    position : int or None
-        Its position, where the parameter is a sequence of numbers.
-    value : float
-        The value, not its logarithm.
-    low, high : float
-        Bounds of the value.
+    `name`: as in `get_params`. `position`: in the sequence that the parameter is, or None.
     """
 
     name: str
@@ -68,18 +59,9 @@ class Hyperparameter:
 def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparameter], list[str]]:
     """Return the entries of theta, and the names of continuous parameters that stay as they are.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A bound kernel.
-    bounds : None, "fixed" or dict
-        Bounds that take precedence over those stated on the kernel; see `Kernel.with_bounds`.
-
-    Returns
-    -------
-    free, fixed
-        Parameters that are fixed by bounds are in neither list; in the second are those without a
-        derivative and those that are not positive.
+    `kernel`: a bound kernel. `bounds`: take precedence over those stated on the kernel; see
+    `Kernel.with_bounds`. Parameters that are fixed by bounds are in neither list; in the second are
+    those without a derivative and those that are not positive.
     """
     check_bounds(kernel, bounds)
     free: list[Hyperparameter] = []
@@ -102,9 +84,7 @@ def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparam
 
 
 def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Kernel:
-    """Return a copy of a bound kernel with other values of some entries of its theta."""
-    from sklearn.base import clone
-
+    """Return a bound kernel with other values of some entries of its theta."""
     values = np.exp(np.asarray(theta, dtype=np.float64))
     if values.shape != (len(entries),):
         raise ValueError(
@@ -119,9 +99,33 @@ def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Ker
             changes[entry.name] = float(value)
         else:
             changes.setdefault(entry.name, list(params[entry.name]))[entry.position] = float(value)
-    copy = clone(kernel).set_params(**changes)
-    copy._check_changes()
-    return copy
+    return replaced(kernel, changes)
+
+
+def replaced(part: Any, changes: dict[str, Any]) -> Any:
+    """Return a kernel, or a sequence of them, with other values of some parameters by name.
+
+    Parts that do not change are shared with the original.
+    """
+    own: dict[str, Any] = {}
+    inside: dict[str, dict[str, Any]] = {}
+    for key, value in changes.items():
+        name, _, rest = key.partition("__")
+        if rest:
+            inside.setdefault(name, {})[rest] = value
+        else:
+            own[name] = value
+    if isinstance(part, list | tuple):
+        entries = enumerate(part)
+        return type(part)(
+            replaced(e, inside[n]) if (n := str(i)) in inside else e for i, e in entries
+        )
+    params = part.get_params(deep=False) | own
+    params |= {name: replaced(params[name], inner) for name, inner in inside.items()}
+    made = type(part)(**params)
+    if part._bounds is not None:
+        made._bounds = part._bounds
+    return made
 
 
 def check_bounds(kernel: Kernel, bounds: Any) -> None:

@@ -52,15 +52,6 @@ def without_texts(kernel: Kernel, views: Views) -> Views:
     texts they stay.
 
     `kernel`: bound to the objects. `views`: the objects, with images that stay known.
-
-    Examples
-    --------
-    >>> from mercer.gram.mapped_objects import Views
-    >>> from mercer.kernels import TfIdf
-    >>> from mercer.kernels.kept_documents import without_texts
-    >>> texts = ["corn and wheat", "corn, corn"]
-    >>> without_texts(TfIdf().bind(texts), Views(texts)).X.toarray().tolist()
-    [[1.0, 1.0, 1.0], [0.0, 2.0, 0.0]]
     """
     if isinstance(views.X, np.ndarray) and views.X.dtype.kind == "f":
         return views  # rows of numbers

@@ -39,20 +39,7 @@ class Precomputed(Kernel):
     _objects = MATRIX
 
     def validate(self, X: Any, against: Any = None) -> np.ndarray:
-        """Return `X` as a finite matrix of kernel values, or refuse it.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_reference)
-            Kernel values. Without `against` the matrix must be square and symmetric.
-        against : array of shape (n_reference, n_reference), optional
-            The matrix of the objects that the columns of `X` belong to.
-
-        Returns
-        -------
-        ndarray
-            The matrix.
-        """
+        """Return `X` as a finite matrix of values, square and symmetric without `against`."""
         K = as_matrix(X)
         if against is not None:
             if K.shape[1] != against.shape[1]:
@@ -70,7 +57,6 @@ class Precomputed(Kernel):
         return K
 
     def compile(self, builder: Builder) -> None:
-        """Push the entry of the matrix; see :meth:`Kernel.compile`."""
         builder.matrix()
 
 

@@ -6,14 +6,14 @@ from itertools import count as counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import real
+from mercer.objects.parameters import parameter, real_from
 from mercer.objects.validation import ANY, Objects, count
 
 from .base import Kernel, Wanted
 from .definiteness import PD, PSD, Definiteness
+from .hyperparameters import replaced
 
 _FIRST = counter()  # blocks of identities that have been given out
 _BLOCK = 1 << 40  # more than any set has objects
@@ -55,15 +55,10 @@ class White(Kernel):
            [2., 4.]])
     """
 
+    level: float = parameter(default=1.0, check=real_from(0))
+
     _objects: ClassVar[Objects] = ANY
     _depends_on_identity = True
-
-    def __init__(self, level: float = 1.0) -> None:
-        self.level = level
-        self._check()
-
-    def _check(self) -> None:
-        real(self.level, "level", minimum=0)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -71,11 +66,9 @@ class White(Kernel):
         return PD if self.level > 0 else PSD
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` itself if it is a collection of any kind; see :meth:`Kernel.validate`."""
         return X if hasattr(X, "shape") else super().validate(X, against)
 
     def compile(self, builder: Builder) -> None:
-        """Push the level for one and the same sample, else 0; see :meth:`Kernel.compile`."""
         if self.level == 0:
             builder.const(0.0)
             return
@@ -140,14 +133,10 @@ def white_levels(kernel: Kernel) -> frozenset[str]:
     return frozenset(f"{name}__level" for name, part in params if isinstance(part, White))
 
 
-def without_white(kernel: Kernel) -> Kernel:
+def without_white(kernel: Kernel, levels: frozenset[str] | None = None) -> Kernel:
     """Return the covariance between different samples: the kernel with all white noise at 0.
 
-    The kernel itself where it has none.
+    The kernel itself where it has none. `levels`: the names of the levels, where they are known.
     """
-    if not contains_white(kernel):
-        return kernel
-    if isinstance(kernel, White):
-        return White(0.0)
-    names = [name for name, part in kernel.get_params().items() if isinstance(part, White)]
-    return clone(kernel).set_params(**{f"{name}__level": 0.0 for name in names})
+    levels = white_levels(kernel) if levels is None else levels
+    return replaced(kernel, dict.fromkeys(levels, 0.0)) if levels else kernel

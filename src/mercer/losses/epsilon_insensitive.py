@@ -11,10 +11,8 @@ from .base import Array, DualTerms, PiecewiseQuadratic, floats
 class _TubeLoss(PiecewiseQuadratic):
     """A function of the residual r = y - f that vanishes on [-lower, upper].
 
-    Parameters
-    ----------
-    epsilon : float or array-like of shape (n,) or (n, 2)
-        Half width of the tube: one number, one per sample, or a pair (lower, upper) per sample.
+    `epsilon`: half width of the tube: one number, one per sample, or a pair (lower, upper) per
+    sample.
     """
 
     def __init__(self, epsilon: ArrayLike = 0.1) -> None:

@@ -11,10 +11,14 @@ from .base import Array, DualTerms, PiecewiseQuadratic, floats
 class _MarginLoss(PiecewiseQuadratic):
     """A convex function of the slack xi = max(0, 1 - y f) that is zero at xi = 0."""
 
+    def margin(self, y: ArrayLike, f: ArrayLike) -> Array:
+        """Return the functional margin y f."""
+        y, f = floats(y, f)
+        return y * f
+
     def excess(self, y: ArrayLike, f: ArrayLike) -> Array:
         """Return 1 - y f."""
-        y, f = floats(y, f)
-        return 1.0 - y * f
+        return 1.0 - self.margin(y, f)
 
     def _slack(self, y: ArrayLike, f: ArrayLike) -> Array:
         return np.maximum(self.excess(y, f), 0.0)

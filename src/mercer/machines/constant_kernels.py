@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FEW = 4
 """Objects that are looked at first: on most data they differ."""
 
-_ROUNDING = 1e-12
+_NO_SPREAD = 1e-12
 """Values that differ by less than this share of them are equal."""
 
 
@@ -55,7 +55,7 @@ def _gram(kernel: Kernel, data: TrainingData) -> Gram:
 def _alike(values: Any) -> bool:
     values = np.asarray(values)
     low, high = float(values.min()), float(values.max())
-    return high - low <= _ROUNDING * max(abs(low), abs(high))
+    return high - low <= _NO_SPREAD * max(abs(low), abs(high))
 
 
 def _advice(c: float) -> str:

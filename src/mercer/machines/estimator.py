@@ -48,26 +48,13 @@ Rows = NDArray[np.intp]
 class TrainingData:
     """The samples of a fit behind the door: validated, of positive weight.
 
-    Attributes
-    ----------
-    views : Views
-        The objects, with the images that maps of the user's made of them.
-    y : array or None
-        Checked targets.
-    weight : array or None
-        Sample weights, all positive; None means 1.
-    kept : array of int or None
-        Positions of the samples in the user's data; None where none was left out.
-    n_total : int
-        Number of samples that the user passed.
-    extra : array or None
-        One more number or row of numbers for each sample, such as the tube of a regression.
-    gram : Gram or None
-        The kernel matrix of the samples, where the user has it.
-    names : array of str or None
-        Names of the columns, where the objects are rows of a table.
-    pairwise : bool
-        Whether the objects are rows of a kernel matrix, of which a part is square as well.
+    `views`: the objects, with the images that maps of the user's made of them. `y`: checked
+    targets. `weight`: sample weights, all positive; None means 1. `kept`: positions of the samples
+    in the user's data; None where none was left out. `n_total`: number of samples that the user
+    passed. `extra`: one more number or row of numbers for each sample, such as the tube of a
+    regression. `gram`: the kernel matrix of the samples, where the user has it. `names`: names of
+    the columns, where the objects are rows of a table. `pairwise`: whether the objects are rows of
+    a kernel matrix, of which a part is square as well.
     """
 
     views: Views
@@ -149,15 +136,9 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     ) -> tuple[TrainingData, Kernel]:
         """Return the checked samples and the kernel bound to them.
 
-        Parameters
-        ----------
-        X : objects or Gram
-            Training objects, the square matrix of a precomputed kernel, or the Gram matrix of bound
-            kernel and objects, which saves work when several fits use one matrix.
-        y, sample_weight : array-like, optional
-            Targets and weights.
-        extra : array, optional
-            Checked numbers that belong to the samples.
+        `X`: training objects, the square matrix of a precomputed kernel, or the Gram matrix of
+        bound kernel and objects, which saves work when several fits use one matrix. `y`,
+        `sample_weight`: targets and weights. `extra`: checked numbers that belong to the samples.
         """
         if isinstance(X, Gram):
             data = self._enter_with_gram(X, y, sample_weight, extra)

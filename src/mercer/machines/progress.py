@@ -59,9 +59,14 @@ class CallbackSupport(CallbackSupportMixin):
 
 def is_watched(machine: Any) -> bool:
     """Return whether a fit of the machine reports its progress to anything."""
+    return "_listeners" in machine.__dict__ or _attached(machine) or bool(machine.verbose)
+
+
+def _attached(machine: Any) -> bool:
+    """Return whether callbacks of scikit-learn see a fit: its own, or those of a search."""
     own = machine.__dict__
-    watched = "_listeners" in own or "_skl_callbacks" in own or "_parent_callback_ctx" in own
-    return watched or bool(machine.verbose)
+    around = getattr(own.get("_parent_callback_ctx"), "_callbacks", ())
+    return callback_management_context is not None and ("_skl_callbacks" in own or bool(around))
 
 
 @contextmanager
@@ -74,9 +79,7 @@ def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
     bar = _bar(machine, n_tasks) if machine.verbose else None
     if bar is not None:
         listeners.append(bar.report)
-    attached = callback_management_context is not None and (
-        "_skl_callbacks" in machine.__dict__ or "_parent_callback_ctx" in machine.__dict__
-    )
+    attached = _attached(machine)
     if not listeners and not attached:
         yield None
         return
@@ -98,16 +101,10 @@ def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
 class Report(NamedTuple):
     """One report of the solver.
 
-    Attributes
-    ----------
-    iteration : int
-        Steps so far: pair updates, iterations, or products with the kernel matrix.
-    violation, objective, gap : float
-        Violation of the optimality conditions, dual objective and relative gap; NaN if unknown.
-    active : int
-        Variables that are not set aside.
-    cache_hits, cache_misses : int
-        Kernel rows that were found in the cache, and that were not.
+    `iteration`: steps so far: pair updates, iterations, or products with the kernel matrix.
+    `violation`, `objective`, `gap`: violation of the optimality conditions, dual objective and
+    relative gap; NaN if unknown. `active`: variables that are not set aside. `cache_hits`,
+    `cache_misses`: kernel rows that were found in the cache, and that were not.
     """
 
     iteration: int
@@ -122,10 +119,7 @@ class Report(NamedTuple):
 class Broadcast:
     """Hands each report of the solver to everyone who listens.
 
-    Attributes
-    ----------
-    stopped : bool
-        Whether a listener asked the solver to stop.
+    `stopped`: whether a listener asked the solver to stop.
     """
 
     def __init__(self, listeners: list[Listener]) -> None:

@@ -18,12 +18,8 @@ Array = NDArray[np.float64]
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
     """Return the weights as float64, or None when all are 1.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), float or None
-        The weights; a single number applies to every sample.
-    n_samples : int
-        Number of samples.
+    `sample_weight`: the weights; a single number applies to every sample. `n_samples`: number of
+    samples.
     """
     if sample_weight is None:
         return None

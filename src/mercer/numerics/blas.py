@@ -7,6 +7,7 @@ these threads and may take twice the time. Loops that factorise therefore multip
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,7 @@ _MIRRORED = 128  # rows of a block that stays in the cache
 def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     """Return A @ B for two matrices in float64, in float32 where both are.
 
-    Parameters
-    ----------
-    A : array of shape (n, k)
-        Left factor.
-    B : array of shape (k, m)
-        Right factor.
-
-    Returns
-    -------
-    array of shape (n, m)
-        The product, in the order of C.
+    The product is in the order of C.
     """
     # (A B)' = B' A', and the transposed view of an array in the order of C is in that of Fortran,
     # which BLAS takes without a copy.
@@ -59,10 +50,16 @@ def mirrored(G: Array) -> Array:
     n = len(G)
     for first in range(0, n, _MIRRORED):
         last = min(first + _MIRRORED, n)
-        block = np.tril(G[first:last, first:last])
-        G[first:last, first:last] = block + np.tril(block, -1).T
+        block = G[first:last, first:last]
+        np.copyto(block, block.T.copy(), where=_above(last - first))
         G[first:last, last:] = G[last:, first:last].T
     return G
+
+
+@lru_cache(maxsize=4)
+def _above(n: int) -> NDArray[np.bool_]:
+    """Return the mask of what is above the diagonal of a block."""
+    return np.tri(n, k=-1, dtype=bool).T
 
 
 def _transposed(M: NDArray[Any]) -> tuple[NDArray[Any], int]:

@@ -44,21 +44,10 @@ class StopIterationRequest(Exception):  # noqa: N818 - a request of the caller, 
 class RitzPairs:
     """Approximate eigenpairs.
 
-    Attributes
-    ----------
-    values : array of shape (r,)
-        Ritz values, the wanted ones first.
-    vectors : array of shape (n, r)
-        Orthonormal Ritz vectors.
-    residuals : array of shape (n, r)
-        A v - value v.
-    status : str
-        "optimal" where the residuals of the wanted pairs reached the tolerance; otherwise why the
-        iteration ended.
-    n_products : int
-        Number of blocks that were multiplied.
-    exact : bool
-        Whether values and residuals come from the exact products.
+    `values` (r,): Ritz values, the wanted ones first. `vectors` (n, r): orthonormal Ritz vectors.
+    `residuals` (n, r): A v - value v. `status`: "optimal" where the residuals of the wanted pairs
+    reached the tolerance; otherwise why the iteration ended. `n_products`: number of blocks that
+    were multiplied. `exact`: whether values and residuals come from the exact products.
     """
 
     values: Array

@@ -46,13 +46,6 @@ def closest_opposite_distance(
     `X` (n, n_features): vectors; any objects together with `distances`. `p`: whether the distance
     of vectors is the sum of absolute differences or Euclidean. `distances`: ``distances(A, B)``
     returns the distances between two collections of objects.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.numerics.closest_pair import closest_opposite_distance
-    >>> closest_opposite_distance(np.array([[0.0], [1.0], [3.0]]), np.array([0, 0, 1]))
-    2.0
     """
     best, pair = inf, (0, 0)
     for label in range(labels.max() + 1):

@@ -32,21 +32,11 @@ Linear = Callable[[Array], Array]  # a linear map of columns (n, m)
 class Iterate:
     """Where the iteration stands; all arrays have a column for each right-hand side.
 
-    Attributes
-    ----------
-    solution, residual : array of shape (n, m)
-        a, and y - (K + N) a computed from it.
-    lower, upper : array of shape (m,)
-        Bounds on 1/2 y'(K + N)^-1 y.
-    n_iter : int
-        Products with K for the search directions.
-    converged : bool
-        Whether the gap of every column is within the tolerance.
-    history : list of (lower, upper)
-        The bounds after every step.
-    coefficients : list of (active, step, ratio)
-        Of every step: the columns that took part, the lengths of their steps and the ratios of
-        their new and old directions. They are the Lanczos matrix of the preconditioned K + N.
+    `solution`, `residual` (n, m): a, and y - (K + N) a computed from it. `lower`, `upper` (m,):
+    bounds on 1/2 y'(K + N)^-1 y. `n_iter`: products with K for the search directions. `converged`:
+    whether the gap of every column is within the tolerance. `history`: the bounds after every step.
+    `coefficients`: of every step: the columns that took part, the lengths of their steps and the
+    ratios of their new and old directions. They are the Lanczos matrix of the preconditioned K + N.
     """
 
     solution: Array
@@ -72,30 +62,13 @@ def conjugate_gradients(
 ) -> Iterate:
     """Return an approximate solution of (K + N) A = Y with bounds on its quality.
 
-    Parameters
-    ----------
-    product : callable
-        V -> (K + N) V for an array of columns.
-    noise : array of shape (n,)
-        The diagonal N, all positive.
-    Y : array of shape (n, m)
-        Right-hand sides.
-    precondition : callable
-        An approximate inverse of K + N, symmetric and positive definite.
-    tol : float
-        The gap 1/2 r' N^-1 r that is accepted, relative to the lower bound.
-    max_iter : int
-        Limit on the steps.
-    restarts : int, default=2
-        The recurrence for the residual drifts from the residual. Where the true one, which is
-        computed at the end, misses the tolerance, the iteration begins again from there, so often.
-    stop : callable, optional
-        Called after each step; returns whether to stop.
-
-    Returns
-    -------
-    Iterate
-        The solution with its true residual.
+    `product`: V -> (K + N) V for an array of columns. `noise` (n,): the diagonal N, all positive.
+    `Y` (n, m): right-hand sides. `precondition`: an approximate inverse of K + N, symmetric and
+    positive definite. `tol`: the gap 1/2 r' N^-1 r that is accepted, relative to the lower bound.
+    `max_iter`: limit on the steps. `restarts`: the recurrence for the residual drifts from the
+    residual. Where the true one, which is computed at the end, misses the tolerance, the iteration
+    begins again from there, so often. `stop`: called after each step; returns whether to stop.
+    Returns the solution with its true residual.
     """
     state = Iterate(np.zeros_like(Y), Y.copy(), np.zeros(Y.shape[1]), np.zeros(Y.shape[1]))
     _bound(state, Y, noise)
@@ -161,14 +134,8 @@ def _bound(state: Iterate, Y: Array, noise: Array) -> None:
 def quadratic_bounds(A: Array, R: Array, Y: Array, noise: Array) -> tuple[Array, Array]:
     """Return bounds on 1/2 y'(K + N)^-1 y for each column.
 
-    Parameters
-    ----------
-    A, R : array of shape (n, m)
-        Approximate solutions a and their residuals y - (K + N) a.
-    Y : array of shape (n, m)
-        Right-hand sides.
-    noise : array of shape (n,)
-        The diagonal N, all positive.
+    `A`, `R` (n, m): approximate solutions a and their residuals y - (K + N) a. `Y` (n, m):
+    right-hand sides. `noise` (n,): the diagonal N, all positive.
     """
     lower = 0.5 * _dots(A, Y + R)
     return lower, lower + 0.5 * np.einsum("ij,ij,i->j", R, R, 1.0 / noise)

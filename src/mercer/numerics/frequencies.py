@@ -15,13 +15,6 @@ def as_frequencies(omega: Any, dimension: int | None = None) -> np.ndarray:
     `omega`: vectors, shape (n, d), or numbers, which stand for (omega, 0, ..., 0); for a radial
     kernel that is every vector of that length. `dimension`: the dimension d; by default that of the
     vectors, and 1 for numbers. The result has shape (n, d).
-
-    Examples
-    --------
-    >>> from mercer.numerics.frequencies import as_frequencies
-    >>> as_frequencies([0.5, 1.0], dimension=2)
-    array([[0.5, 0. ],
-           [1. , 0. ]])
     """
     omega = np.asarray(omega, dtype=np.float64)
     if not np.isfinite(omega).all():

@@ -28,14 +28,8 @@ Array = NDArray[np.float64]
 class Estimate:
     """A number that was estimated from random vectors.
 
-    Attributes
-    ----------
-    value : float
-        The estimate, moved into the interval.
-    error : float
-        Its standard error, no more than the length of the interval.
-    lower, upper : float
-        Bounds that hold whatever the random vectors were.
+    `value`: the estimate, moved into the interval. `error`: its standard error, no more than the
+    length of the interval. `lower`, `upper`: bounds that hold whatever the random vectors were.
     """
 
     value: float
@@ -52,16 +46,9 @@ class Estimate:
 
 
 def quadratic_logs(state: Iterate, lengths: Array, first: int) -> Array:
-    """Return g' log(F^-1 C F^-T) g for the columns from `first` on.
+    """Return g' log(F^-1 C F^-T) g for the columns from `first` on, which were z = F g.
 
-    Parameters
-    ----------
-    state : Iterate
-        Conjugate gradients without restart, whose columns from `first` on were z = F g.
-    lengths : array of shape (s,)
-        |g|^2 = z'P^-1 z.
-    first : int
-        The first of these columns.
+    `state`: conjugate gradients without restart. `lengths` (s,): |g|^2 = z'P^-1 z.
     """
     return np.array(
         [size * _logarithm(*_lanczos(state, first + k)) for k, size in enumerate(lengths)]

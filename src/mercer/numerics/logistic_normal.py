@@ -26,22 +26,7 @@ _LOGISTIC = _STEP * expit(_L) * expit(-_L)
 def logistic_normal_mean(mean: Array, variance: Array) -> Array:
     """Return E sigma(f) for f normal with these means and variances.
 
-    Parameters
-    ----------
-    mean, variance : arrays of shape (n,)
-        Moments of f; a variance may be 0.
-
-    Returns
-    -------
-    array of shape (n,)
-        The probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.numerics.logistic_normal import logistic_normal_mean
-    >>> logistic_normal_mean(np.array([0.0, 2.0]), np.array([4.0, 0.0])).round(6)
-    array([0.5     , 0.880797])
+    `mean`, `variance` (n,): moments of f; a variance may be 0. Returns the probabilities.
     """
     m, s = np.asarray(mean, dtype=np.float64), np.sqrt(np.asarray(variance, dtype=np.float64))
     narrow = s <= 1.0

@@ -101,15 +101,6 @@ def accelerate(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     `sums` (..., m): partial sums along the last axis, m >= 3. Returns the limits, and their
     distances from the estimates that leave out the last sum.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.numerics.oscillating import accelerate
-    >>> terms = (-1.0) ** np.arange(20) / (1 + np.arange(20))
-    >>> limit, error = accelerate(np.cumsum(terms))
-    >>> limit.round(12)  # log 2
-    np.float64(0.69314718056)
     """
     current = np.asarray(sums, dtype=np.float64)
     best = current[..., -1].copy()

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial, chebyshev
 
+from mercer.objects.parameters import require_choice
+
 Function = Callable[[np.ndarray], np.ndarray]
 
 # Errors that are aimed at, relative to the largest value, in the two precisions of the core.
@@ -283,8 +285,7 @@ class Table:
 
 
 def _check_grid(grid: str, end: float) -> None:
-    if grid not in GRIDS:
-        raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}.")
+    require_choice(grid, "grid", GRIDS)
     if not (np.isfinite(end) and end > 0):
         raise ValueError(f"end must be a positive number; got {end!r}.")
 

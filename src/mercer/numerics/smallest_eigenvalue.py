@@ -91,11 +91,7 @@ def _ritz(alpha: list[float], beta: list[float]) -> tuple[np.ndarray, np.ndarray
 
 
 def polynomial_basis(n: int, X: np.ndarray | None = None) -> np.ndarray:
-    """Return an orthonormal basis of the constant and, with `X`, of the linear functions on data.
-
-    `X` (n, d): vectors. Returns an array of shape (n, r): orthonormal columns that span 1 and the
-    columns of `X`.
-    """
+    """Return an orthonormal basis of the constant and, with `X`, of linear functions on data."""
     columns = np.ones((n, 1))
     if X is not None:
         # Centred and scaled columns span the same functions together with the constant.

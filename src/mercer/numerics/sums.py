@@ -16,22 +16,8 @@ Array = NDArray[np.float64]
 def compensated_sums(terms: Array) -> tuple[Array, Array]:
     """Return the sums of the columns of an array and their corrections.
 
-    Parameters
-    ----------
-    terms : array of shape (m, n)
-        The terms of n sums.
-
-    Returns
-    -------
-    sums, corrections : array of shape (n,)
-        The corrected sums are ``sums + corrections``; of two that cancel, add the sums first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.numerics.sums import compensated_sums
-    >>> compensated_sums(np.array([[1.0], [1e-17], [-1.0]]))
-    (array([0.]), array([1.e-17]))
+    `terms` (m, n): the terms of n sums. The corrected sums are ``sums + corrections``; of two that
+    cancel, add the sums first.
     """
     total, lost = np.zeros(terms.shape[1]), np.zeros(terms.shape[1])
     for x in terms:

@@ -31,11 +31,7 @@ def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
 
 
 def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
-    """Reject a symmetric matrix that is not positive semidefinite, with a vector that shows it.
-
-    `B` (n, n): a symmetric matrix. `name`, `form`: what the matrix and its quadratic form are
-    called in the error.
-    """
+    """Reject a symmetric matrix that is not positive semidefinite, with a vector that shows it."""
     values, vectors = np.linalg.eigh(B)
     if values[0] < -_NEGATIVE * max(abs(values[-1]), abs(values[0])):
         v = vectors[:, 0] * np.sign(vectors[np.abs(vectors[:, 0]).argmax(), 0])

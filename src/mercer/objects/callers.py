@@ -14,13 +14,6 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
     That is the line of the user who called a method, also by way of a pipeline or a search of
     scikit-learn.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, and what to do.
-    category : type, default=UserWarning
-        The class of the warning.
     """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _root(frame.f_globals) in _ON_THE_WAY:

@@ -33,12 +33,7 @@ _OVERHEAD = 40  # bytes that a packed array takes in a pickle beyond an array
 class PackedArray:
     """An array of numbers, compressed.
 
-    Parameters
-    ----------
-    array : array of numbers
-        What `unpacked` returns.
-    level : int, default=1
-        Effort of zlib.
+    `array`: what `unpacked` returns. `level`: effort of zlib.
     """
 
     def __init__(self, array: np.ndarray, level: int = 1) -> None:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 
@@ -33,17 +33,66 @@ def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[
     return explained
 
 
+class _Declared(NamedTuple):
+    """A parameter in the body of a class, with a function that refuses values by its name."""
+
+    default: Any
+    check: Callable[[Any, str], Any]
+
+
+def parameter(*, default: Any = inspect.Parameter.empty, check: Callable[[Any, str], Any]) -> Any:
+    """Declare a parameter whose values are checked, in the body of a class."""
+    return _Declared(default, check)
+
+
+def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., None]:
+    """Return the constructor of a class that declares parameters; those of its base come first."""
+    defaults = dict(cls._defaults)
+    for name in own:
+        stated = cls.__dict__.get(name, inspect.Parameter.empty)
+        if name in cls.__dict__:
+            delattr(cls, name)
+        if isinstance(stated, _Declared):
+            cls._checks = cls._checks | {name: stated.check}
+            stated = stated.default
+        defaults[name] = stated
+    needed = [name for name, value in defaults.items() if value is inspect.Parameter.empty]
+    taken = [name if name in needed else f"{name}=defaults[{name!r}]" for name in defaults]
+    lines = [f"def __init__(self, {', '.join(taken)}):"]
+    lines += [f"    self.{name} = {name}" for name in defaults] + ["    self._check()"]
+    made: dict[str, Any] = {}
+    exec("\n".join(lines), {"defaults": defaults}, made)  # as dataclasses do: no cost in a call
+    init = made["__init__"]
+    inherited = getattr(cls.__init__, "__annotations__", {})
+    init.__annotations__ = {**inherited, **own, "return": None}
+    init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return init
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(parameter,))
 class Parametrised:
-    """An object that is its class and its constructor parameters, nothing else."""
+    """An object that is its class and its constructor parameters, nothing else.
+
+    A subclass writes a constructor that sets its parameters and calls `_check`, or declares them in
+    its body, ``gamma: float = parameter(default=1.0, check=positive)``, and gets that constructor.
+    """
 
     _names: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
+    _checks: ClassVar[dict[str, Callable[[Any, str], Any]]] = {}
     # What to use instead of a keyword that users of other libraries try, by the keyword.
     _foreign_names: ClassVar[dict[str, str]] = {}
-    _unchecked: bool = False  # whether `set_params` has set something since the constructor
+    _unchecked = False  # whether `set_params` has set something since the constructor
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        declared = {
+            name: kind
+            for name, kind in inspect.get_annotations(cls).items()
+            if not name.startswith("_") and "ClassVar" not in str(kind)
+        }
+        if declared and "__init__" not in cls.__dict__:
+            cls.__init__ = _constructor(cls, declared)  # type: ignore[method-assign]
         signature = inspect.signature(cls)
         for parameter in signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -58,6 +107,8 @@ class Parametrised:
 
     def _check(self) -> None:
         """Reject parameters outside their range; subclasses extend it."""
+        for name, check in self._checks.items():
+            check(getattr(self, name), name)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -323,6 +374,14 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def probability(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a number from 0 to 1."""
+    number = real(value, name, minimum=0.0)
+    if number > 1:
+        raise ValueError(f"{name} must be a probability, from 0 to 1; got {show(value)}.")
+    return number
+
+
 def truth(value: Any, name: str) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool | np.bool_):
@@ -338,6 +397,33 @@ def integer(value: Any, name: str, *, minimum: int) -> int:
     if value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
     return int(value)
+
+
+def real_from(minimum: float) -> Callable[[Any, str], float]:
+    """Return the check of a finite real number of at least `minimum`."""
+    return functools.partial(real, minimum=minimum)
+
+
+def integer_from(minimum: int) -> Callable[[Any, str], int]:
+    """Return the check of an integer of at least `minimum`."""
+    return functools.partial(integer, minimum=minimum)
+
+
+def optional(check: Callable[[Any, str], Any]) -> Callable[[Any, str], None]:
+    """Return the check of a parameter that may also be None."""
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def one_of(*choices: str) -> Callable[[Any, str], None]:
+    """Return the check of a parameter that is one of some words."""
+    return functools.partial(require_choice, choices=choices)
+
+
+def require_choice(value: Any, name: str, choices: Collection[str]) -> None:
+    """Reject a value that is none of some words."""
+    if not (isinstance(value, str) and value in choices):
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}; got {show(value)}.")
 
 
 def _has_parameters(value: Any) -> bool:

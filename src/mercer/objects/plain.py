@@ -18,14 +18,6 @@ def as_plain(value: Any) -> Any:
     """Return a value as what JSON can hold.
 
     `value`: numbers, strings, bytes, None, and lists, tuples, sets, mappings and arrays of such.
-
-    Examples
-    --------
-    >>> from mercer.objects.plain import as_plain, from_plain
-    >>> as_plain(("a", {1}))
-    {'tuple': ['a', {'set': [1]}]}
-    >>> from_plain(as_plain({2: b"x"}))
-    {2: b'x'}
     """
     if isinstance(value, np.generic):
         value = value.item()

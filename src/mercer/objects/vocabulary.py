@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+Columns = Sequence[str] | None  # names of the columns of vectors or tables
+Names = list[str] | None  # of features; None: they have none
 
 
 class Vocabulary:

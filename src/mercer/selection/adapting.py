@@ -5,21 +5,31 @@ holds the data: bounds on the error grow with R^2 / m^2, such as that of R^2 / (
 leave-one-out error of a hyperplane through the origin (V. Vapnik, *Statistical Learning Theory*,
 1998). A kernel may be adapted by following this ratio along its parameter (N. Cristianini, C.
 Campbell, J. Shawe-Taylor, "Dynamically adapting kernels in support vector machines", NIPS 1998).
+
+With a hard margin, labels that are noisy make every wide kernel look bad: only a kernel that tells
+each object from all others separates them easily. `adapt` therefore compares kernels by the least
+ratio over soft and hard margins, so that the kernel and C are chosen together (O. Chapelle et al.,
+"Choosing multiple parameters for support vector machines", Machine Learning 46, 2002, section 3).
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry import squared_radius
 from mercer.kernels import Kernel
 from mercer.machines import SVC, NotSeparableError
+
+_COSTS = (0.1, 1.0, 10.0, 100.0, math.inf)
+"""Values of C, for k(x, x) of 1, over which `adapt` takes the least ratio."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,7 @@ def adapt(
     y: Any,
     parameter: str,
     values: Sequence[Any],
-    criterion: Callable[[Kernel, Any, Any], float] = radius_margin,
+    criterion: Callable[[Kernel, Any, Any], float] | None = None,
 ) -> Adaptation:
     """Follow a criterion along a parameter of a kernel.
 
@@ -123,9 +133,10 @@ def adapt(
         The name of the parameter, as in ``kernel.set_params``; ``part__name`` reaches inside.
     values : sequence
         Values to try.
-    criterion : callable, default=radius_margin
+    criterion : callable, optional
         ``criterion(kernel, X, y)`` returns the number to be made small, such as a bound on the
-        error.
+        error. By default the least :func:`radius_margin` over soft margins of several C and the
+        hard margin; :func:`radius_margin` itself, with a hard margin, suits labels without noise.
 
     Returns
     -------
@@ -145,7 +156,7 @@ def adapt(
     if not values:
         raise ValueError("values is empty; name at least one value of the parameter.")
     kernels = [clone(kernel).set_params(**{parameter: value}) for value in values]
-    criteria = [float(criterion(k, X, y)) for k in kernels]
+    criteria = [float((criterion or _least_ratio)(k, X, y)) for k in kernels]
     if any(math.isnan(value) for value in criteria):
         raise ValueError("the criterion returned NaN; it must be a number or infinity.")
     if min(criteria) == math.inf:
@@ -154,3 +165,13 @@ def adapt(
             "Use a criterion with a soft margin, such as lambda k, X, y: radius_margin(k, X, y, 1)."
         )
     return Adaptation(parameter, values, criteria, kernels[int(np.argmin(criteria))])
+
+
+def _least_ratio(kernel: Kernel, X: Any, y: Any) -> float:
+    """Return the least radius-margin ratio over soft and hard margins."""
+    kernel, X = kernel._bound_to(X)
+    size = float(np.mean(kernel.diag(X))) or 1.0
+    with warnings.catch_warnings():
+        # A hard margin that is hard to find is not the least of them.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return min(radius_margin(kernel, X, y, C / size) for C in _COSTS)

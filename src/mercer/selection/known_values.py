@@ -4,7 +4,8 @@ A search evaluates a machine on the validation rows of a fold, for which the sol
 decision values already. The models of this module answer `predict`, `decision_function` and `score`
 on these rows from the values; labels follow from values by the machine's own rules. Any other
 question, such as the support vectors or the prediction of other rows, is answered by the machine
-itself, which is fitted when the first such question is asked.
+itself, which is fitted when the first such question is asked. Machines that were fitted on stored
+kernel values (`stored_values`) answer in the same way from the kernel values of these rows.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.machines.support_vector.classifier import KernelClassifier
-from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.objects.validation import count
 
 Array = NDArray[np.float64]
+
+_METHODS = ("predict", "decision_function", "score_samples", "predict_interval", "score")
 
 
 class _KnownValues:
@@ -102,16 +104,30 @@ class _KnownRegressor(_KnownValues):
         return super().predict(X) if values is None else values[:, 0]  # type: ignore[misc]
 
 
+class _KnownRows(_KnownValues):
+    _stand_in: Any  # fitted on stored kernel values, which are known of some objects
+
+
+def _asked(name: str) -> Callable[..., Any]:
+    """Return a method that asks the machine fitted on stored values where these are known."""
+
+    def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        rows = self._values_on(X)
+        if rows is None:
+            return getattr(super(_KnownRows, self), name)(X, *args, **kwargs)
+        return getattr(self._stand_in, name)(rows, *args, **kwargs)
+
+    return method
+
+
 @cache
-def _class_of(machine: type) -> type:
-    known = _KnownClassifier if issubclass(machine, KernelClassifier) else _KnownRegressor
-    names = {"__module__": machine.__module__, "__doc__": machine.__doc__}
+def _class_of(machine: type, rows: bool) -> type:
+    known: Any = _KnownClassifier if issubclass(machine, KernelClassifier) else _KnownRegressor
+    names: dict[str, Any] = {"__module__": machine.__module__, "__doc__": machine.__doc__}
+    if rows:
+        known = _KnownRows
+        names |= {name: _asked(name) for name in _METHODS if hasattr(machine, name)}
     return type(machine.__name__, (known, machine), names)
-
-
-def takes(machine: Any) -> bool:
-    """Return whether a machine has a model of this kind."""
-    return isinstance(machine, KernelClassifier | KernelRegressor)
 
 
 def model(
@@ -119,12 +135,13 @@ def model(
     classes: NDArray[Any] | None,
     known: list[tuple[Any, Array]],
     fitted: Callable[[], Any],
+    stand_in: Any = None,
 ) -> Any:
     """Return a model of a machine that knows its values on some objects.
 
     Parameters
     ----------
-    machine : KernelClassifier or KernelRegressor
+    machine : KernelClassifier or KernelRegressor, any machine with a stand-in
         The machine with its parameters.
     classes : array or None
         The labels, sorted, of a classifier.
@@ -133,11 +150,15 @@ def model(
         identity; None stands for any objects of that number.
     fitted : callable
         Returns the machine, fitted; called when something else is asked for.
+    stand_in : estimator, optional
+        The machine fitted on stored kernel values; `known` are then rows of kernel values.
     """
     kind: Any = type(machine)
-    found: Any = object.__new__(_class_of(kind))
+    found: Any = object.__new__(_class_of(kind, stand_in is not None))
     found.__dict__.update(vars(machine))
     found._known, found._fitted_machine = known, fitted
+    if stand_in is not None:
+        found._stand_in = stand_in
     if classes is not None:
         found.classes_ = classes
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from sklearn.model_selection._validation import _fit_and_predict, _fit_and_score, _score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
@@ -31,6 +32,11 @@ from .pruning import hopeless
 from .sharing import Answer, Request, SharedFits, final_step
 
 Result = dict[str, Any]
+Call = tuple[Any, Any, Any]
+"""A function, its arguments and its named arguments."""
+
+_PATIENCE = 1.0
+"""Seconds of fits before processes are started for the others."""
 
 SHARED = "shared"
 """The note of fits on a shared kernel matrix."""
@@ -117,7 +123,7 @@ class SharedLoop:
         if self._journal is not None:
             self._journal.write()
 
-    def __call__(self, calls: Iterable[tuple[Any, Any, Any]]) -> list[Any]:
+    def __call__(self, calls: Iterable[Call]) -> list[Any]:
         """Make the calls and return their results in order."""
         self._collecting = True
         try:
@@ -129,7 +135,8 @@ class SharedLoop:
             return self._scored([_Fit(args, kwargs) for _, args, kwargs in calls])
         if functions == {_fit_and_predict}:
             return self._predicted(calls)
-        return self._in_parallel(calls)
+        apart = [(f, (clone(args[0]), *args[1:]), kwargs) for f, args, kwargs in calls]
+        return list(self._made(apart, own=False))
 
     # -- scores -------------------------------------------------------------------------------
 
@@ -186,26 +193,27 @@ class SharedLoop:
         self, fits: list[_Fit], alone: list[tuple[int, str]], note: Callable[[int, Result], None]
     ) -> None:
         """Make fits one by one, or those of other libraries in processes."""
-        own = [(k, reason) for k, reason in alone if fits[k].is_own]
-        others = [(k, reason) for k, reason in alone if not fits[k].is_own]
-        for k, reason in own:
-            if self._late():
-                return
-            note(k, _fitted_alone(fits[k], reason))
-        processes = self._processes()
-        several = 1 if processes == 1 else 4 * processes
-        for first in range(0, len(others), several):
-            if self._late():
-                return
-            part = others[first : first + several]
-            if processes == 1:
-                found = [_fitted_alone(fits[k], reason) for k, reason in part]
+        calls: list[Call] = [(_fitted_alone, (fits[k], reason), {}) for k, reason in alone]
+        own = any(fits[k].is_own for k, _ in alone)
+        for (k, _), result in zip(alone, self._made(calls, own), strict=False):
+            note(k, result)
+
+    def _made(self, calls: Sequence[Call], own: bool) -> Iterator[Any]:
+        """Yield the results of calls in order, until time is over.
+
+        Estimators of other libraries go to processes, but for the first second: it takes about as
+        long to start them.
+        """
+        processes, begin, k = 1 if own else self._processes(), perf_counter(), 0
+        while k < len(calls) and not self._late():
+            alone = processes == 1 or perf_counter() - begin < _PATIENCE
+            part = calls[k : k + (1 if alone else 4 * processes)]
+            if len(part) == 1:
+                yield part[0][0](*part[0][1], **part[0][2])
             else:
-                found = joblib.Parallel(n_jobs=processes)(
-                    joblib.delayed(_fitted_alone)(fits[k], reason) for k, reason in part
-                )
-            for (k, _), result in zip(part, found, strict=True):
-                note(k, result)
+                run = joblib.Parallel(n_jobs=processes)
+                yield from run(joblib.delayed(f)(*args, **kwargs) for f, args, kwargs in part)
+            k += len(part)
 
     def _processes(self) -> int:
         return int(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
@@ -243,9 +251,9 @@ class SharedLoop:
 
     # -- predictions and other calls ----------------------------------------------------------
 
-    def _predicted(self, calls: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
+    def _predicted(self, calls: Sequence[Call]) -> list[Any]:
         results: list[Any] = [None] * len(calls)
-        requests, alone = [], set(range(len(calls)))
+        requests, alone = [], dict.fromkeys(range(len(calls)))
         for k, (_, args, _) in enumerate(calls):
             estimator, X, y, train, test, fit_params, _ = args
             before, _ = final_step(estimator)
@@ -258,15 +266,14 @@ class SharedLoop:
             _, args, _ = calls[k]
             answer.model._known = [(None, answer.model._known[0][1])]
             results[k] = _fit_and_predict(answer.model, *args[1:])
-            alone.discard(k)
-        for k in sorted(alone):
-            _, args, _ = calls[k]
-            results[k] = _fit_and_predict(clone(args[0]), *args[1:])
+            del alone[k]
+        rest: list[Call] = [
+            (_fit_and_predict, (clone(calls[k][1][0]), *calls[k][1][1:]), {}) for k in alone
+        ]
+        own = any(_is_own(call[1][0]) for call in calls)
+        for k, found in zip(alone, self._made(rest, own), strict=True):
+            results[k] = found
         return results
-
-    def _in_parallel(self, calls: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
-        run = joblib.Parallel(n_jobs=self._processes())
-        return list(run(joblib.delayed(f)(*args, **kwargs) for f, args, kwargs in calls))
 
     # -- limits and the journal ---------------------------------------------------------------
 
@@ -321,8 +328,7 @@ class _Fit:
 
     @property
     def is_own(self) -> bool:
-        """Whether the estimator is one of mercer's, which use all cores by themselves."""
-        return isinstance(final_step(self.base)[1], KernelEstimator)
+        return _is_own(self.base)
 
     def refusal(self) -> str | None:
         """Return why a fit cannot share, as far as this call says; None where it may."""
@@ -336,8 +342,6 @@ class _Fit:
         names = set(self.given("fit_params") or {})
         if not names <= ({"sample_weight"} if not before else set()):
             return f"fit takes {', '.join(sorted(names))}"
-        if self.y is None:
-            return "there are no targets"
         if before and not _asks_for_predictions(self.given("scorer")):
             return "the metric is a function of the whole pipeline"
         return None
@@ -353,7 +357,7 @@ def _configure(fits: list[_Fit]) -> None:
     """Give every fit its estimator; fits of one candidate get the same."""
     made: dict[int, Any] = {}
     for fit in fits:
-        if fit.parameters is None:
+        if fit.parameters is None or not (fit.is_own or isinstance(fit.base, Pipeline)):
             fit.estimator = fit.base
             continue
         if id(fit.parameters) not in made:
@@ -363,6 +367,11 @@ def _configure(fits: list[_Fit]) -> None:
             except Exception:  # which a plain fit raises again, where it can be reported
                 made[id(fit.parameters)] = None
         fit.estimator = made[id(fit.parameters)]
+
+
+def _is_own(estimator: Any) -> bool:
+    """Return whether an estimator is one of mercer's, which use all cores by themselves."""
+    return isinstance(final_step(estimator)[1], KernelEstimator)
 
 
 def _is_watched(caller: Any) -> bool:
@@ -383,7 +392,9 @@ def _result(fit: _Fit, answer: Answer) -> Result:
     given = fit.given("score_params") or {}
 
     def score(X: Any, rows: Any) -> Any:
-        y = fit.y[rows] if isinstance(fit.y, np.ndarray) else _safe_indexing(fit.y, rows)
+        y = fit.y
+        if y is not None:
+            y = y[rows] if isinstance(y, np.ndarray) else _safe_indexing(y, rows)
         params = _check_method_params(fit.X, params=given, indices=rows) if given else {}
         return _score(answer.model, X, y, scorer, params, error_score)
 

@@ -27,7 +27,7 @@ LOWER, FREE, UPPER = np.int8(-1), np.int8(0), np.int8(1)
 _FLAT = 1e-9
 """Part of the gradient that no step on the free variables removes, relative to its size."""
 
-_RANK = 1e-11
+_SINGULAR = 1e-11
 """Singular values that count as 0, relative to the largest one."""
 
 
@@ -74,7 +74,7 @@ def _solved(system: Array, right: Array) -> Array:
         try:
             return np.asarray(scipy.linalg.solve(system, right, assume_a="sym"))
         except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-            return np.asarray(scipy.linalg.lstsq(system, right, cond=_RANK)[0])
+            return np.asarray(scipy.linalg.lstsq(system, right, cond=_SINGULAR)[0])
 
 
 def minimise(

@@ -10,16 +10,19 @@ kernels run side by side on all cores, under a byte budget for the matrices.
 A transformer before the machine is fitted fold by fold; the matrices are then those of one fold. A
 kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
 
-Fits that this engine does not support (see :func:`refusal`) are made one by one.
+Machines without such a path are fitted by their own solvers on parts of the stored matrix
+(`stored_values`). Fits that this engine does not support (see :func:`refusal`) are made one by one.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pickle import PicklingError
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -29,18 +32,21 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
 from mercer import _native
 from mercer.gram import Gram
 from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
+from mercer.kernels import Kernel
 from mercer.machines.input_validation import check_training_objects
+from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
-from mercer.machines.support_vector.formulation import Batch, LossFormulation
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
+from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
@@ -49,7 +55,7 @@ from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
 from mercer.solvers.ladder import FINE_TOL
 
-from . import known_values
+from . import known_values, stored_values
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -110,35 +116,33 @@ def refusal(machine: Any) -> str | None:
     machine : estimator
         With the parameters of one candidate.
     """
-    if not isinstance(machine, KernelMachine) or not known_values.takes(machine):
+    if not isinstance(machine, KernelMachine | RidgeMachine):
         return f"{type(machine).__name__} does not share kernel matrices"
-    if type(machine)._pose not in (KernelClassifier._pose, KernelRegressor._pose):
-        return f"{type(machine).__name__} poses its problem in its own way"
     if getattr(machine, "probability", False):
         return "probability=True fits machines of its own"
-    if machine.max_iter >= 0 or machine.time_limit is not None:
+    if (machine.max_iter or -1) >= 0 or machine.time_limit is not None:
         return "max_iter or time_limit ends each fit by itself"
-    if machine.gap_tol is not None:
+    if getattr(machine, "gap_tol", None) is not None:
         return "gap_tol ends each fit by itself"
     if machine.solver == "interior_point":
         return "interior points solve one problem at a time"
     if machine.verbose or machine.__dict__.get("_listeners") or "_skl_callbacks" in vars(machine):
         return "someone watches each fit"
+    return None if has_path(machine) else stored_values.refusal(machine)
+
+
+def has_path(machine: Any) -> bool:
+    """Return whether the solutions of a machine along C are followed natively."""
+    if not isinstance(machine, KernelClassifier | KernelRegressor):
+        return False
+    if type(machine)._pose not in (KernelClassifier._pose, KernelRegressor._pose):
+        return False
     machine._check_parameters()
-    formulation = machine._formulation(1.0, None, fitting=True)
-    if type(formulation) is not LossFormulation or formulation.hard:
-        return "the problem is not a sum of losses at a finite price"
+    machine._set_price(1.0)
+    if not machine._plain:
+        return False
     kernel = machine._resolved_kernel()
-    if not kernel.definiteness.is_psd or assumption(kernel) is not None:
-        return "the kernel is not known to be positive semidefinite"
-    return None
-
-
-class _BatchOnly:
-    """Stands where a formulation does, to get at the rows of all tasks of a scheme."""
-
-    def tasks(self, batch: Batch) -> Batch:
-        return batch
+    return bool(kernel.definiteness.is_psd and assumption(kernel) is None)
 
 
 @dataclass(eq=False)
@@ -153,6 +157,8 @@ class _Split:
     inside: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     outside: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     weight: Array | None = None
+    train_places: Any = None  # of the rows of `train` and `test`, in this order, among the objects
+    test_places: Any = None
     back: Rows | None = None  # from `inside` to the order of `train`
     back_test: Rows | None = None  # from `outside` to the order of `test`
 
@@ -243,6 +249,29 @@ class _Matrix:
         return sum(len(job.path.ends) for job in self.jobs)
 
 
+class _Prepared(NamedTuple):
+    """Objects, split and bound kernel of fits, and what identifies their kernel matrix."""
+
+    domain: _Domain
+    split: _Split
+    kernel: Any
+    key: Any
+
+
+@dataclass(eq=False)
+class _Stored:
+    """A kernel matrix to be computed, and machines to be fitted on parts of it."""
+
+    domain: _Domain
+    kernel: Any
+    jobs: list[tuple[_Split, list[Request], list[Any]]] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> float:
+        """The matrix, and what a fit needs: its part, in the form of the solver as well."""
+        return 8.0 * self.domain.n**2 * 3.0
+
+
 class SharedFits:
     """The engine; see the head of this module.
 
@@ -262,6 +291,7 @@ class SharedFits:
     def __init__(self, cache_size: float = 500.0, n_jobs: int | None = None) -> None:
         self.cache_size, self.n_jobs = float(cache_size), n_jobs
         self.refused: list[tuple[Request, str]] = []
+        self._stored: list[_Stored] = []
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
         self._paths: dict[Any, _Path] = {}
@@ -279,7 +309,7 @@ class SharedFits:
             Seconds; what is not done by then is left out.
         """
         begin = perf_counter()
-        self.refused = []
+        self.refused, self._stored = [], []
         waiting = self._planned(requests)
         while waiting:
             left = None if time_limit is None else time_limit - (perf_counter() - begin)
@@ -289,6 +319,9 @@ class SharedFits:
             again: list[_Matrix] = []
             yield from self._solved(batch, left, again)
             waiting = again + waiting
+        end = math.inf if time_limit is None else begin + time_limit
+        for stored in self._stored:
+            yield from self._fitted(stored, end)
 
     # -- planning -----------------------------------------------------------------------------
 
@@ -304,28 +337,43 @@ class SharedFits:
             if isinstance(about, str):
                 self.refused.append((request, about))
                 continue
-            before, machine, key, kernel = about
+            before, machine, key = about
             data = id(request.X), id(request.y), id(request.sample_weight)
             where = (data, before) if before is None else (data, before, id(request.train))
             families[where, key, id(request.train)].append((request, machine))
             users[where].append(request)
         matrices: dict[Any, _Matrix] = {}
+        stored: dict[Any, _Stored] = {}
         for (where, (others, _), _), members in families.items():
             try:
-                job, matrix_key, domain, kernel, single = self._job(
-                    where, others, members, users[where]
-                )
+                prepared = self._prepared(where, members, users[where])
+                path = None
+                if has_path(copy.copy(members[0][1])):
+                    path = self._path(where, others, members, prepared.split)
             except Exception as error:
                 # A plain fit raises the same error, or has a way around it.
                 reason = f"it cannot be prepared ({error})"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
-            matrix = _Matrix(domain, kernel, single, [job])
-            if self._needs(matrix) > self._budget:
-                reason = f"the kernel matrix of {domain.n} rows exceeds cache_size"
+            if path is None:
+                alone = _Stored(prepared.domain, prepared.kernel)
+                needs = alone.bytes
+            else:
+                job, single = _job(prepared.split, members, path)
+                matrix = _Matrix(prepared.domain, prepared.kernel, single, [job])
+                needs = self._needs(matrix)
+            if needs > self._budget:
+                reason = f"the kernel matrix of {prepared.domain.n} rows exceeds cache_size"
                 self.refused += [(request, reason) for request, _ in members]
-                continue
-            matrices.setdefault((matrix_key, single), replace(matrix, jobs=[])).jobs.append(job)
+            elif path is None:
+                requests_, machines = map(list, zip(*members, strict=True))
+                stored.setdefault(prepared.key, alone).jobs.append(
+                    (prepared.split, requests_, machines)
+                )
+            else:
+                key = prepared.key, single
+                matrices.setdefault(key, replace(matrix, jobs=[])).jobs.append(job)
+        self._stored = list(stored.values())
         return list(matrices.values())
 
     def _describe(self, estimator: Any) -> Any:
@@ -337,43 +385,44 @@ class SharedFits:
                 return reason
             kernel = machine._resolved_kernel()
             others = dict(vars(machine))
-            for name in ("C", "lam", "kernel", "gamma", "degree", "coef0"):
+            constants = ("C", "lam") if has_path(copy.copy(machine)) else stored_values.CONSTANTS
+            for name in (*constants, *stored_values.OF_KERNELS):
                 others.pop(name, None)
-            key = joblib.hash([type(machine), others]), joblib.hash(kernel)
+            key = joblib.hash([type(machine), others]), _kernel_key(kernel)
             steps = joblib.hash(before) if before else None
         except Exception as error:
             return f"cannot be described ({type(error).__name__})"
-        return steps, machine, key, kernel
+        return steps, machine, key
 
-    def _job(
-        self,
-        where: Any,
-        others: str,
-        members: list[tuple[Request, Any]],
-        users: Iterable[Request],
-    ) -> tuple[_Job, Any, _Domain, Any, bool]:
+    def _prepared(
+        self, where: Any, members: list[tuple[Request, Any]], users: Iterable[Request]
+    ) -> _Prepared:
+        """Return the objects, the split and the bound kernel of fits."""
         request, machine = members[0]
         machine = copy.copy(machine)
         kernel = machine._resolved_kernel()
         domain = self._domain(where, request, machine, kernel, users)
         split = self._splits[where, id(request.train)]
-        constants = tuple((str(m.C), str(m.lam)) for _, m in members)
-        known = where, others, id(request.train), constants
-        if known not in self._paths:
-            self._paths[known] = _path(machine, split, [m for _, m in members], request)
-        path = self._paths[known]
-        members = [members[k] for k in path.order]
         shared = kernel.is_bound
         objects = domain.objects if shared else take(domain.objects, split.inside)
         weight = None if shared else split.weight
         bound = kernel._bound_to_valid(Views(objects), weight, domain.names)
         if centring(bound, objects, machine._sums_to_zero) is not None:
             raise ValueError("centred rows are packed for each fit")
-        settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
-        job = _Job(split, [one for one, _ in members], [m for _, m in members], path, settings)
-        single = machine.tol >= FINE_TOL and machine.dtype != "float64"
-        matrix_key = where, joblib.hash(bound), None if shared else id(request.train)
-        return job, matrix_key, domain, bound, single
+        key = where, _kernel_key(bound), None if shared else id(request.train)
+        return _Prepared(domain, split, bound, key)
+
+    def _path(
+        self, where: Any, others: str, members: list[tuple[Request, Any]], split: _Split
+    ) -> _Path:
+        """Return the problems of machines that differ in C alone, which are posed once."""
+        request, machine = members[0]
+        constants = tuple((str(m.C), str(m.lam)) for _, m in members)
+        known = where, others, id(request.train), constants
+        if known not in self._paths:
+            machines = [m for _, m in members]
+            self._paths[known] = _path(copy.copy(machine), split, machines, request)
+        return self._paths[known]
 
     def _domain(
         self, where: Any, request: Request, machine: Any, kernel: Any, users: Iterable[Request]
@@ -408,7 +457,8 @@ class SharedFits:
             train = train[np.argsort(place[train], kind="stable")]
             split.inside, split.outside = place[train], np.sort(place[request.test])
             split.back_test = np.argsort(np.argsort(place[request.test], kind="stable"))
-            split.y_train = y[train]
+            split.train_places, split.test_places = place[request.train], place[request.test]
+            split.y_train = None if y is None else y[train]
             split.weight = None if weight is None else weight[train]
             split.X_test, _ = _safe_split(
                 request.estimator, request.X, None, request.test, request.train
@@ -443,11 +493,13 @@ class SharedFits:
         own = None if weight is None else weight[request.train]
         kept = positive_rows(own)
         train = np.arange(len(request.train)) if kept is None else kept
-        by_class = train[np.argsort(y[train], kind="stable")]
+        by_class = train if y is None or y.ndim > 1 else train[np.argsort(y[train], kind="stable")]
         m = len(train)
         objects = _stacked(take(objects, by_class), tested)
-        split = _Split(request.train, request.test, X_train, X_test, y[by_class])
+        split = _Split(request.train, request.test, X_train, X_test)
+        split.y_train = None if y is None else y[by_class]
         split.inside, split.outside = np.arange(m), np.arange(m, m + len(request.test))
+        split.train_places, split.test_places = np.argsort(by_class), split.outside
         split.weight = None if own is None else own[by_class]
         if request.evaluate_train and m < len(request.train):
             raise ValueError("training scores need all rows")
@@ -555,6 +607,40 @@ class SharedFits:
             gap = float(result["gap"][c].max())
             yield request, Answer(model, split.X_test, split.X_train, "optimal", gap, seconds)
 
+    def _fitted(self, stored: _Stored, end: float) -> Iterator[tuple[Request, Answer]]:
+        """Yield the answers of machines that are fitted on a stored matrix."""
+        if perf_counter() >= end:
+            return
+        begin = perf_counter()
+        K = stored.domain.matrix(stored.kernel, False, self.n_jobs)
+        once = (perf_counter() - begin) / sum(len(requests) for _, requests, _ in stored.jobs)
+        for split, requests, machines in stored.jobs:
+            first, rows = requests[0], split.train_places
+            inside = K[np.ix_(rows, rows)]
+            known = [(split.X_test, K[np.ix_(split.test_places, rows)])]
+            if first.evaluate_train:
+                known.append((split.X_train, inside))
+            y, weight = first.y, check_sample_weight(first.sample_weight, count(first.X))
+            y = None if y is None else _safe_indexing(y, split.train)
+            weight = None if weight is None else weight[split.train]
+            begin = perf_counter()
+            for k, found in stored_values.fits(machines, stored.kernel, inside, y, weight):
+                request, machine = requests[k], machines[k]
+                if isinstance(found, Exception):
+                    self.refused.append((request, f"the fit on stored values failed ({found})"))
+                    continue
+                fit, classes = _Fit(request, split), getattr(found, "classes_", None)
+                model = known_values.model(machine, classes, known, fit, found)
+                proof, seconds = found.certificate_, once + perf_counter() - begin
+                gap = float(proof.relative_gap)
+                yield (
+                    request,
+                    Answer(model, split.X_test, split.X_train, proof.status, gap, seconds),
+                )
+                if perf_counter() >= end:
+                    return
+                begin = perf_counter()
+
 
 class _Fit:
     """The fit that a model stands for, made when it is asked for."""
@@ -576,23 +662,49 @@ class _Fit:
 def _path(machine: Any, split: _Split, machines: list[Any], request: Request) -> _Path:
     """Return the problems of machines that differ in C alone."""
     scheme, s = machine._pose(split.y_train, split.weight, len(split.inside), fitting=True)
-    batch: Batch = scheme.tasks(_BatchOnly(), s)
-    total = float(s.sum())
-    posed = [copy.copy(m)._formulation(total, None, fitting=True) for m in machines]
-    order = sorted(range(len(posed)), key=lambda k: float(posed[k].C))
+    batch, posed = scheme.batch(s), [copy.copy(m) for m in machines]
+    for m in posed:
+        m._set_price(float(s.sum()))
+    order = sorted(range(len(posed)), key=lambda k: float(posed[k].C_))
     rows = split.inside if batch.rows is None else split.inside[batch.rows]
     rows, ends = np.ascontiguousarray(rows, dtype=np.int64), np.array(batch.ends, dtype=np.int64)
     valid = split.outside
     if request.evaluate_train:
         valid = np.concatenate([split.outside, split.inside])
     steps = [_terms(posed[k], batch) for k in order]
-    terms = rows, ends, valid, posed[0].fit_intercept, steps
+    terms = rows, ends, valid, bool(posed[0].fit_intercept), steps
     classes = getattr(machine, "classes_", None)
     return _Path(_native.CostPath(*terms), order, ends, rows, classes, terms)
 
 
+def _job(split: _Split, members: list[tuple[Request, Any]], path: _Path) -> tuple[_Job, bool]:
+    """Return the path of a split, and whether single precision may do for it."""
+    machine = members[0][1]
+    requests, machines = map(list, zip(*(members[k] for k in path.order), strict=True))
+    settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
+    single = machine.tol >= FINE_TOL and machine.dtype != "float64"
+    return _Job(split, requests, machines, path, settings), single
+
+
 def _settings_of(batch: list[_Matrix]) -> Settings:
     return batch[0].jobs[0].settings
+
+
+def _kernel_key(kernel: Kernel) -> str:
+    """Return what tells kernels apart; functions that cannot be pickled by their identity."""
+    try:
+        return str(joblib.hash(kernel))
+    except PicklingError:
+        parameters = kernel.get_params(deep=True).items()
+        return str(
+            joblib.hash([type(kernel), [(name, _plain(value)) for name, value in parameters]])
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Kernel):
+        return type(value)
+    return id(value) if callable(value) else value
 
 
 def _kept(train: Rows, weight: Array | None) -> Rows:
@@ -601,7 +713,7 @@ def _kept(train: Rows, weight: Array | None) -> Rows:
     return train if weight is None else train[weight[train] > 0.0]
 
 
-def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any], n: int) -> Rows:
+def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any] | None, n: int) -> Rows:
     """Return the rows that take part, such that folds, and classes in them, are consecutive."""
     fold = np.full(n, -1, dtype=np.int64)
     used = np.zeros(n, dtype=bool)
@@ -610,7 +722,7 @@ def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any], n: int) -> Rows:
         mine = np.asarray(test)
         fold[mine[fold[mine] < 0]] = k
     codes = np.zeros(n, dtype=np.int64)
-    if y.dtype.kind != "f":
+    if y is not None and y.dtype.kind != "f":
         codes = np.unique(y, return_inverse=True)[1]
     order = np.lexsort((np.arange(n), codes, fold))
     return order[used[order]]
@@ -627,9 +739,9 @@ def _stacked(first: Any, second: Any) -> Any:
     return [*first, *second]
 
 
-def _terms(formulation: LossFormulation, batch: Batch) -> dict[str, Array]:
+def _terms(machine: Any, batch: Batch) -> dict[str, Array]:
     """Return the dual terms of all tasks at one value of C."""
-    pieces = formulation.loss.pieces(batch.y, formulation.C * batch.weight)
+    pieces = machine._loss().pieces(batch.y, machine.C_ * batch.weight)
     arrays = DualProblem(*pieces).native(None)
     names = ("lower", "upper", "slope_left", "slope_right", "curv_left", "curv_right", "kink")
     return {name: arrays[name] for name in names}

@@ -21,14 +21,15 @@ from mercer.objects.validation import count, take
 
 from .candidates import Candidate
 from .data_kind import DataKind, data_kind
+from .stored_values import StoredValues
 from .table_candidates import usual_candidates
-from .trials import Trial, checked_target, costs, splitter, trials
+from .trials import Trial, checked_target, costs, sample, splitter, trials
 
 _STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
 _FIRST = 400  # objects on which all kernels are compared
 _GROWTH = 3  # by how much the sample of the better half is larger
 _MOST = 5000  # objects of the largest kernel matrix
-_TOL, _MOST_STEPS = 1e-2, 100_000  # of the machines, whose scores need no more digits
+_TOL = 1e-2  # of the machines, whose scores need no more digits
 _TUBE = 0.1  # epsilon of a regression, in standard deviations of the target
 _LEAST = 60  # objects that are used, whatever that costs
 
@@ -78,6 +79,11 @@ class Suggestion:
 class Suggestions(Sequence[Suggestion]):
     """A ranked list of kernels, made by :func:`suggest`; print it to read it.
 
+    Parameters
+    ----------
+    items : list of Suggestion
+        The kernels, best first; the list is a sequence of them.
+
     Attributes
     ----------
     task : {"classification", "regression"}
@@ -88,8 +94,6 @@ class Suggestions(Sequence[Suggestion]):
         Remarks on the data.
     n_objects, n_used : int
         How many objects there were, and on how many the numbers are based.
-    items : list of Suggestion
-        The kernels, best first.
 
     Examples
     --------
@@ -242,7 +246,7 @@ def suggest(
         else [Candidate(kernel, "named by the caller") for kernel in candidates]
     )
     affordable = max(_LEAST, int((2.0 * _STEPS / kind.steps) ** 0.5))
-    chosen = _sample(y, classification, min(n_sample or _FIRST, n, affordable), n_folds, rng)
+    chosen = sample(y, classification, min(n_sample or _FIRST, n, affordable), n_folds, rng)
     scoring = _Scoring(classification, n_folds, seed, n_jobs, started + time_limit)
     items = _measure(tried, take(kind.X, chosen), y[chosen], scoring)
     if n_sample is None:
@@ -297,10 +301,10 @@ class _Scoring:
         prices = costs(kernel, X, y, self.classification)[:-1]
         grid: dict[str, list[Any]] = {"kernel": [kernel], "C": prices}
         if kernel.is_bound:
-            grid["kernel"], X = ["precomputed"], K
+            grid["kernel"], X = [StoredValues(kernel)], K
         if not self.classification:
             grid["epsilon"] = [_TUBE * float(np.std(y))]
-        machine = (SVC if self.classification else SVR)(tol=_TOL, max_iter=_MOST_STEPS)
+        machine = (SVC if self.classification else SVR)(tol=_TOL)
         cv = splitter(self.classification, self.n_folds, self.seed, y)
         limit = None if must else left
         try:
@@ -311,22 +315,22 @@ class _Scoring:
             return None
         return max(found, key=lambda trial: trial.score, default=None)
 
-    def matrix(self, kernel: Kernel, X: Any) -> NDArray[np.float64]:
-        """Return the kernel matrix of the objects."""
-        return Gram(kernel.bind(X), X, "float64").tile(n_jobs=self.n_jobs)
+    def aligned(self, kernel: Kernel, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+        """Return the kernel matrix of the objects and its centred alignment with the target."""
+        K = Gram(kernel.bind(X), X, "float64").tile(n_jobs=self.n_jobs)
+        task = "classification" if self.classification else "regression"
+        # None for a kernel to which all objects are alike: it has nothing of the target.
+        return K, cosine(K, y=y, task=task, centred=True) or 0.0
 
 
 def _measure(tried: list[Candidate], X: Any, y: NDArray[Any], scoring: _Scoring) -> list[_Measured]:
     """Return the candidates with their numbers."""
-    task = "classification" if scoring.classification else "regression"
     aligned = []
     for place, candidate in enumerate(tried):
         begin = perf_counter()
         if place and begin > scoring.deadline:
             break
-        K = scoring.matrix(candidate.kernel, X)
-        # None for a kernel to which all objects are alike: it has nothing of the target.
-        alignment = cosine(K, y=y, task=task, centred=True) or 0.0
+        K, alignment = scoring.aligned(candidate.kernel, X, y)
         aligned.append((alignment, place, candidate, K, perf_counter() - begin))
     aligned.sort(key=lambda entry: -entry[0])
     items: list[_Measured] = []
@@ -357,17 +361,17 @@ def _on_larger_samples(
         cost = sum(i.suggestion.seconds for i in better) * (size / len(chosen)) ** 2.2
         if perf_counter() + cost > scoring.deadline:
             break
-        larger = _sample(y, scoring.classification, size, scoring.n_folds, rng)
+        larger = sample(y, scoring.classification, size, scoring.n_folds, rng)
         objects, target = take(X, larger), y[larger]
         again = []
         for item in better:
             begin, old = perf_counter(), item.suggestion
-            K = scoring.matrix(old.kernel, objects)
+            K, alignment = scoring.aligned(old.kernel, objects, target)
             trial = scoring.best(old.kernel, objects, target, K, must=False)
             if trial is None:
                 return items, chosen
             seconds = perf_counter() - begin
-            new = _scored(old.kernel, old.reason, old.alignment, trial, seconds)
+            new = _scored(old.kernel, old.reason, alignment, trial, seconds)
             again.append(item._replace(suggestion=new))
         items, chosen = again, larger
     return items, chosen
@@ -429,27 +433,3 @@ def _kind_of(
             raise ValueError("a precomputed matrix cannot be compared on a sample; name kernels.")
     objects = candidates[0].validate(X)
     return DataKind("given", objects, [f"{count(objects)} objects"])
-
-
-def _sample(
-    y: NDArray[Any], classification: bool, size: int, n_folds: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Return positions of a sample, with every class in proportion but in each of the parts."""
-    if not classification:
-        if size < 2 * n_folds:
-            raise ValueError(f"{n_folds} parts need at least {2 * n_folds} objects; got {size}.")
-        return np.sort(rng.choice(len(y), size, replace=False))
-    labels, counts = np.unique(y, return_counts=True)
-    usable = labels[counts >= n_folds]
-    if len(usable) < 2:
-        raise ValueError(
-            f"cross-validation in {n_folds} parts needs two classes of at least {n_folds} objects "
-            f"each; got {dict(zip(labels.tolist(), counts.tolist(), strict=True))}."
-        )
-    chosen = []
-    total = int(counts[counts >= n_folds].sum())
-    for label in usable:
-        own = np.flatnonzero(y == label)
-        take_n = min(len(own), max(n_folds, round(size * len(own) / total)))
-        chosen.append(rng.choice(own, take_n, replace=False))
-    return np.sort(np.concatenate(chosen))

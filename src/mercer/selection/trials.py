@@ -84,6 +84,30 @@ def splitter(classification: bool, n: int, seed: int, y: Any) -> Any:
     return StratifiedKFold(max(2, min(n, smallest)), shuffle=True, random_state=seed)
 
 
+def sample(
+    y: NDArray[Any], classification: bool, size: int, n_folds: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return positions of a sample, with every class in proportion but in each of the parts."""
+    if not classification:
+        if size < 2 * n_folds:
+            raise ValueError(f"{n_folds} parts need at least {2 * n_folds} objects; got {size}.")
+        return np.sort(rng.choice(len(y), size, replace=False))
+    labels, counts = np.unique(y, return_counts=True)
+    usable = labels[counts >= n_folds]
+    if len(usable) < 2:
+        raise ValueError(
+            f"cross-validation in {n_folds} parts needs two classes of at least {n_folds} objects "
+            f"each; got {dict(zip(labels.tolist(), counts.tolist(), strict=True))}."
+        )
+    chosen = []
+    total = int(counts[counts >= n_folds].sum())
+    for label in usable:
+        own = np.flatnonzero(y == label)
+        take_n = min(len(own), max(n_folds, round(size * len(own) / total)))
+        chosen.append(rng.choice(own, take_n, replace=False))
+    return np.sort(np.concatenate(chosen))
+
+
 def costs(kernel: Kernel, X: Any, y: Any, classification: bool) -> list[float]:
     """Return values of C that mean the same for every kernel and unit of the target."""
     rows = np.linspace(0, count(X) - 1, min(_SAMPLE, count(X))).astype(np.intp)
@@ -120,7 +144,7 @@ def trials(
     ):
         of = {name.removeprefix("machine__"): value for name, value in parameters.items()}
         if np.isfinite(mean):
-            error = float(deviation / np.sqrt(n))
+            error = float(deviation / np.sqrt(n - 1))  # of the mean; the deviation divides by n
             found.append(
                 Trial(of["kernel"], float(of["C"]), of.get("epsilon"), float(mean), error, stage)
             )

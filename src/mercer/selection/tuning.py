@@ -1,7 +1,8 @@
 """One call from data to a tuned machine with an honest estimate of its score.
 
 The kind of the data decides about scaling and kernels (see `suggest`), distances in the data about
-their widths. A coarse search over kernels and C is followed by a fine one around its best point.
+their widths. A coarse search over kernels and C, on a sample of large data, is followed by a fine
+one around its best point.
 The score of a search is the largest of many and therefore optimistic; the estimate that is reported
 comes from nested cross-validation: the whole procedure, scaling and both searches, is repeated on
 the training part of each outer split and scored on the part that it has not seen.
@@ -10,6 +11,7 @@ the training part of each outer split and scored on the part that it has not see
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -28,7 +30,7 @@ from mercer.objects.validation import count
 
 from .data_kind import data_kind
 from .table_candidates import usual_candidates
-from .trials import Trial, checked_target, costs, splitter, trials
+from .trials import Trial, checked_target, costs, sample, splitter, trials
 from .validation import learning_curve
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ Array = NDArray[np.float64]
 _FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
 _FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
 _TUBES = (0.03, 0.1, 0.3)
+_COARSE = 1000  # rows of the coarse search, at most
+_OUTER = 3  # splits of nested cross-validation and of the learning curve
 _SHARES = {True: 0.4, False: 0.9}
 """Part of the time for the search itself, with and without nested cross-validation."""
 
@@ -63,7 +67,7 @@ class Tuning:
     seconds : float
         Time spent.
     notes : list of str
-        Remarks on the data.
+        Remarks, such as splits for which time did not suffice.
 
     Examples
     --------
@@ -120,25 +124,32 @@ class Tuning:
         import matplotlib.pyplot as plt
 
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-        name = type(self.chosen.kernel)
-        shown = [t for t in self.trials if type(t.kernel) is name]
-        if not all(_has_gamma(t.kernel) for t in shown):
-            shown = self.trials
-        widths = [_gamma_of(t, k) for k, t in enumerate(shown)]
-        marks = left.scatter(
-            [t.C for t in shown], widths, c=[t.score for t in shown], s=60, marker="s"
-        )
+        shown = [t for t in self.trials if type(t.kernel) is type(self.chosen.kernel)]
+        widths = all(_has_gamma(t.kernel) for t in shown)
+        shown = shown if widths else self.trials
+        names = list(dict.fromkeys(_label(t.kernel) for t in shown))
+
+        def place(trial: Trial) -> tuple[float, float]:
+            kernel: Any = trial.kernel
+            return trial.C, float(kernel.gamma) if widths else names.index(_label(kernel))
+
+        x, height = zip(*map(place, shown), strict=True)
+        marks = left.scatter(x, height, c=[t.score for t in shown], s=60, marker="s")
         figure.colorbar(marks, ax=left, label="cross-validated score")
         coarse = max((t for t in shown if t.stage == "coarse"), key=lambda t: t.score)
-        path = [(t.C, _gamma_of(t, shown.index(t))) for t in (coarse, self.chosen) if t in shown]
+        path = place(coarse), place(self.chosen)
         left.plot(*zip(*path, strict=True), "o-", color="black", mfc="none", ms=12)
-        left.set(xscale="log", xlabel="C", ylabel="gamma", title=name.__name__)
-        if all(map(_has_gamma, (t.kernel for t in shown))):
-            left.set_yscale("log")
+        left.set(xscale="log", xlabel="C")
+        if widths:
+            left.set(yscale="log", ylabel="gamma", title=type(self.chosen.kernel).__name__)
+        else:
+            left.set(title="all kernels", yticks=range(len(names)))
+            left.set_yticklabels(names, fontsize="x-small")
         if self._data is not None:
-            sizes, train, test = learning_curve(
-                clone(self.estimator), *self._data, cv=3, shuffle=True, random_state=0
-            )[:3]
+            X, y = self._data
+            cv = splitter(self.task == "classification", _OUTER, 0, y)
+            options = {"cv": cv, "shuffle": True, "random_state": 0}
+            sizes, train, test = learning_curve(clone(self.estimator), X, y, **options)[:3]
             for scores, label in ((train, "training rows"), (test, "new rows")):
                 right.errorbar(sizes, scores.mean(axis=1), scores.std(axis=1), label=label)
             right.set(xlabel="training rows", ylabel="score", title="learning curve")
@@ -176,12 +187,14 @@ def tune(
     cv : int, default=5
         Number of folds of the searches.
     one_standard_error : bool, default=False
-        Whether to choose the smallest C whose score is within one standard error of the best:
-        the smoothest machine whose score is within one standard error of the best.
+        Whether to choose, among candidates whose score is within one standard error of the best
+        and whose kernel is of the same class, the one with the smallest C: the most regularised.
     nested : bool, default=True
-        Whether to estimate the score by nested cross-validation, on three outer splits.
+        Whether to estimate the score by nested cross-validation: the whole procedure is repeated
+        on three outer splits, in 0.6 of the time.
     time_limit : float, default=60.0
-        Seconds after which no further candidate is tried; the last fit comes on top.
+        Seconds after which no further candidate is tried; the last fit comes on top. Of more than
+        1,000 rows a sample of 1,000 serves the coarse search.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the folds.
     n_jobs : int, optional
@@ -221,6 +234,8 @@ def tune(
         0.0,
         _data=(X, y),
     )
+    if len(y) > _COARSE:
+        found.notes.append(f"coarse search on {_COARSE} of {len(y)} rows, fine search on all")
     if nested:
         _estimate(found, procedure, X, y, begin + time_limit)
     found.seconds = perf_counter() - begin
@@ -229,17 +244,18 @@ def tune(
 
 def _estimate(found: Tuning, procedure: _Procedure, X: Any, y: Any, end: float) -> None:
     """Repeat the whole procedure on outer splits."""
-    splits = splitter(procedure.classification, 3, procedure.seed + 1, y).split(np.zeros(len(y)), y)
+    outer = splitter(procedure.classification, _OUTER, procedure.seed + 1, y)
+    splits = list(outer.split(np.zeros(len(y)), y))
     scores = []
     for k, (train, test) in enumerate(splits):
-        left = (end - perf_counter()) / (3 - k)
+        left = (end - perf_counter()) / (len(splits) - k)
         if left <= 0.0:
-            found.notes.append(f"time ran out after {k} of 3 outer splits")
+            found.notes.append(f"time ran out after {k} of {len(splits)} outer splits")
             break
         try:
             inner = procedure.run(_rows(X, train), y[train], left)[0]
         except TimeoutError:
-            found.notes.append(f"time ran out in outer split {k + 1} of 3")
+            found.notes.append(f"time ran out in outer split {k + 1} of {len(splits)}")
             break
         inner.fit(_rows(X, train), y[train])
         scores.append(float(inner.score(_rows(X, test), y[test])))
@@ -262,17 +278,22 @@ class _Procedure:
     def run(self, X: Any, y: Any, time_limit: float) -> tuple[Any, list[Trial], Trial]:
         """Return the pipeline, not fitted, all trials and the chosen one."""
         begin = perf_counter()
+        few, target = X, y
+        if len(y) > _COARSE:
+            rng = np.random.default_rng(self.seed)
+            rows = sample(y, self.classification, _COARSE, self.cv, rng)
+            few, target = _rows(X, rows), y[rows]
         scaler = _scaler(X)
-        scaled = X if scaler is None else clone(scaler).fit_transform(X)
+        scaled = few if scaler is None else clone(scaler).fit_transform(few)
         grids = [
-            self._grid([kernel], costs(kernel, scaled, y, self.classification), y)
-            for kernel in self._candidates(scaled, y)
+            self._grid([kernel], costs(kernel, scaled, target, self.classification), target)
+            for kernel in self._candidates(scaled, target)
         ]
         steps = [] if scaler is None else [("scale", scaler)]
         steps.append(("machine", SVC() if self.classification else SVR()))
         pipeline = Pipeline(steps)
-        found = self._search(pipeline, grids, X, y, 0.6 * time_limit, "coarse")
-        best = max(found, key=lambda t: t.score)
+        found = self._search(pipeline, grids, few, target, 0.6 * time_limit, "coarse")
+        best = _best(found)
         left = time_limit - (perf_counter() - begin)
         if left > 0.0:
             fine = self._grid(_widths(best.kernel), [best.C * f for f in _FINE_COSTS], y)
@@ -280,7 +301,8 @@ class _Procedure:
                 fine["machine__epsilon"] = [best.epsilon]
             with contextlib.suppress(TimeoutError):
                 found += self._search(pipeline, [fine], X, y, left, "fine")
-        chosen = self._choice(found)
+        comparable = [t for t in found if len(target) == len(y) or t.stage == found[-1].stage]
+        chosen = self._choice(comparable)
         parameters = {"machine__kernel": chosen.kernel, "machine__C": chosen.C}
         if chosen.epsilon is not None:
             parameters["machine__epsilon"] = chosen.epsilon
@@ -314,7 +336,7 @@ class _Procedure:
         )
 
     def _choice(self, trials: list[Trial]) -> Trial:
-        best = max(trials, key=lambda t: t.score)
+        best = _best(trials)
         if not self.one_standard_error:
             return best
         near = [
@@ -323,6 +345,13 @@ class _Procedure:
             if t.score >= best.score - best.error and type(t.kernel) is type(best.kernel)
         ]
         return min(near, key=lambda t: (t.C, -t.score))
+
+
+def _best(trials: list[Trial]) -> Trial:
+    """Return the trial of the best score; of several with one kernel, that of the middle C."""
+    first = max(trials, key=lambda t: t.score)
+    equal = [t for t in trials if t.score == first.score and t.kernel == first.kernel]
+    return sorted(equal, key=lambda t: t.C)[len(equal) // 2]
 
 
 def _scaler(X: Any) -> Any:
@@ -347,13 +376,13 @@ def _rows(X: Any, rows: Any) -> Any:
     return X[rows]
 
 
+def _label(kernel: Kernel) -> str:
+    """Return a kernel as text, its numbers to three digits."""
+    return re.sub(r"\d+\.\d{3,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.3g}", repr(kernel))
+
+
 def _has_gamma(kernel: Kernel) -> bool:
     return isinstance(kernel.get_params(deep=False).get("gamma"), int | float)
-
-
-def _gamma_of(trial: Trial, otherwise: int) -> float:
-    kernel: Any = trial.kernel
-    return float(kernel.gamma) if _has_gamma(kernel) else float(otherwise)
 
 
 def _widths(kernel: Kernel) -> list[Kernel]:

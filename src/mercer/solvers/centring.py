@@ -38,12 +38,7 @@ _SAMPLE = 256
 class Centring:
     """A translation of the rows of a linear machine.
 
-    Attributes
-    ----------
-    point : array of shape (n_columns,)
-        The point p, in the precision of the rows.
-    rows : array or sparse matrix
-        The rows x - p.
+    `point`: the point p, in the precision of the rows. `rows`: the rows x - p.
     """
 
     point: NDArray[Any]
@@ -54,12 +49,7 @@ class Centring:
 
         The sum of the coefficients is 0 up to rounding only, and far from the origin that counts.
 
-        Parameters
-        ----------
-        beta : array
-            Coefficients.
-        rows : array of int, optional
-            The rows they belong to; default: all.
+        `beta`: coefficients. `rows`: the rows they belong to; default: all.
         """
         chosen = self.rows if rows is None else self.rows[rows]
         weight = np.asarray(chosen.T @ beta, dtype=np.float64).ravel()
@@ -68,10 +58,7 @@ class Centring:
     def move(self, X: Any) -> Any:
         """Return other rows x as x - p.
 
-        Parameters
-        ----------
-        X : array or sparse matrix
-            The rows.
+        `X`: the rows.
         """
         if not sp.issparse(X):
             return X - self.point

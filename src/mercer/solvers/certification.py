@@ -5,17 +5,18 @@ f0 = K beta that the expansion takes on the training rows, and the intercept b. 
 w2 = beta' K beta, s_i the weights, W their sum, c_i = C s_i, f = f0 + b and r = y - f:
 
 =============  =====================================================  ======================
-machine        primal P                                               dual D
+problem        primal P                                               dual D
 =============  =====================================================  ======================
-loss machine   w2/2 + sum c_i l(y_i, f_i)                             -w2/2 - sum phi_i(beta_i)
+no totals      w2/2 + sum c_i l(y_i, f_i)                             -w2/2 - sum phi_i(beta_i)
+totals d       w2/2 + sum c_i l(y_i, f0_i - (B m)_i) - d'm            the same
 nu-SVC         w2/2 - nu W rho + sum s_i max(0, rho - y_i f_i)        -w2/2
 one-class      w2/2 - nu W rho + sum s_i max(0, rho - f0_i)           -w2/2
 nu-SVR         w2/2 + C (nu W eps + sum s_i max(0, abs(r_i) - eps))   y'beta - w2/2
 =============  =====================================================  ======================
 
-phi_i is the conjugate of the weighted loss (see `mercer.losses`), so the first line is C-SVC with
-any norm of the slacks and SVR with any tube. The relative gap divides P - D by the sum of the
-absolute terms of P.
+The last three are cases of the second: d'm is nu W rho, or -C nu W eps. phi_i is the conjugate of
+the weighted loss (see `mercer.losses`), so the first line is C-SVC with any norm of the slacks and
+SVR with any tube. The relative gap divides P - D by the sum of the absolute terms of P.
 
 P is taken at the model, D at a point next to its coefficients that satisfies the constraints of the
 dual problem exactly (see `mercer.solvers.feasibility`). P includes, and D leaves out, what rounding
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
 
 from .certificate import GAP_LIMIT, Certificate
-from .feasibility import Costs, repaired
+from .feasibility import Costs, at_least, at_most, repaired
 from .problem import Problem, Solution, without_signs
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
 
@@ -86,25 +87,14 @@ class Values(NamedTuple):
 class Doubt(NamedTuple):
     """How far coefficients and values of models may be from what a proof needs.
 
-    Attributes
-    ----------
-    dual : array
-        Coefficients near those of the models that satisfy the constraints of the dual problem
-        exactly.
-    error : array or float
-        Bounds on the errors of the values K beta.
-    size : array
-        Numbers r_i with abs(k(x_i, x_j)) <= r_i r_j.
-    moved : tuple of arrays, optional
-        K (dual - beta), and bounds on its errors, where it is known.
-    distance : array, optional
-        How far from `dual` the point lies that satisfies the constraints, where it is known to
-        exist but not in numbers; see `mercer.solvers.equations`.
-    conditional : bool
-        Whether the kernel is definite only where the equations hold. A function whose coefficients
-        miss them has no norm then, so the primal value is taken at the dual point too.
-    shift : array or float
-        Bounds on the errors of what is added to K beta, besides an intercept.
+    `dual`: coefficients near those of the models that satisfy the constraints of the dual problem
+    exactly. `error`: bounds on the errors of the values K beta. `size`: numbers r_i with abs(k(x_i,
+    x_j)) <= r_i r_j. `moved`: K (dual - beta), and bounds on its errors, where it is known.
+    `distance`: how far from `dual` the point lies that satisfies the constraints, where it is known
+    to exist but not in numbers; see `mercer.solvers.equations`. `conditional`: whether the kernel
+    is definite only where the equations hold. A function whose coefficients miss them has no norm
+    then, so the primal value is taken at the dual point too. `shift`: bounds on the errors of what
+    is added to K beta, besides an intercept.
     """
 
     dual: Array
@@ -119,14 +109,9 @@ class Doubt(NamedTuple):
 class Evidence(NamedTuple):
     """What a proof is computed from, for several models one after the other.
 
-    Attributes
-    ----------
-    beta, f0 : array
-        Coefficients of the models, and their values K beta as computed.
-    starts : array of int
-        Where each model begins.
-    dual, error, size, moved, distance, conditional, shift
-        See :class:`Doubt`.
+    `beta`, `f0`: coefficients of the models, and their values K beta as computed. `starts`: where
+    each model begins. `dual`, `error`, `size`, `moved`, `distance`, `conditional`, `shift`: see
+    :class:`Doubt`.
     """
 
     beta: Array
@@ -269,10 +254,12 @@ def loss_values(
     f: Array,
     starts: NDArray[np.intp],
     doubt: Doubt | None = None,
+    reward: Array | None = None,
 ) -> list[Values]:
     """Return the values of machines that minimise a regularised sum of losses.
 
-    The arrays hold several machines one after the other, which begin at `starts`.
+    The arrays hold several machines one after the other, which begin at `starts`. `reward`: the
+    totals times the multipliers of each, where there are totals; the loss is one-sided then.
     """
     e = Evidence.of(beta, f0, starts, doubt)
     norms = e.norms()
@@ -283,13 +270,36 @@ def loss_values(
     high = 0.5 * (norms.model + norms.model_error) + e.sums(worst) + of_sum(worst, starts)
     conjugate = loss.conjugate(y, e.dual, c)
     total = e.sums(conjugate)
-    terms = np.abs(conjugate) + 2.0 * np.abs(e.dual) * (1.0 + np.abs(y))
+    size = 1.0 + np.abs(y) if reward is None else np.abs(y)  # of what may have cancelled
+    terms = np.abs(conjugate) + 2.0 * np.abs(e.dual) * size
     primal, dual = 0.5 * norms.model + cost, -0.5 * norms.dual - total
+    scale = primal
+    if reward is not None:
+        primal, scale = primal - reward, primal + np.abs(reward)
+        high = high - reward + 8.0 * UNIT * (np.abs(reward) + norms.model)
     low = dual - 0.5 * norms.dual_error - of_sum(terms, starts)
     rise = e.conjugate_rise(loss, y, c, conjugate)
     low = low - e.sums(rise + np.zeros(len(y))) * (1.0 + 1e-9)
     low = np.where(total < np.inf, low, -np.inf)
-    return _values(primal, high, dual, low, primal, norms.model)
+    return _values(primal, high, dual, low, scale, norms.model)
+
+
+def values_of(
+    loss: Any,
+    y: Array,
+    c: Array,
+    beta: Array,
+    f0: Array,
+    f: Array,
+    starts: NDArray[np.intp],
+    doubt: Doubt,
+) -> list[Values]:
+    """Return the values of models without totals; infinite weights c are hard constraints."""
+    if not np.isinf(c).all():
+        return loss_values(loss, y, c, beta, f0, f, starts, doubt)
+    if hasattr(loss, "margin"):
+        return hard_margin_values(y, beta, f0, f, starts, doubt)
+    return [hard_tube_values(loss, y, beta, f0, f, doubt)]
 
 
 def hard_margin_values(
@@ -348,76 +358,58 @@ def hard_tube_values(
     return found._replace(widened=float(excess.max(initial=0.0)))
 
 
-def nu_svc_values(
-    y: Array,
-    s: Array,
-    nu: float,
-    beta: Array,
-    f0: Array,
-    intercept: float,
-    rho: float,
-    doubt: Doubt | None = None,
+def total_values(
+    problem: Problem, beta: Array, f0: Array, multiplier: Array, doubt: Doubt
 ) -> Values:
-    """Return the values of nu-SVC, in units in which the coefficients are bounded by s.
+    """Return the values of a problem with totals d, such as those of the nu machines.
 
-    Optimal functions have rho >= 0, so that the dual sums need to be at least what nu asks for:
-    sum_i alpha_i >= nu W. Where rounding leaves them short by d, the dual value is lowered by d
-    times a bound on the optimal rho, which the largest norm of the optimal function implies.
+    P = w2/2 + sum_j c_j l(y_j, z_j) - d'm at z = f0 - B m, with m the multipliers. The variables of
+    the dual point, which `feasible_totals` makes, sum to at least d in size where d rewards a
+    margin, which no optimum has negative, and to at most d where it prices a tube. Where the bounds
+    leave them short of a reward, the dual value is lowered by what is missing times a bound on the
+    optimal margin, which the largest norm of the optimal function implies.
     """
-    e = Evidence.of(beta, f0, _ONE, doubt)
-    norms, total = e.norms(), nu * math.fsum(s)
-    short = rho - y * (e.f0 + intercept)
-    slack = s * np.maximum(short, 0.0)
-    worst = s * np.maximum(short + e.argument_error(intercept, rho), 0.0)
-    reward = total * rho
-    norm2 = float(norms.model[0])
-    primal = 0.5 * norm2 - reward + float(slack.sum())
-    high = 0.5 * (norm2 + float(norms.model_error[0])) - reward + float(worst.sum())
-    high += float(of_sum(worst, e.starts)[0]) + 8.0 * UNIT * (abs(reward) + norm2)
-    dual = -0.5 * float(norms.dual[0])
-    low = dual - 0.5 * float(norms.dual_error[0])
-    missing = total * (1.0 + 8.0 * UNIT) - math.fsum(np.abs(e.dual))
-    if missing > 0.0:
-        radius = float(e.size.max(initial=0.0))
-        norm = math.sqrt(max(-2.0 * low, 0.0)) + 2.0 * radius * missing
-        low -= radius * norm * missing
-    terms = 0.5 * norm2 + abs(reward) + float(slack.sum())
-    return Values(high, low, terms, norm2, (high - primal) + (dual - low))
+    assert problem.totals is not None
+    assert problem.basis is not None
+    reward = np.array([dot(problem.totals, multiplier)])
+    z = f0 - multiplier[problem.basis]
+    (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, z, _ONE, doubt, reward)
+    if not problem.rewarded:
+        return found
+    missing = float(np.abs(problem.totals).sum()) * (1.0 + 8.0 * UNIT)
+    missing -= math.fsum(np.abs(doubt.dual))
+    if missing <= 0.0:
+        return found
+    radius = float(doubt.size.max(initial=0.0))
+    norm = math.sqrt(max(-2.0 * found.dual, 0.0)) + 2.0 * radius * missing
+    loss = radius * norm * missing
+    return found._replace(dual=found.dual - loss, rounding=found.rounding + loss)
 
 
-def one_class_values(
-    s: Array, nu: float, beta: Array, f0: Array, rho: float, doubt: Doubt | None = None
-) -> Values:
-    """Return the values of the one-class machine."""
-    return nu_svc_values(np.ones_like(s), s, nu, beta, f0, 0.0, rho, doubt)
+def feasible_totals(problem: Problem, beta: Array) -> Array:
+    """Return variables near `beta` whose sums bound the totals from the side that a proof needs."""
+    assert problem.totals is not None
+    total, two = float(np.abs(problem.totals).sum()), len(problem.totals) == 2
+    outer = problem.dual.lower + problem.dual.upper
+    if problem.rewarded:
+        return at_least(beta, outer, total, balanced=two)
+    return at_most(beta, np.abs(outer), total, balanced=two)
 
 
-def nu_svr_values(
-    y: Array,
-    s: Array,
-    C: float,
-    nu: float,
-    beta: Array,
-    f0: Array,
-    intercept: float,
-    epsilon: float,
-    doubt: Doubt | None = None,
-) -> Values:
-    """Return the values of nu-SVR, whose tube `epsilon` is a variable of the primal."""
-    e = Evidence.of(beta, f0, _ONE, doubt)
-    norms = e.norms()
-    norm2 = float(norms.model[0])
-    beyond = np.abs(y - e.f0 - intercept) - epsilon
-    slack = C * s * np.maximum(beyond, 0.0)
-    worst = C * s * np.maximum(beyond + e.argument_error(y, intercept, epsilon), 0.0)
-    tube = C * nu * math.fsum(s) * epsilon
-    primal = 0.5 * norm2 + tube + float(slack.sum())
-    high = 0.5 * (norm2 + float(norms.model_error[0])) + tube * (1.0 + 8.0 * UNIT)
-    high += float(worst.sum()) + float(of_sum(worst, e.starts)[0])
-    gain = y * e.dual
-    dual = float(gain.sum()) - 0.5 * float(norms.dual[0])
-    low = dual - 0.5 * float(norms.dual_error[0]) - float(of_sum(np.abs(gain), e.starts)[0])
-    return Values(high, low, primal, norm2, (high - primal) + (dual - low))
+def total_conditions(problem: Problem, beta: Array, f0: Array) -> Conditions:
+    """Return the optimality conditions of a problem with totals, each group by itself.
+
+    Where the price of a tube is not used up, the tube has width 0. The rest of the sum sits on both
+    sides alike, which no value sees, and the multipliers of the two sides agree.
+    """
+    assert problem.totals is not None
+    assert problem.basis is not None
+    total = float(np.abs(problem.totals).sum())
+    if not problem.rewarded and float(np.abs(beta).sum()) < total * (1.0 - 1e-9):
+        return conditions(problem.dual, beta, f0, _ONE, problem.sign is None)
+    order = np.argsort(problem.basis, kind="stable")
+    starts = np.searchsorted(problem.basis[order], np.arange(len(problem.totals)))
+    return conditions(problem.dual, beta, f0, starts, order=order)
 
 
 def rounding_floor(beta: Array, largest: float) -> float:
@@ -432,7 +424,12 @@ def rounding_floor(beta: Array, largest: float) -> float:
 
 
 def conditions(
-    problem: Any, beta: Array, f0: Array, starts: NDArray[np.intp], equality: bool = True
+    problem: Any,
+    beta: Array,
+    f0: Array,
+    starts: NDArray[np.intp],
+    equality: bool = True,
+    order: NDArray[np.intp] | None = None,
 ) -> Conditions:
     """Return the violations of the optimality conditions of groups of variables.
 
@@ -442,7 +439,7 @@ def conditions(
     `problem`: bounds, slopes, curvatures and kinks. `beta`, `f0`: coefficients and values of the
     expansion, one for each variable of the problem. `starts`: where each group begins; a group is a
     run of consecutive variables. `equality`: whether the sum of a group is fixed; otherwise every v
-    is compared with 0.
+    is compared with 0. `order`: the variables in the order of their groups, by default as they are.
     """
     lower, upper = problem.lower, problem.upper
     # An infinite bound times 0 would be NaN; no coefficient is near it anyway.
@@ -453,7 +450,8 @@ def conditions(
     down = np.where(at_lower, -np.inf, f0 + falling)
     # A variable that rests at 0 is at a bound too, but not at one that its loss pushed it to.
     at_bound = (at_upper | at_lower) & (beta != 0.0)
-    low, high = np.maximum.reduceat(down, starts), np.minimum.reduceat(up, starts)
+    low = np.maximum.reduceat(down if order is None else down[order], starts)
+    high = np.minimum.reduceat(up if order is None else up[order], starts)
     violations = np.maximum(low - high if equality else np.maximum(low, -high), 0.0)
     return Conditions(violations, np.stack([low, high], axis=1), at_bound, Costs(up, -down))
 
@@ -462,12 +460,12 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     """Return the proof of a solution of any loss: from its value and its conjugate alone.
 
     The primal value is taken at f = K beta - B m, with m the multipliers of the solution, the dual
-    value at coefficients whose sums over groups are exactly 0.
+    value at coefficients whose sums over groups are exactly 0, or bound the totals of the problem.
 
     Parameters
     ----------
     problem : Problem
-        The problem; its basis, if any, are groups, and its totals are 0.
+        The problem; its basis, if any, are groups.
     gram : Gram
         The kernel matrix of its objects, in float64. Where positive semidefiniteness is no theorem
         (values from Python, matrices, kernels of unknown definiteness) the certificate states
@@ -503,12 +501,10 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     problem, gram = without_signs(problem, gram)
     definiteness = gram.kernel.definiteness
     order = definiteness.order
-    if definiteness != "unknown" and (order is None or order > int(problem.basis is not None)):
+    totals = problem.totals if problem.totals is not None and np.any(problem.totals) else None
+    balanced = problem.basis is not None and (totals is None or float(totals.sum()) == 0.0)
+    if definiteness != "unknown" and (order is None or order > int(balanced)):
         raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
-    if problem.totals is not None and np.any(problem.totals):
-        raise ValueError(
-            "a problem with totals is proved by its machine, which knows their meaning."
-        )
     if not problem.grouped:
         raise ValueError("the proof needs sums that can be made exact: a basis of groups, or none.")
     beta, rows = solution.beta, problem.rows
@@ -516,12 +512,15 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     f0 = gram.matmul(coef)
     f0 = f0 if rows is None else f0[rows]
     f = f0 - problem.columns @ solution.multiplier
-    point = _with_exact_sums(problem, beta)
     size = value_sizes(gram)
     error = estimated(size).of(beta, rows, _ONE)
     size = size if rows is None else size[rows]
-    doubt = Doubt(point, error, size, conditional=bool(order))
-    (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
+    if totals is None:
+        doubt = Doubt(_with_exact_sums(problem, beta), error, size, conditional=bool(order))
+        (found,) = values_of(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
+    else:
+        doubt = Doubt(feasible_totals(problem, beta), error, size, conditional=bool(order))
+        found = total_values(problem, beta, f0, solution.multiplier, doubt)
     known = order is not None and not gram.in_python
     assumes = (None, "theorem") if known else ("psd", "not ruled out")
     return _certificate(solution, found, _violation(problem, beta, f), gram.dtype, *assumes)

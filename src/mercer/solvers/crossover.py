@@ -88,12 +88,8 @@ class Crossover(InteriorPoint):
     def summing_to(self, beta: Array, sums: Array) -> Array:
         """Return coefficients with the given sums over objects, where free ones allow it.
 
-        Parameters
-        ----------
-        beta : array of shape (m,)
-            Coefficients; of those of an object the one with the most room is moved.
-        sums : array of shape (n,)
-            The sums.
+        `beta`: coefficients; of those of an object the one with the most room is moved. `sums`: the
+        sums.
         """
         p, place = self.problem, self.place
         room = np.where(self.free(beta), np.minimum(beta - p.lower, p.upper - beta), 0.0)
@@ -110,12 +106,8 @@ class Crossover(InteriorPoint):
     def solved(self, places: Places, it: Iterate) -> Array | None:
         """Return the solution if all variables are where they belong, None where there is none.
 
-        Parameters
-        ----------
-        places : Places
-            Where they belong; those that leave their piece are stopped at its end.
-        it : Iterate
-            From which the solution is approached.
+        `places`: where they belong; those that leave their piece are stopped at its end. `it`: from
+        which the solution is approached.
         """
         low, high = self._ends(places)
         near = np.clip(self.coefficients(it.t), low, high)
@@ -145,12 +137,7 @@ class Crossover(InteriorPoint):
         Free variables that were stopped rest where they are; others that the conditions pull
         away from their place most are set free, on the side to which they go.
 
-        Parameters
-        ----------
-        places : Places
-            The places that were tried.
-        beta, multipliers : array
-            What came of them.
+        `places`: the places that were tried. `beta`, `multipliers`: what came of them.
         """
         p, Qm = self.problem, self.Q @ multipliers
         low, high = self.intervals(beta, self.values(beta))
@@ -170,10 +157,7 @@ class Crossover(InteriorPoint):
         Free variables are moved, each in proportion to its room; if they do not suffice, all are.
         If that fails too the point is 0, which meets everything.
 
-        Parameters
-        ----------
-        beta : array of shape (m,)
-            A point within the bounds.
+        `beta`: A point within the bounds.
         """
         p, Q = self.problem, self.Q
         span, largest = p.upper - p.lower, np.abs(Q).max(axis=0, initial=0.0)
@@ -195,10 +179,7 @@ class Crossover(InteriorPoint):
     def values(self, beta: Array) -> Array:
         """Return K beta at the variables.
 
-        Parameters
-        ----------
-        beta : array of shape (m,)
-            Coefficients.
+        `beta`: coefficients.
         """
         raise NotImplementedError
 

@@ -68,12 +68,8 @@ class NegativeCurvature:
 class Curvature:
     """Result of a search.
 
-    Attributes
-    ----------
-    negative : NegativeCurvature or None
-        A direction of negative curvature.
-    complete : bool
-        Whether the whole matrix was looked at, so that there is no other.
+    `negative`: A direction of negative curvature. `complete`: whether the whole matrix was looked
+    at, so that there is no other.
     """
 
     negative: NegativeCurvature | None

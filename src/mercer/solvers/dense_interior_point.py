@@ -289,14 +289,7 @@ def _require_memory(n: int) -> None:
 def require_memory(needed: float, what: str, advice: str) -> None:
     """Raise where something needs more memory than there is.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes.
-    what : str
-        The fit that needs the memory, with its size.
-    advice : str
-        The remedy.
+    `needed`: bytes. `what`: the fit that needs the memory, with its size. `advice`: the remedy.
     """
     there = _memory()
     if needed > there:

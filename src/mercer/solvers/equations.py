@@ -41,7 +41,7 @@ _SHRINK = (0.0, 2.0**-44, 2.0**-36)
 _AT_ZERO = 2.0**-44
 """Room of coefficients that rest at 0, relative to the largest one: the last ones to be chosen."""
 
-_RANK = 1e-13
+_DEPENDENT = 1e-13
 """Pivots this small beside the largest one belong to equations that depend on others."""
 
 _CORRECTIONS = 3
@@ -50,10 +50,7 @@ _CORRECTIONS = 3
 class FeasiblePoint(NamedTuple):
     """Coefficients, and how far from them there are some that satisfy all constraints.
 
-    Attributes
-    ----------
-    point, distance : array of shape (n,)
-        The coefficients, and a bound on the distance of each.
+    `point`, `distance`: the coefficients, and a bound on the distance of each.
     """
 
     point: Array
@@ -136,7 +133,7 @@ def _pivots(M: Array) -> NDArray[np.intp]:
     """Return columns of a matrix that are independent and span the others, the largest first."""
     _, R, order = scipy.linalg.qr(M, mode="economic", pivoting=True, check_finite=False)
     sizes = np.abs(np.diagonal(R))
-    rank = np.count_nonzero(sizes > _RANK * max(sizes.max(initial=0.0), 1e-300))
+    rank = np.count_nonzero(sizes > _DEPENDENT * max(sizes.max(initial=0.0), 1e-300))
     return order[:rank].astype(np.intp)
 
 

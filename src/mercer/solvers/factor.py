@@ -9,7 +9,9 @@ from mercer.gram import Gram
 from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser
 from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
 
-_RANK = 1e-15  # what is left of the diagonal, relative to its largest entry, when the factor ends
+_DIAGONAL_LEFT = (
+    1e-15  # what is left of the diagonal, relative to its largest entry, when the factor ends
+)
 
 
 def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
@@ -44,7 +46,7 @@ def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
             diagonal,
             chooser("largest", diagonal, 0.0),
             min(max_rank, gram.n),
-            _RANK,
+            _DIAGONAL_LEFT,
         )
     except NegativeResidualError:  # of a kernel that only claims to be positive semidefinite
         return None

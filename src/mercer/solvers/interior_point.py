@@ -169,16 +169,8 @@ class InteriorPoint(Costs):
     ) -> tuple[str, Iterate, int]:
         """Return how the iterations ended, the best iterate and their number.
 
-        Parameters
-        ----------
-        settings : Settings
-            Time limit and callback.
-        begin : float
-            When the time began.
-        largest_norm : float, optional
-            A norm beyond which a solution is taken not to exist.
-        iterations : int, optional
-            Limit on the iterations.
+        `settings`: time limit and callback. `begin`: when the time began. `largest_norm`: A norm
+        beyond which a solution is taken not to exist. `iterations`: limit on the iterations.
         """
         self._best, self._done = self._start(), 0
         status = "interrupted"
@@ -241,10 +233,7 @@ class InteriorPoint(Costs):
     def coefficients(self, t: Array) -> Array:
         """Return the coefficients of the problem, in its units.
 
-        Parameters
-        ----------
-        t : array
-            The variables u and v.
+        `t`: the variables u and v.
         """
         parts = np.bincount(self.part_of, self.sign * t, len(self.kink))
         return self.kink + self.unit * parts
@@ -252,10 +241,7 @@ class InteriorPoint(Costs):
     def summed(self, beta: Array) -> Array:
         """Return the sums over the coefficients of each row.
 
-        Parameters
-        ----------
-        beta : array of shape (m,)
-            Coefficients of the problem.
+        `beta`: coefficients of the problem.
         """
         sums: Array = np.bincount(self.place, beta).astype(float)
         return sums

@@ -31,6 +31,7 @@ from mercer.gram import Gram
 from .class_pairs import ClassPairs, PairsOfClasses
 from .decomposition import Decomposition
 from .feature_interior_point import solve_in_features
+from .hard_margin import HardMargin
 from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
 from .interrupt import interrupted
@@ -422,7 +423,9 @@ def _unfinished(solution: Solution, settings: Settings) -> bool:
 SOLVERS: tuple[Solver, ...] = (
     ClassPairs(),
     Decomposition(),
+    HardMargin(solve_jobs),
     HardTube(_with_fallbacks),
+    HardMargin(solve_jobs, "interior_point"),
     InteriorPointSolver(),
 )
 """The solvers among which "auto" chooses, in this order."""

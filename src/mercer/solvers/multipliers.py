@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 _POINT = 1e-12
 """Length of an interval, relative to the largest end, that is a point."""
 
-_RANK = 1e-9
+_UNDETERMINED = 1e-9
 """Singular values, relative to the largest one, that count as none."""
 
 
@@ -82,14 +82,14 @@ def _determined(A: Array, b: Array) -> tuple[Array, Array]:
     if A.size == 0:
         return np.zeros(c), np.eye(c)
     U, s, Vt = scipy.linalg.svd(A, full_matrices=len(A) < c)
-    rank = int(np.count_nonzero(s > _RANK * s[0]))
+    rank = int(np.count_nonzero(s > _UNDETERMINED * s[0]))
     return Vt[:rank].T @ ((U[:, :rank].T @ b) / s[:rank]), Vt[rank:].T
 
 
 def _least_squares(G: Array, low: Array, high: Array, A: Array, b: Array) -> Array | None:
     """Return the z of least |A z - b| with low <= G z <= high, None where none is found."""
     Q, R = scipy.linalg.qr(A, mode="economic")
-    if float(np.abs(np.diag(R)).min()) <= _RANK * float(np.abs(R).max()):
+    if float(np.abs(np.diag(R)).min()) <= _UNDETERMINED * float(np.abs(R).max()):
         return None  # too few rows of any weight to say what is nearest
     goal = Q.T @ b
     z = scipy.linalg.solve_triangular(R, goal)

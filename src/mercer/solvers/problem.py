@@ -31,12 +31,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
+from math import inf, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.losses import DualTerms, Loss, Regulariser
+from mercer.losses import DualTerms, Loss, OneSided, Regulariser
 
 from .margin import Margin
 
@@ -164,7 +164,8 @@ class Problem:
         B: integers 0 or 1 are the group that a variable belongs to, with a constant for each
         group; real numbers are values of functions, one column each. None: no basis.
     totals : array of shape (n_groups,) or (k,), optional
-        d; default 0.
+        d; default 0. With targets that are all 0 it rewards a margin, d'm <= 0 at every optimum;
+        otherwise it prices a tube, either side of which has variables, and d'm >= 0.
     name : object, optional
         What the problem is about, for messages: a pair of classes.
     sign : array of shape (m,), optional
@@ -208,6 +209,11 @@ class Problem:
         return self.totals is None and bool(np.isinf(self.c).all())
 
     @property
+    def rewarded(self) -> bool:
+        """Whether the totals reward a margin; otherwise they price a tube."""
+        return not self.y.any()
+
+    @property
     def grouped(self) -> bool:
         """Whether the basis, if there is one, are the indicators of groups."""
         return self.basis is None or self.basis.dtype.kind in "iu"
@@ -228,6 +234,48 @@ class Problem:
         terms: DualTerms = self.loss.pieces(self.y, self.c)  # type: ignore[attr-defined]
         group = self.basis if self.grouped else None
         return DualProblem(*terms, group, self.rows, self.totals)
+
+
+def one_sided(
+    y: np.ndarray,
+    side: np.ndarray,
+    c: np.ndarray,
+    total: float,
+    rows: np.ndarray | None = None,
+    name: Any = None,
+    *,
+    groups: bool = False,
+    sign: np.ndarray | None = None,
+    margin: Margin | None = None,
+) -> Problem:
+    """Return the problem of one-sided losses whose coefficients, or their sizes, have a total.
+
+    With `groups` the positive and the negative ones have half of it each, as an intercept demands;
+    without it there is one sum of all variables.
+    """
+    group, totals = np.zeros(len(y), dtype=np.int64), np.array([total])
+    if groups:
+        group, totals = np.where(side > 0.0, group, np.int64(1)), 0.5 * np.array([total, -total])
+    return Problem(OneSided(side), y, c, rows, group, totals, name, sign, margin=margin)
+
+
+def margin_problem(
+    y: np.ndarray,
+    c: np.ndarray,
+    total: float,
+    intercept: bool,
+    margin: Margin,
+    rows: np.ndarray | None = None,
+    name: Any = None,
+) -> Problem:
+    """Return the problem of two classes whose coefficients have a total: nu-SVC, hard margin.
+
+    Without an intercept the variables are y_i beta_i, and the signs belong to the objects.
+    """
+    zero = np.zeros(len(y))
+    if intercept:
+        return one_sided(zero, y, c, total, rows, name, groups=True, margin=margin)
+    return one_sided(zero, np.ones(len(y)), c, total, rows, name, sign=y, margin=margin)
 
 
 def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
@@ -394,6 +442,8 @@ class Solution:
         Whether `values` were computed from the returned `beta` alone, after the last step.
     coef : ndarray of shape (n,), optional
         The coefficients w of a problem with a penalty on them; then `beta` are its dual variables.
+    linear : tuple of float and ndarray, optional
+        b and a of an unpenalised linear function <a, x> + b, where the basis has one.
 
     Examples
     --------
@@ -413,20 +463,21 @@ class Solution:
     values: np.ndarray
     multiplier: np.ndarray
     multiplier_range: np.ndarray
-    status: str
-    kkt_violation: float
-    objective: float
-    relative_gap: float
-    n_iter: int
-    n_kernel_values: int
-    seconds: float
-    precision: str
+    status: str = "optimal"
+    kkt_violation: float = nan
+    objective: float = nan
+    relative_gap: float = nan
+    n_iter: int = 0
+    n_kernel_values: int = 0
+    seconds: float = 0.0
+    precision: str = "float64"
     n_outer: int = 0
     cache_hits: int = 0
     cache_misses: int = 0
     negative_curvature: bool = False
     fresh: bool = False
     coef: np.ndarray | None = None
+    linear: tuple[float, np.ndarray] | None = None
 
     def after(self, other: Solution) -> Solution:
         """Return this solution with the work of another one, from which it started, added."""

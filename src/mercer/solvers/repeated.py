@@ -30,14 +30,8 @@ class Together:
 
     `problem`: the problem. `place`: the object of each variable.
 
-    Attributes
-    ----------
-    problem : DualProblem
-        The smaller problem, without rows.
-    first : array of int of shape (k,)
-        For each of its variables the first one that it stands for.
-    member : array of int of shape (m,)
-        The variable of the smaller problem that stands for each one.
+    `problem`: the smaller problem, without rows. `first`: for each of its variables the first one
+    that it stands for. `member`: the variable of the smaller problem that stands for each one.
 
     Examples
     --------
@@ -76,10 +70,7 @@ class Together:
     def total(self, values: Array) -> Array:
         """Return the sums over the variables taken together.
 
-        Parameters
-        ----------
-        values : array of shape (m,)
-            One for each variable.
+        `values`: one for each variable.
         """
         sums: Array = np.bincount(self.member, values, len(self.first)).astype(float)
         return sums
@@ -87,10 +78,7 @@ class Together:
     def apart(self, beta: Array) -> Array:
         """Return the variables, each its share of what stands for it.
 
-        Parameters
-        ----------
-        beta : array of shape (k,)
-            The variables of the smaller problem.
+        `beta`: the variables of the smaller problem.
         """
         p, small, there = self._whole, self.problem, self.member
         found = np.clip(self._share * beta[there], p.lower, p.upper)

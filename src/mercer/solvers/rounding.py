@@ -50,21 +50,12 @@ def segment_sizes(starts: Starts, end: int) -> NDArray[np.intp]:
 class ValueErrors:
     """Errors of the values K beta on the objects of a kernel matrix.
 
-    Attributes
-    ----------
-    size : array of shape (n,)
-        Numbers r_i with |k(x_i, x_j)| <= r_i r_j.
-    independent : float
-        Error of a kernel value, relative to r_i r_j, which adds up like a random one.
-    systematic : float
-        Error of a kernel value that adds up with its absolute value.
-    per_term : float
-        Further systematic error for each coefficient that is not 0: that of long sums.
-    product : callable, optional
-        Takes coefficients, an array for each model, and returns the values K beta of each.
-    conditional : bool
-        Whether the kernel is conditionally definite: functions have a norm only where the sums of
-        their coefficients vanish.
+    `size`: numbers r_i with |k(x_i, x_j)| <= r_i r_j. `independent`: error of a kernel value,
+    relative to r_i r_j, which adds up like a random one. `systematic`: error of a kernel value that
+    adds up with its absolute value. `per_term`: further systematic error for each coefficient that
+    is not 0: that of long sums. `product`: takes coefficients, an array for each model, and returns
+    the values K beta of each. `conditional`: whether the kernel is conditionally definite:
+    functions have a norm only where the sums of their coefficients vanish.
     """
 
     size: Array
@@ -77,14 +68,8 @@ class ValueErrors:
     def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:
         """Return bounds on the errors of K beta, for several models one after the other.
 
-        Parameters
-        ----------
-        beta : array
-            Coefficients.
-        rows : array of int or None
-            The object that each coefficient belongs to; None: the objects in their order.
-        starts : array of int
-            Where each model begins.
+        `beta`: coefficients. `rows`: the object that each coefficient belongs to; None: the objects
+        in their order. `starts`: where each model begins.
         """
         size = self.size if rows is None else self.size[rows]
         terms = np.abs(beta) * size

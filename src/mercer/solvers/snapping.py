@@ -17,7 +17,7 @@ from .problem import DualProblem, Solution
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-13
+_NEXT_TO_BOUND = 1e-13
 """Distance to a bound, relative to the largest size that the variable can have or has."""
 
 _UNSEEN = 1e-3
@@ -53,7 +53,7 @@ def _near(lower: Array, upper: Array, beta: Array, unseen: float = np.inf) -> ND
     """Return which variables are next to a bound without being at it, by no more than `unseen`."""
     size = np.maximum(upper, -lower)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
-    room = np.minimum(_ROUNDING * np.where(size < np.inf, size, np.abs(beta)), unseen)
+    room = np.minimum(_NEXT_TO_BOUND * np.where(size < np.inf, size, np.abs(beta)), unseen)
     return ((upper - beta <= room) & (beta < upper)) | ((beta - lower <= room) & (beta > lower))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -139,3 +140,20 @@ def test_intervals_that_have_no_meaning_are_refused() -> None:
         KernelRidge(0.1, kernel="precomputed").fit(K, Y[:, 0]).predict_interval(K)
     with pytest.raises(ValueError, match="n_samples=1"):
         KernelRidgeCV().fit(X[:1], Y[:1, 0])
+
+
+def test_leave_one_out_errors_with_an_intercept_and_a_tiny_alpha() -> None:
+    """Against 50 digits: the inverse of alpha is 1e8 times the entries that are divided by."""
+    x, y, alpha = [0.0, 0.4, 1.1, 1.9, 3.0], [1.0, -0.5, 0.25, 2.0, -1.0], 1e-10
+    with mpmath.workdps(50):
+        n = len(x)
+        bordered = mpmath.ones(n + 1)
+        bordered[n, n] = 0
+        for i in range(n):
+            for j in range(n):
+                bordered[i, j] = mpmath.exp(-((mpmath.mpf(x[i]) - x[j]) ** 2)) + alpha * (i == j)
+        G = (bordered**-1)[:n, :n]
+        exact = [float(sum(G[i, j] * y[j] for j in range(n)) / G[i, i]) for i in range(n)]
+    model = KernelRidgeCV([alpha], kernel=RBF(1.0), fit_intercept=True)
+    found = model.fit(np.array(x)[:, None], y).loo_residuals_
+    np.testing.assert_allclose(found, exact, rtol=1e-11)

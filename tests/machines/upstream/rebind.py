@@ -1,4 +1,4 @@
-"""A pytest plugin: scikit-learn's own tests of its kernel machines, run on mercer's.
+"""A pytest plugin: scikit-learn's own tests of its kernel machines and searches, run on mercer's.
 
     EXCEPTIONS=exceptions.toml pytest -p rebind --pyargs sklearn.svm.tests
 
@@ -24,6 +24,17 @@ REPLACED = {
     "sklearn.gaussian_process": ("GaussianProcessClassifier", "GaussianProcessRegressor"),
     "sklearn.decomposition": ("KernelPCA",),
 }
+SEARCHES = (
+    "GridSearchCV",
+    "RandomizedSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "cross_validate",
+    "cross_val_score",
+    "cross_val_predict",
+    "learning_curve",
+    "validation_curve",
+)
 
 
 def pytest_configure(config):
@@ -32,6 +43,9 @@ def pytest_configure(config):
     for module, names in REPLACED.items():
         for name in names:
             setattr(import_module(module), name, getattr(mercer, name))
+    import_module("sklearn.experimental.enable_halving_search_cv")
+    for name in SEARCHES:
+        setattr(import_module("sklearn.model_selection"), name, getattr(mercer.selection, name))
 
 
 def pytest_collection_modifyitems(config, items):
@@ -47,7 +61,7 @@ def pytest_collection_modifyitems(config, items):
     kept, used = [], set()
     for item in items:
         name = item.name.partition("[")[0]
-        if name in left_out:
+        if name in left_out or item.name in left_out:
             continue
         key = item.name if item.name in reasons else name
         if key in reasons:

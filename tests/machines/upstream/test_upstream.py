@@ -1,4 +1,4 @@
-"""scikit-learn's own tests of its kernel machines, run on mercer's; see rebind.py."""
+"""scikit-learn's own tests of kernel machines and searches, run on mercer's; see rebind.py."""
 
 import os
 import re
@@ -17,16 +17,25 @@ import pytest
         ("sklearn.decomposition.tests.test_kernel_pca", "exceptions.toml", 30),
         ("sklearn.gaussian_process.tests.test_gpr", "process_exceptions.toml", 120),
         ("sklearn.gaussian_process.tests.test_gpc", "classifier_exceptions.toml", 30),
+        (
+            "sklearn.model_selection.tests.test_search "
+            "sklearn.model_selection.tests.test_successive_halving "
+            "sklearn.model_selection.tests.test_validation",
+            "search_exceptions.toml",
+            300,
+        ),
     ],
 )
 def test_tests_of_scikit_learn(tests, exceptions, at_least):
-    pytest.importorskip(tests)
+    for module in tests.split():
+        pytest.importorskip(module)
     here = Path(__file__).parent
     environment = dict(os.environ)
     paths = [str(here), *filter(None, sys.path)]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     environment.pop("PYTEST_ADDOPTS", None)
     environment["EXCEPTIONS"] = exceptions
+    environment["LOKY_MAX_CPU_COUNT"] = "1"  # fits in other processes cannot be counted
     result = subprocess.run(
         [
             sys.executable,
@@ -35,7 +44,7 @@ def test_tests_of_scikit_learn(tests, exceptions, at_least):
             "-p",
             "rebind",
             "--pyargs",
-            tests,
+            *tests.split(),
             "-q",
             "-p",
             "no:cacheprovider",

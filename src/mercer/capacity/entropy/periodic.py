@@ -34,7 +34,7 @@ SMALLEST = 1e-300  # of the largest eigenvalue: below it numbers lose their digi
 NUMERIC_FLOOR = 1e-9  # of the largest eigenvalue, for transforms by numerical integration
 MOST_SHELLS = {1: 200_000, 2: 60_000}
 MOST_SHELLS_ELSE = 20_000
-_ROUNDING = {True: 1e-13, False: 1e-8}  # of sums of eigenvalues, by closed form or numerically
+_SUM_ERROR = {True: 1e-13, False: 1e-8}  # of sums of eigenvalues, by closed form or numerically
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def by_periodic_extension(
         tail = radial_tail(profile, d, left_out, values)
     else:
         total = trace_of(kernel, v, d)
-        tail = max(0.0, total - float(values @ counts)) + _ROUNDING[closed] * total
+        tail = max(0.0, total - float(values @ counts)) + _SUM_ERROR[closed] * total
     return PeriodicSpectrum(
         values,
         counts,

@@ -17,13 +17,8 @@ DOMAINS = ("box", "periodic", "grid")
 class Domain:
     """The set of latent coordinates b.
 
-    Attributes
-    ----------
-    kind : {"box", "periodic", "grid"}
-        [0, 1]^D; [0, 2 pi)^D with opposite ends identified (a circle, a torus); or the points of a
-        grid in [0, 1]^D alone.
-    counts : tuple of int
-        Number of nodes along every axis.
+    `kind`: [0, 1]^D; [0, 2 pi)^D with opposite ends identified (a circle, a torus); or the points
+    of a grid in [0, 1]^D alone. `counts`: number of nodes along every axis.
     """
 
     kind: str

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
 from mercer.machines.progress import watched
-from mercer.objects.parameters import integer, is_number, positive, real, truth
+from mercer.objects.parameters import integer, is_number, positive, real, require_choice, truth
 
 from ..base import as_precise
 from ..seeds import generator
@@ -445,10 +445,7 @@ class RegularizedPrincipalManifold(Quantiser):
             ("loss", LOSSES),
         )
         for name, allowed in choices:
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}."
-                )
+            require_choice(getattr(self, name), name, allowed)
         for name in ("noise", "threshold", "lam_start"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)

@@ -31,14 +31,8 @@ _ROUNDED = 1e-2  # the length h relative to the root mean square distance from t
 class ResidualLoss:
     """A loss of distances.
 
-    Attributes
-    ----------
-    kind : str
-        One of `LOSSES`.
-    threshold : float
-        The threshold t.
-    rounded : float
-        The length h over which the kink of the epsilon-insensitive loss is rounded off.
+    `kind`: one of `LOSSES`. `threshold`: the threshold t. `rounded`: the length h over which the
+    kink of the epsilon-insensitive loss is rounded off.
     """
 
     kind: str

@@ -40,14 +40,8 @@ class Projection(NamedTuple):
 class Surface:
     """The manifold with given coefficients.
 
-    Attributes
-    ----------
-    domain : Domain
-        The index set.
-    features : LatentFeatures
-        Its functions.
-    functions_coef, coef : array
-        The coefficients c (n_functions, d) and alpha (n_nodes, d).
+    `domain`: the index set. `features`: its functions. `functions_coef`, `coef`: the coefficients c
+    (n_functions, d) and alpha (n_nodes, d).
     """
 
     domain: Domain

@@ -75,18 +75,11 @@ class Convolution(Kernel):
     array([[1.367879, 0.      ]])
     """
 
-    _objects: ClassVar[Objects] = OBJECTS
+    parts: Callable[[Any], Any]
+    kernel: Kernel | Sequence[Kernel | None] | None = None
+    average: bool = False
 
-    def __init__(
-        self,
-        parts: Callable[[Any], Any],
-        kernel: Kernel | Sequence[Kernel | None] | None = None,
-        average: bool = False,
-    ) -> None:
-        self.parts = parts
-        self.kernel = kernel
-        self.average = average
-        self._check()
+    _objects: ClassVar[Objects] = OBJECTS
 
     def _check(self) -> None:
         if not callable(self.parts):
@@ -141,7 +134,6 @@ class Convolution(Kernel):
                 builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the weights of the parts of each object; see :meth:`Kernel.map_objects`."""
         taken = self._taken_apart(X)
         pairs = zip(zip(*taken.components, strict=True), taken.weight.tolist(), strict=True)
         bags = []
@@ -154,7 +146,6 @@ class Convolution(Kernel):
         return vocabulary.counts(bags)
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the sums over pairs of decompositions; see :meth:`Kernel.tile`."""
         left = self._taken_apart(A)
         right = left if B is A else self._taken_apart(B)
         values = np.zeros((len(left), len(right)))
@@ -165,7 +156,6 @@ class Convolution(Kernel):
         return values
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return the sums over pairs of decompositions of one object; see the base class."""
         taken = self._taken_apart(A)
         values = np.zeros(len(taken))
         for some in taken.chunks(_FEW_PARTS):

@@ -42,9 +42,7 @@ class Exp(Kernel):
     array([[3.004166]])
     """
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self._check()
+    kernel: Kernel
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Exp")
@@ -55,7 +53,6 @@ class Exp(Kernel):
         return of_exponential(self.kernel.definiteness)
 
     def compile(self, builder: Builder) -> None:
-        """Push the exponential of the kernel; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         builder.exp()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 from mercer.gram.norm_checks import check_norms
 from mercer.gram.program import Builder
 from mercer.objects.validation import count, take
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
@@ -49,9 +48,7 @@ class Normalized(Kernel):
     array([[0.6]])
     """
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self._check()
+    kernel: Kernel
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Normalized")
@@ -71,7 +68,6 @@ class Normalized(Kernel):
         return UNKNOWN if claim.order else claim
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel and its normalisation; see :meth:`Kernel.compile`."""
         form = self.kernel._normalized_form()
         if form is not None:
             form.compile(builder)
@@ -90,10 +86,7 @@ class Normalized(Kernel):
             return sp.csr_array(features.multiply(factors[:, None]))
         return features * factors[:, None]
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the kernel's features; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return self.kernel.feature_names(columns, vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -176,7 +169,6 @@ class Normalized(Kernel):
             check_norms(self.kernel, X)
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return the objects `X` as the kernel takes them; see :meth:`Kernel.validate`."""
         X = self.kernel.validate(X, against)
         if self.is_bound and self._may_lack_norms:
             check_norms(self.kernel, X, against)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.tables import are_vectors, as_table, is_table, select
 from mercer.objects.validation import VECTORS, Objects, as_vectors, column_names
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..definiteness import Definiteness, on_subset_of_columns
@@ -52,10 +51,8 @@ class OnColumns(Kernel):
     array([[22.]])
     """
 
-    def __init__(self, kernel: Kernel, columns: Any) -> None:
-        self.kernel = kernel
-        self.columns = columns
-        self._check()
+    kernel: Kernel
+    columns: Any
 
     def _check(self) -> None:
         from .operands import require_kernel
@@ -107,7 +104,6 @@ class OnColumns(Kernel):
         return self._with(kernel=self.kernel._bound(part, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as rows that have the columns; see :meth:`Kernel.validate`."""
         owner = type(self).__name__
         names = column_names(X)
         vectors = are_vectors(self.takes, X)
@@ -131,13 +127,11 @@ class OnColumns(Kernel):
         return X
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel with its statistics on the columns; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         with builder.columns([int(c) for c in _listed(self.columns)]):
             self.kernel.compile(builder)
 
     def null_space(self, X: Any) -> np.ndarray:
-        """Return polynomials of the selected columns; see :meth:`Kernel.null_space`."""
         self._require_bound("on its null space")
         X = self.validate(X)
         return self.kernel.null_space(self._selected(X))
@@ -183,9 +177,7 @@ class OnColumns(Kernel):
         X = self.validate(X)
         return self.kernel.map_features(self._selected(X), vocabulary)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         """Return the names that the kernel gives; see :meth:`Kernel.feature_names`.
 
         Features of a column of strings or other objects carry the name of the column, too.

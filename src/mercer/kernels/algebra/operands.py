@@ -66,10 +66,7 @@ def concatenated(blocks: list[Any]) -> Any:
 
 
 def outer(left: Any, right: Any) -> Any:
-    """Return all products of a left with a right feature, object by object.
-
-    Sparse if one of the factors is.
-    """
+    """Return all products of a left with a right feature of an object, sparse if a factor is."""
     if not (sp.issparse(left) or sp.issparse(right)):
         left, right = np.asarray(left), np.asarray(right)
         return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)

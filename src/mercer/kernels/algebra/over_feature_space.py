@@ -46,10 +46,8 @@ class OverFeatureSpace(Kernel):
     array([[0.292293]])
     """
 
-    def __init__(self, kernel: Kernel, gamma: float = 1.0) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self._check()
+    kernel: Kernel
+    gamma: float = 1.0
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "OverFeatureSpace")
@@ -69,7 +67,6 @@ class OverFeatureSpace(Kernel):
         return PD if claim is PD else UNKNOWN
 
     def compile(self, builder: Builder) -> None:
-        """Push the Gaussian of the distance; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         builder.affine(-2.0, 0.0)
         builder.add_diagonal(self.kernel)

@@ -29,21 +29,11 @@ class OverFeatures(Kernel):
     kernel: Kernel | None
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the vectors of objects; one row depends on one object only.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-
-        Returns
-        -------
-        array or CSR array of shape (n_X, n_features)
-            The vectors.
-        """
+        """Return the vectors of validated objects; one row depends on one object only."""
         raise NotImplementedError(f"{type(self).__name__} does not define its features.")
 
     def _check(self) -> None:
+        super()._check()
         if self.kernel is None:
             return
         name = type(self).__name__
@@ -79,7 +69,6 @@ class OverFeatures(Kernel):
         return self._with()
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel on vectors, with leaves on the features; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of objects")
         with builder.through(self._map):
             self._vector_kernel.compile(builder)

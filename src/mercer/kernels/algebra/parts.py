@@ -149,9 +149,8 @@ class Parts:
     def compared(self, kernel: Kernel | None, d: int, stay: Parts) -> Blocks:
         """Return the function that compares component `d` of these parts with that of others.
 
-        `kernel`: the kernel on the component; None: 1 for equal parts, else 0. Returns takes places
-        of these parts and of the others and returns the matrix of values. All parts of both sets
-        are prepared once for all blocks.
+        It takes places of these parts and of the others and returns the matrix of values. All parts
+        of both sets are prepared once for all blocks. `kernel` None: 1 for equal parts, else 0.
         """
         known = self.whole.compared
         for other_kernel, other_d, other, blocks in known:

@@ -12,7 +12,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.parameters import real, show
 from mercer.objects.validation import count
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
@@ -47,10 +47,8 @@ class PolynomialOf(Kernel):
     array([[133.]])
     """
 
-    def __init__(self, kernel: Kernel, coefficients: Sequence[float]) -> None:
-        self.kernel = kernel
-        self.coefficients = coefficients
-        self._check()
+    kernel: Kernel
+    coefficients: Sequence[float]
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "PolynomialOf")
@@ -79,7 +77,6 @@ class PolynomialOf(Kernel):
         return claim if claim.order is not None and powers == [1] else UNKNOWN
 
     def compile(self, builder: Builder) -> None:
-        """Push the polynomial by Horner's rule; see :meth:`Kernel.compile`."""
         if len(self.coefficients) == 1:
             builder.const(self.coefficients[0])
             return
@@ -98,10 +95,7 @@ class PolynomialOf(Kernel):
             ]
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         names = self.kernel.feature_names(columns, vocabulary)
         powers = [m for m, a in enumerate(self.coefficients) if a > 0]
         if names is None:

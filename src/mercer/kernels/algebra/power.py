@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, show
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, inside
 from ..definiteness import UNKNOWN, Definiteness
@@ -45,13 +44,11 @@ class Power(Kernel):
     array([[121.]])
     """
 
+    kernel: Kernel
+    exponent: int = 2
+
     _binds_tighter_than = 2
     _grows_with = ("exponent",)
-
-    def __init__(self, kernel: Kernel, exponent: int = 2) -> None:
-        self.kernel = kernel
-        self.exponent = exponent
-        self._check()
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Power")
@@ -70,7 +67,6 @@ class Power(Kernel):
         return claim if claim.is_psd or self.exponent == 1 else UNKNOWN
 
     def compile(self, builder: Builder) -> None:
-        """Push the power of the kernel; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         if self.exponent > 1:
             builder.powi(int(self.exponent))
@@ -79,10 +75,7 @@ class Power(Kernel):
         """Return all ordered products of n features; see :meth:`Kernel.map_features`."""
         return reduce(outer, [self.kernel.map_features(X, vocabulary)] * self.exponent)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return product_names([self.kernel.feature_names(columns, vocabulary)] * self.exponent)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:

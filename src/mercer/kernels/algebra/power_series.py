@@ -11,7 +11,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, is_number, real, show
 from mercer.objects.validation import Objects
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
@@ -112,20 +112,12 @@ class PowerSeries(Kernel):
     array([[10.059904]])
     """
 
-    _fixed = ("radius",)
+    coefficients: Sequence[float] | str | Callable[[int], float]
+    radius: float | None = None
+    kernel: Kernel | None = None
+    n_terms: int = 32
 
-    def __init__(
-        self,
-        coefficients: Sequence[float] | str | Callable[[int], float],
-        radius: float | None = None,
-        kernel: Kernel | None = None,
-        n_terms: int = 32,
-    ) -> None:
-        self.coefficients = coefficients
-        self.radius = radius
-        self.kernel = kernel
-        self.n_terms = n_terms
-        self._check()
+    _fixed = ("radius",)
 
     def _check(self) -> None:
         if self.kernel is not None:
@@ -205,7 +197,6 @@ class PowerSeries(Kernel):
             )
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return the objects `X` as the kernel k takes them; see :meth:`Kernel.validate`."""
         X = self.inner.validate(X, against)
         if self.is_bound:
             self.check_domain(X)
@@ -258,7 +249,6 @@ class PowerSeries(Kernel):
         return inf
 
     def compile(self, builder: Builder) -> None:
-        """Push the closed form or the polynomial; see :meth:`Kernel.compile`."""
         self.inner.compile(builder)
         if self._closed is not None:
             self._closed.push(builder)
@@ -285,10 +275,7 @@ class PowerSeries(Kernel):
             )
         return self._polynomial.map_features(self.validate(X), vocabulary)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return self._polynomial.feature_names(columns, vocabulary)
 
     @property

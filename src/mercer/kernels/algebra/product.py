@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from mercer.gram.diagonal import diagonal
 from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..definiteness import Definiteness, of_product
@@ -44,12 +43,10 @@ class Product(Kernel):
     array([[1331.]])
     """
 
-    _binds_tighter_than = 1
+    left: Kernel
+    right: Kernel
 
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
-        self._check()
+    _binds_tighter_than = 1
 
     def _check(self) -> None:
         require_kernel(self.left, "left", "Product")
@@ -62,7 +59,6 @@ class Product(Kernel):
         return of_product(self.left.definiteness, self.right.definiteness)
 
     def compile(self, builder: Builder) -> None:
-        """Push both factors and their product; see :meth:`Kernel.compile`."""
         self.left.compile(builder)
         self.right.compile(builder)
         builder.mul()
@@ -74,10 +70,7 @@ class Product(Kernel):
             self.right.map_features(X, vocabulary.part("right")),
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the products; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return product_names(
             [
                 self.left.feature_names(columns, vocabulary.part("left")),

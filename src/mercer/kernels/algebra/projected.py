@@ -58,13 +58,11 @@ class Projected(Kernel):
     array([[22.]])
     """
 
+    kernel: Kernel
+    points: Any = None
+
     definiteness = PSD  # k between functionals that vanish on the polynomials
     translation_invariant = False  # no, the points stay where they are
-
-    def __init__(self, kernel: Kernel, points: Any = None) -> None:
-        self.kernel = kernel
-        self.points = points
-        self._check()
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Projected")
@@ -91,7 +89,6 @@ class Projected(Kernel):
         return self._with(kernel=self.kernel._bound(views, weight, names), points=points)
 
     def compile(self, builder: Builder) -> None:
-        """Push the kernel and the terms of the projection; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of objects")
         self.kernel.compile(builder)
         projection = Projection(self.kernel, self.points)
@@ -228,8 +225,7 @@ class _Terms:
 class _Offset(Kernel):
     """Stands for the numbers -v(x) of a projection from one point, as a diagonal."""
 
-    def __init__(self, projection: Projection) -> None:
-        self.projection = projection
+    projection: Projection
 
     def diag(self, X: Any) -> np.ndarray:
         return -self.projection.halves(X, self.projection.weights(X))[:, 0]

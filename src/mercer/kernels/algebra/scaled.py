@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -13,7 +12,7 @@ from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
 from mercer.objects.parameters import real, show
 from mercer.objects.validation import count
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..definiteness import PSD, Definiteness
@@ -47,12 +46,10 @@ class Scaled(Kernel):
     array([[5.5]])
     """
 
-    _binds_tighter_than = 1
+    kernel: Kernel
+    scale: float = 1.0
 
-    def __init__(self, kernel: Kernel, scale: float = 1.0) -> None:
-        self.kernel = kernel
-        self.scale = scale
-        self._check()
+    _binds_tighter_than = 1
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Scaled")
@@ -68,7 +65,6 @@ class Scaled(Kernel):
         return self.kernel.definiteness if self.scale > 0 else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push the multiple of the kernel; see :meth:`Kernel.compile`."""
         self.kernel.compile(builder)
         builder.affine(float(self.scale), 0.0)
 
@@ -76,10 +72,7 @@ class Scaled(Kernel):
         """Return the features times sqrt(scale); see :meth:`Kernel.map_features`."""
         return self.kernel.map_features(X, vocabulary) * sqrt(self.scale)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the kernel's features; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return self.kernel.feature_names(columns, vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:

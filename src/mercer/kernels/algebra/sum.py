@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..constant import Constant
@@ -44,12 +43,10 @@ class Sum(Kernel):
     array([[132.]])
     """
 
-    _binds_tighter_than = 0
+    left: Kernel
+    right: Kernel
 
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
-        self._check()
+    _binds_tighter_than = 0
 
     def _check(self) -> None:
         require_kernel(self.left, "left", "Sum")
@@ -62,7 +59,6 @@ class Sum(Kernel):
         return of_sum(self.left.definiteness, self.right.definiteness)
 
     def compile(self, builder: Builder) -> None:
-        """Push both terms and their sum; see :meth:`Kernel.compile`."""
         self.left.compile(builder)
         if isinstance(self.right, Constant):
             builder.affine(1.0, float(self.right.value))
@@ -79,10 +75,7 @@ class Sum(Kernel):
             ]
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of both terms; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         left = self.left.feature_names(columns, vocabulary.part("left"))
         right = self.right.feature_names(columns, vocabulary.part("right"))
         return None if left is None or right is None else left + right

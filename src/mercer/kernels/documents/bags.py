@@ -25,15 +25,7 @@ _WORD = re.compile(r"\w\w+")
 
 
 class Bags:
-    """How often every term occurs in each of several documents.
-
-    Parameters
-    ----------
-    counts : CSR array of shape (n_documents, n_terms)
-        The counts; a column may be empty.
-    terms : list of hashable
-        The terms, in the order of the columns.
-    """
+    """How often every term, in the order of the columns, occurs in each of several documents."""
 
     def __init__(self, counts: sp.csr_array, terms: list[Any]) -> None:
         self.counts, self.terms = counts, terms

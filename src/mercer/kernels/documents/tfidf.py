@@ -10,10 +10,19 @@ import scipy.sparse as sp
 
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
-from mercer.objects.parameters import integer, positive, show, truth
+from mercer.objects.parameters import (
+    integer_from,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    require_choice,
+    show,
+    truth,
+)
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects, as_items, as_vectors, is_missing
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..brief import Brief
@@ -86,40 +95,25 @@ class TfIdf(Kernel):
            [0.   , 0.   , 1.   ]])
     """
 
+    tf: str = parameter(default="count", check=one_of(*FREQUENCIES))
+    idf: Any = "log"
+    normalize: bool = parameter(default=True, check=truth)
+    analyzer: Any = None
+    stop_words: str | Collection[str] | None = None
+    stemmer: Callable[[str], str] | None = None
+    min_df: float = parameter(default=1, check=positive)
+    max_features: int | None = parameter(default=None, check=optional(integer_from(1)))
+    vocabulary: Sequence[str] | None = None
+
     _objects: ClassVar[Objects] = DOCUMENTS
 
     _fixed: ClassVar[tuple[str, ...]] = ("idf", "min_df")
     definiteness = PSD  # a dot product
 
-    def __init__(
-        self,
-        tf: str = "count",
-        idf: Any = "log",
-        normalize: bool = True,
-        analyzer: Any = None,
-        stop_words: str | Collection[str] | None = None,
-        stemmer: Callable[[str], str] | None = None,
-        min_df: float = 1,
-        max_features: int | None = None,
-        vocabulary: Sequence[str] | None = None,
-    ) -> None:
-        self.tf = tf
-        self.idf = idf
-        self.normalize = normalize
-        self.analyzer = analyzer
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.min_df = min_df
-        self.max_features = max_features
-        self.vocabulary = vocabulary
-        self._check()
-
     def _check(self) -> None:
-        if self.tf not in FREQUENCIES:
-            raise ValueError(f"tf must be one of {', '.join(FREQUENCIES)}; got {self.tf!r}.")
+        super()._check()
         if isinstance(self.idf, str):
-            if self.idf not in RULES:
-                raise ValueError(f"idf must be one of {', '.join(RULES)}; got {self.idf!r}.")
+            require_choice(self.idf, "idf", RULES)
         else:
             self._check_idf()
         if self.analyzer is not None and not (
@@ -136,10 +130,6 @@ class TfIdf(Kernel):
             raise ValueError(
                 f"stop_words must be 'english' or a collection of words; got {self.stop_words!r}."
             )
-        truth(self.normalize, "normalize")
-        positive(self.min_df, "min_df")
-        if self.max_features is not None:
-            integer(self.max_features, "max_features", minimum=1)
         if self.vocabulary is not None and len(set(self.vocabulary)) < len(self.vocabulary):
             raise ValueError("vocabulary must list every term once.")
 
@@ -227,13 +217,11 @@ class TfIdf(Kernel):
             )
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the weighted terms; see :meth:`Kernel.compile`."""
         self._require_bound("on documents")
         with builder.through(self._map):
             builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
-        """Return the weighted terms of documents; see :meth:`Kernel.map_objects`."""
         bags = X if isinstance(X, Bags) else self._map(X)
         if isinstance(bags, Bags):
             # The dictionary of the terms is made once for the objects that stay.
@@ -265,10 +253,7 @@ class TfIdf(Kernel):
         self._require_bound("as explicit features")
         return self.map_objects(self.validate(X), Vocabulary())
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the terms; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return None if self.vocabulary is None else [str(term) for term in self.vocabulary]
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import _native
-from mercer.objects.parameters import real, show
+from mercer.objects.parameters import parameter, probability
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
@@ -104,31 +104,21 @@ class Grammar(SequenceKernel):
            [0.   , 0.   , 0.   , 0.   ]])
     """
 
+    rules: Mapping[Any, Mapping[Any, float]]
+    start: Symbol = None
+    independence: float = parameter(default=0.1, check=probability)
+    mutation: float = parameter(default=0.1, check=probability)
+
     _may_overflow: ClassVar[bool] = False  # values are probabilities
     definiteness = PSD  # given what they share, the sequences are independent and alike
 
-    def __init__(
-        self,
-        rules: Mapping[Any, Mapping[Any, float]],
-        start: Symbol = None,
-        independence: float = 0.1,
-        mutation: float = 0.1,
-    ) -> None:
-        self.rules = rules
-        self.start = start
-        self.independence = independence
-        self.mutation = mutation
-        self._check()
-
     def _check(self) -> None:
+        super()._check()
         check_rules(self.rules)
         if self.start is not None and self.start not in self.rules:
             raise ValueError(
                 f"start must be a nonterminal, one of {named(self.rules)}; got {self.start!r}."
             )
-        for name in ("independence", "mutation"):
-            if real(getattr(self, name), name, minimum=0.0) > 1:
-                raise ValueError(f"{name} must be a probability; got {show(getattr(self, name))}.")
 
     def validate(self, X: Any, against: Any = None) -> list:
         """Return `X` as a list of sequences of the grammar's letters."""
@@ -159,11 +149,9 @@ class Grammar(SequenceKernel):
         return _native.grammar_probabilities(self.native_form(), tokens.token, tokens.start)
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
-        """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
         return self._letters(X)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         tables = self._tables()
         rules = [(b, c, a, p) for (b, c), heads in tables.binary.items() for a, p in heads if p > 0]
         left, right, heads = (np.array([r[k] for r in rules], dtype=np.int32) for k in range(3))

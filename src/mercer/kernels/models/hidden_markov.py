@@ -204,18 +204,7 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         return self
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; discards what was learned with other parameters.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        self : HiddenMarkov
-            The model, unfitted if anything was set.
-        """
+        """Set parameters by name; discards what was learned with other parameters."""
         super().set_params(**params)
         if params:
             for name in [name for name in vars(self) if name.endswith("_")]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.gram.mapped_objects import Views
-from mercer.objects.parameters import real, show
+from mercer.objects.parameters import parameter, probability, real, show
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
@@ -87,33 +87,22 @@ class PairHMM(SequenceKernel):
            [0.   , 0.   , 1.   ]])
     """
 
+    alphabet: Sequence[Any] | None = None
+    emission: Any = None
+    background: Any = None
+    mutation: float = parameter(default=0.1, check=probability)
+    gap: float = 0.1
+    end: float = 0.01
+
     _fixed: ClassVar[tuple[str, ...]] = ("background",)  # probabilities, which add up to 1
     _differentiated: ClassVar[tuple[str, ...]] = ("mutation", "gap", "end")
     definiteness = PSD  # given the pairs, the sequences are independent and alike
     logarithmic = True  # probabilities of long sequences are too small for a number
 
-    def __init__(
-        self,
-        alphabet: Sequence[Any] | None = None,
-        emission: Any = None,
-        background: Any = None,
-        mutation: float = 0.1,
-        gap: float = 0.1,
-        end: float = 0.01,
-    ) -> None:
-        self.alphabet = alphabet
-        self.emission = emission
-        self.background = background
-        self.mutation = mutation
-        self.gap = gap
-        self.end = end
-        self._check()
-
     def _check(self) -> None:
+        super()._check()
         name = type(self).__name__
         check_alphabet(self.alphabet, name)
-        if real(self.mutation, "mutation", minimum=0.0) > 1:
-            raise ValueError(f"mutation must be a probability; got {show(self.mutation)}.")
         if real(self.gap, "gap", minimum=0.0) >= 1:
             raise ValueError(f"gap must be smaller than 1; got {show(self.gap)}.")
         if not 0 < real(self.end, "end") <= 1:
@@ -143,14 +132,12 @@ class PairHMM(SequenceKernel):
         return self._with(alphabet=alphabet_of(X) or [""])
 
     def validate(self, X: Any, against: Any = None) -> list:
-        """Return `X` as a list of sequences over the alphabet; see :meth:`Kernel.validate`."""
         X = super().validate(X, against)
         if self.alphabet is not None:
             self._letters(X)
         return X
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:
-        """Return sequences as positions in the alphabet; see :meth:`SequenceKernel.encode`."""
         return self._letters(X)
 
     def _letters(self, X: list) -> Tokens:
@@ -158,7 +145,6 @@ class PairHMM(SequenceKernel):
         return known_letters(X, alphabet, "PairHMM", "give an alphabet with all letters")
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         self._require_bound("on pairs of sequences")
         pairs, letters = self.probabilities()
         stop = (1.0 - float(self.gap)) ** 2

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
-from mercer.objects.parameters import integer
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.parameters import integer_from, parameter
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
@@ -70,17 +70,14 @@ class Mismatch(SequenceKernel):
     array([[4.]])
     """
 
+    k: int = parameter(default=3, check=integer_from(1))
+    m: int = parameter(default=1, check=integer_from(0))
+    alphabet: Sequence[Any] | None = None
+
     definiteness = PSD  # a dot product of counts
 
-    def __init__(self, k: int = 3, m: int = 1, alphabet: Sequence[Any] | None = None) -> None:
-        self.k = k
-        self.m = m
-        self.alphabet = alphabet
-        self._check()
-
     def _check(self) -> None:
-        integer(self.k, "k", minimum=1)
-        integer(self.m, "m", minimum=0)
+        super()._check()
         if self.m >= self.k:
             raise ValueError(f"m must be smaller than k={self.k}; got {self.m}.")
         patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k) + 1))
@@ -106,7 +103,6 @@ class Mismatch(SequenceKernel):
         return self._with(alphabet=alphabet_of(X) or [""])
 
     def compile(self, builder: Builder) -> None:
-        """Push the weighted dot products of gapped spectra; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of sequences")
         alphabet: Any = self.alphabet
         builder.const(0.0)
@@ -133,10 +129,7 @@ class Mismatch(SequenceKernel):
         met = words.counts(in_alphabet(self.validate(X), alphabet), k)
         return with_neighbours(met, k, len(alphabet), int(self.m))
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the words; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return spelled(self.alphabet or (), int(self.k))
 
     def common_neighbours(self) -> list[int]:
@@ -191,19 +184,16 @@ class GappedSpectrum(SequenceKernel):
     Summed over all choices of the places; a part of :class:`Mismatch`.
     """
 
+    k: int
+    gaps: int
+    alphabet: Sequence[Any]
+
     definiteness = PSD  # a dot product of counts
 
-    def __init__(self, k: int, gaps: int, alphabet: Sequence[Any]) -> None:
-        self.k = k
-        self.gaps = gaps
-        self.alphabet = alphabet
-
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the counts; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_objects(self, X: list, vocabulary: Vocabulary) -> Any:
-        """Return the counts of the sequences; see :meth:`Kernel.map_objects`."""
         tokens = in_alphabet(X, self.alphabet)
         seen = self.k - self.gaps
         if seen == 0:

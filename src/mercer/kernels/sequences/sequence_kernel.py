@@ -65,11 +65,9 @@ class SequenceKernel(Kernel):
     _may_overflow: ClassVar[bool] = True  # whether k(x, x) may be too large for a number
 
     def validate(self, X: Any, against: Any = None) -> list:
-        """Return `X` as a list of sequences of one kind; see :meth:`Kernel.validate`."""
         return as_sequences(X, type(self).__name__)
 
     def compile(self, builder: Builder) -> None:
-        """Push the values of pairs of sequences; see :meth:`Kernel.compile`."""
         builder.sequence(self)
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Tokens:

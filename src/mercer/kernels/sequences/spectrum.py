@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from mercer import _native
 from mercer.gram.program import Builder
-from mercer.objects.parameters import integer, real, show
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.parameters import integer, integer_from, parameter, real, show
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens
@@ -54,21 +54,14 @@ class Spectrum(SequenceKernel):
            [8., 9.]])
     """
 
+    p: int = parameter(default=3, check=integer_from(1))
+
     definiteness = PSD  # a dot product of counts
 
-    def __init__(self, p: int = 3) -> None:
-        self.p = p
-        self._check()
-
-    def _check(self) -> None:
-        integer(self.p, "p", minimum=1)
-
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the counts; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_objects(self, X: list, vocabulary: Vocabulary) -> sp.csr_array:
-        """Return how often each sequence holds each substring; see :meth:`Kernel.map_objects`."""
         return counts(self.encode(X, vocabulary), [range(self.p)], self.p, self.p, vocabulary)
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
@@ -80,10 +73,7 @@ class Spectrum(SequenceKernel):
         tokens, words = words_of(self, X, int(self.p), vocabulary)
         return words.counts(tokens, int(self.p))
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the substrings; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         words: Words = vocabulary.memory["words"]
         return words.names(int(self.p))
 
@@ -118,12 +108,10 @@ class BlendedSpectrum(SequenceKernel):
     array([[14.5]])
     """
 
-    definiteness = PSD  # a sum of dot products with non-negative weights
+    p: int = 3
+    weights: Sequence[float] | None = None
 
-    def __init__(self, p: int = 3, weights: Sequence[float] | None = None) -> None:
-        self.p = p
-        self.weights = weights
-        self._check()
+    definiteness = PSD  # a sum of dot products with non-negative weights
 
     def _check(self) -> None:
         integer(self.p, "p", minimum=1)
@@ -145,7 +133,6 @@ class BlendedSpectrum(SequenceKernel):
                 builder.add()
 
     def map_objects(self, X: list, vocabulary: Vocabulary) -> sp.csr_array:
-        """Return the counts of all lengths side by side; see :meth:`Kernel.map_objects`."""
         return counts(self.encode(X, vocabulary), [range(self.p)], 1, 1, vocabulary)
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
@@ -156,10 +143,7 @@ class BlendedSpectrum(SequenceKernel):
             sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the substrings; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         words: Words = vocabulary.memory["words"]
         lengths = [p for p, _ in self._weighted_lengths()]
         return [name for p in lengths for name in words.names(p)] or ["nothing"]

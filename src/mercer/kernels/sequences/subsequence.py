@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer_from, parameter, positive
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens
 from .spectrum import check_weights
-from .substring import check_decay
 
 
 class Subsequence(SequenceKernel):
@@ -72,22 +71,17 @@ class Subsequence(SequenceKernel):
     array([[0.4444]])
     """
 
+    n: int = parameter(default=2, check=integer_from(1))
+    decay: float = parameter(default=0.5, check=positive)
+    weights: Sequence[float] | None = None
+
     _grows_with = ("decay",)
     definiteness = PSD  # a dot product
     # with long sequences or a small decay, values leave the range of numbers
     normalized_by_logarithms = True
 
-    def __init__(
-        self, n: int = 2, decay: float = 0.5, weights: Sequence[float] | None = None
-    ) -> None:
-        self.n = n
-        self.decay = decay
-        self.weights = weights
-        self._check()
-
     def _check(self) -> None:
-        integer(self.n, "n", minimum=1)
-        check_decay(self.decay)
+        super()._check()
         check_weights(self.weights, self.n, "n")
 
     @property
@@ -96,7 +90,6 @@ class Subsequence(SequenceKernel):
         return int(self.n)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("subsequence", float(self.decay), self._all_weights(), logarithms)
 
     def _all_weights(self) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects.parameters import integer, real, show
+from mercer.objects.parameters import integer, integer_from, parameter, positive
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel
@@ -56,27 +56,21 @@ class Substring(SequenceKernel):
     array([[21.]])
     """
 
+    decay: float = parameter(default=1.0, check=positive)
+    min_length: int = parameter(default=1, check=integer_from(1))
+    max_length: int | None = None
+
     _grows_with = ("decay",)
     definiteness = PSD  # the empty sequence has no features
     # with long sequences or a small decay, values leave the range of numbers
     normalized_by_logarithms = True
 
-    def __init__(
-        self, decay: float = 1.0, min_length: int = 1, max_length: int | None = None
-    ) -> None:
-        self.decay = decay
-        self.min_length = min_length
-        self.max_length = max_length
-        self._check()
-
     def _check(self) -> None:
-        check_decay(self.decay)
-        integer(self.min_length, "min_length", minimum=1)
+        super()._check()
         if self.max_length is not None:
             integer(self.max_length, "max_length", minimum=self.min_length)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         longest = _LONGEST if self.max_length is None else int(self.max_length)
         return ("substring", float(self.decay), int(self.min_length), longest, logarithms)
 
@@ -90,9 +84,3 @@ class Substring(SequenceKernel):
                 break
             slopes += 2 * p * float(self.decay) ** (2 * p - 1) * common
         return {"decay": slopes}
-
-
-def check_decay(decay: Any) -> None:
-    """Reject a decay that is no positive number."""
-    if not real(decay, "decay") > 0:
-        raise ValueError(f"decay must be positive; got {show(decay)}.")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.objects.parameters import integer
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.parameters import integer_from, parameter
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel
@@ -67,19 +67,14 @@ class WeightedDegree(SequenceKernel):
     array([[0.75]])
     """
 
+    degree: int = parameter(default=3, check=integer_from(1))
+    shift: int = parameter(default=0, check=integer_from(0))
+    weights: Sequence[float] | None = None
+
     definiteness = PSD
 
-    def __init__(
-        self, degree: int = 3, shift: int = 0, weights: Sequence[float] | None = None
-    ) -> None:
-        self.degree = degree
-        self.shift = shift
-        self.weights = weights
-        self._check()
-
     def _check(self) -> None:
-        integer(self.degree, "degree", minimum=1)
-        integer(self.shift, "shift", minimum=0)
+        super()._check()
         check_weights(self.weights, self.degree, "degree")
 
     @property
@@ -88,7 +83,6 @@ class WeightedDegree(SequenceKernel):
         return int(self.degree)
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
         return ("weighted_degree", self._weights(), int(self.shift))
 
     def _weights(self) -> np.ndarray:
@@ -116,10 +110,7 @@ class WeightedDegree(SequenceKernel):
             sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return substrings with their positions; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         words: Words = vocabulary.memory["words"]
         lengths = [length for length, w in enumerate(self._weights(), start=1) if w > 0]
         return [n for length in lengths for n in words.placed_names(length, vocabulary)]

@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.objects.parameters import EstimatorParameters, integer
+from mercer.objects.parameters import EstimatorParameters, integer, integer_from, parameter
 from mercer.objects.validation import Objects, as_items
 
 from ..algebra.over_features import OverFeatures
-from ..base import Kernel
 
 INCOMPLETE = ("repeat", "drop")
 
@@ -178,20 +177,12 @@ class Delayed(OverFeatures):
     array([[11., 15.]])
     """
 
+    dimension: int = parameter(default=3, check=integer_from(1))
+    delay: int = parameter(default=1, check=integer_from(1))
+
     _objects: ClassVar[Objects] = Objects(
         "time series: lists of numbers or arrays of shape (n_times, n_channels)", structured=True
     )
-
-    def __init__(self, kernel: Kernel, dimension: int = 3, delay: int = 1) -> None:
-        self.kernel = kernel
-        self.dimension = dimension
-        self.delay = delay
-        self._check()
-
-    def _check(self) -> None:
-        super()._check()
-        integer(self.dimension, "dimension", minimum=1)
-        integer(self.delay, "delay", minimum=1)
 
     def validate(self, X: Any, against: Any = None) -> list:
         """Return `X` as a list of series, arrays of shape (n_times, n_channels)."""

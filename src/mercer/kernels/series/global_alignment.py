@@ -92,15 +92,13 @@ class GlobalAlignment(Kernel):
            [0.006, 0.004, 1.   ]])
     """
 
+    gamma: float | str = "scale"
+    band: int | None = None
+
     _objects = Objects(_WHAT, structured=True)
     _differentiated = ("gamma",)
     definiteness = PSD  # kappa / (1 + kappa) is
     logarithmic = True  # values grow exponentially with the lengths
-
-    def __init__(self, gamma: float | str = "scale", band: int | None = None) -> None:
-        self.gamma = gamma
-        self.band = band
-        self._check()
 
     def _check(self) -> None:
         if isinstance(self.gamma, str):
@@ -134,11 +132,9 @@ class GlobalAlignment(Kernel):
         return self._with(gamma=1.0 / (2.0 * sigma2) if sigma2 > 0 else 1.0)
 
     def validate(self, X: Any, against: Any = None) -> list[np.ndarray]:
-        """Return `X` as a list of arrays of points; see :meth:`Kernel.validate`."""
         return as_series(X, type(self).__name__)
 
     def compile(self, builder: Builder) -> None:
-        """Push the values of pairs of series; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of series")
         builder.sequence(self)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts
+from mercer.objects.parameters import one_of, parameter
 from mercer.objects.validation import Objects
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
@@ -65,17 +66,11 @@ class Multiset(Kernel):
     array([[4., 1.]])
     """
 
+    mode: str = parameter(default="minimum", check=one_of(*MODES))
+
     _objects: ClassVar[Objects] = Objects(
         "multisets: Counters, lists of hashable elements, or sets", structured=True
     )
-
-    def __init__(self, mode: str = "minimum") -> None:
-        self.mode = mode
-        self._check()
-
-    def _check(self) -> None:
-        if self.mode not in MODES:
-            raise ValueError(f"mode must be one of {', '.join(MODES)}; got {self.mode!r}.")
 
     @property
     def definiteness(self) -> Definiteness:
@@ -83,7 +78,6 @@ class Multiset(Kernel):
         return PD if self.mode == "multisets" else PSD
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` if it is a list of multisets; see :meth:`Kernel.validate`."""
         return as_collections(X, type(self).__name__)
 
     @property
@@ -99,7 +93,6 @@ class Multiset(Kernel):
             builder.mapped(self, "dot")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return counts, or one feature for every copy; see :meth:`Kernel.map_objects`."""
         if self.mode == "product":
             return vocabulary.counts(counts(x) for x in X)
         return vocabulary.counts(_copies(x) for x in X)
@@ -119,10 +112,7 @@ class Multiset(Kernel):
             return features
         return chosen_parts([self._choices(x) for x in X], vocabulary, type(self).__name__)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return elements, copies or parts; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         if self.mode == "product":
             return [str(v) for v in vocabulary.features] or ["nothing"]
         if self.mode == "minimum":

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts, distinct, elements
-from mercer.objects.parameters import real, truth
+from mercer.objects.parameters import parameter, real, truth
 from mercer.objects.rows import squared_norms
 from mercer.objects.validation import Objects
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..algebra.over_feature_space import OverFeatureSpace
 from ..base import Kernel
@@ -26,25 +26,32 @@ SETS = Objects(
 _LARGEST_EXPONENT = 700.0  # exp of it is still a float
 
 
+def check_measure(weights: Any, name: str) -> None:
+    """Reject weights that are no mapping to finite numbers >= 0."""
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        raise TypeError(
+            f"{name} must be a mapping from elements to numbers; got {type(weights).__name__}."
+        )
+    for element, weight in weights.items():
+        real(weight, f"the weight of {element!r}", minimum=0)
+
+
 class SetKernel(Kernel):
     """Base of the kernels on sets: their objects, and a measure of the elements."""
 
     _objects: ClassVar[Objects] = SETS
 
-    weights: Mapping[Hashable, float] | None
-
-    def _check(self) -> None:
-        check_measure(self.weights)
+    weights: Mapping[Hashable, float] | None = parameter(default=None, check=check_measure)
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` if it is a list of sets; see :meth:`Kernel.validate`."""
         return as_collections(X, type(self).__name__)
 
     def _weight(self, element: Hashable) -> float:
         return 1.0 if self.weights is None else float(self.weights.get(element, 1.0))
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return features that measure intersections; see :meth:`Kernel.map_objects`."""
         register(map(elements, X), vocabulary)
         if self.weights is None:
             return vocabulary.counts(elements(x) for x in X)
@@ -79,12 +86,7 @@ class SetIntersection(SetKernel):
 
     definiteness = PSD  # a dot product
 
-    def __init__(self, weights: Mapping[Hashable, float] | None = None) -> None:
-        self.weights = weights
-        self._check()
-
     def compile(self, builder: Builder) -> None:
-        """Push the measure of the intersection; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
@@ -94,10 +96,7 @@ class SetIntersection(SetKernel):
         vocabulary.fix()
         return features
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the elements; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return [str(element) for element in vocabulary.features] or ["nothing"]
 
 
@@ -149,13 +148,11 @@ class SetPower(SetKernel):
         return PD if self.base > 1 and is_positive(self.weights) else PSD
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features of intersections; see :meth:`Kernel.map_objects`."""
         features = super().map_objects(X, vocabulary)
         refuse_overflow(squared_norms(features) * math.log(self.base), type(self).__name__)
         return features
 
     def compile(self, builder: Builder) -> None:
-        """Push base ** measure of the intersection; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
         builder.affine(math.log(self.base), 0.0)
         builder.exp()
@@ -175,10 +172,7 @@ class SetPower(SetKernel):
             type(self).__name__,
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the subsets; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return part_names(vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -231,16 +225,7 @@ class Jaccard(SetKernel):
     array([[0.5, 0. ]])
     """
 
-    def __init__(
-        self, weights: Mapping[Hashable, float] | None = None, multisets: bool = False
-    ) -> None:
-        self.weights = weights
-        self.multisets = multisets
-        self._check()
-
-    def _check(self) -> None:
-        super()._check()
-        truth(self.multisets, "multisets")
+    multisets: bool = parameter(default=False, check=truth)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -268,11 +253,8 @@ class Common(SetKernel):
     `multisets`: whether the copies of an element are different elements.
     """
 
-    def __init__(
-        self, weights: Mapping[Hashable, float] | None = None, multisets: bool = False
-    ) -> None:
-        self.weights = weights
-        self.multisets = multisets
+    weights: Mapping[Hashable, float] | None = None
+    multisets: bool = False
 
     def compile(self, builder: Builder) -> None:
         """Push the measure of the intersection; see :meth:`Kernel.compile`.
@@ -284,7 +266,6 @@ class Common(SetKernel):
         builder.mapped(self, "minimum")
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the weights of the elements; see :meth:`Kernel.map_objects`."""
         features = [self._features(x) for x in X]
         register(features, vocabulary)
         return vocabulary.counts(features)
@@ -306,18 +287,6 @@ class Common(SetKernel):
             for j in range(number if self.multisets else 1)
         }
         return features or {(): 1.0}  # no pair of an element and a number
-
-
-def check_measure(weights: Any) -> None:
-    """Reject weights that are no mapping to finite numbers >= 0."""
-    if weights is None:
-        return
-    if not isinstance(weights, Mapping):
-        raise TypeError(
-            f"weights must be a mapping from elements to numbers; got {type(weights).__name__}."
-        )
-    for element, weight in weights.items():
-        real(weight, f"the weight of {element!r}", minimum=0)
 
 
 def is_positive(weights: Mapping[Hashable, float] | None) -> bool:

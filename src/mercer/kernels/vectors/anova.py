@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
 from math import comb
@@ -16,7 +15,7 @@ from mercer.gram.coordinates import MAX_ORDER, Coordinates, combined
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, show
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..algebra.operands import concatenated, nested, outer, product_names, require_kernel
 from ..base import Kernel
@@ -69,12 +68,10 @@ class ANOVA(VectorKernel):
     array([[35.]])
     """
 
-    _grows_with = ("order",)
+    order: int = 2
+    base: Kernel | None = None
 
-    def __init__(self, order: int = 2, base: Kernel | None = None) -> None:
-        self.order = order
-        self.base = base
-        self._check()
+    _grows_with = ("order",)
 
     def _check(self) -> None:
         if integer(self.order, "order", minimum=1) > MAX_ORDER:
@@ -125,7 +122,6 @@ class ANOVA(VectorKernel):
         self.kernel.check_domain(X)
 
     def compile(self, builder: Builder) -> None:
-        """Push the sum of products; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         function = function_of(self.kernel)
         if function is None:
@@ -134,7 +130,6 @@ class ANOVA(VectorKernel):
             builder.coordinates(function, "anova", int(self.order))
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the values by the recursion over the columns; see :meth:`Kernel.tile`."""
         columns = (self.kernel._values(A[:, [j]], B[:, [j]]) for j in range(A.shape[1]))
         return combined(columns, "anova", int(self.order))
 
@@ -160,10 +155,7 @@ class ANOVA(VectorKernel):
         chosen = combinations(columns, int(self.order))
         return concatenated([reduce(outer, factors) for factors in chosen])
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the products; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         if columns is None:
             return None
         own = [

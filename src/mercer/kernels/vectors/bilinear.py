@@ -45,11 +45,9 @@ class Bilinear(VectorKernel):
     array([[14.]])
     """
 
-    definiteness = PSD  # a dot product
+    matrix: Any
 
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-        self._check()
+    definiteness = PSD  # a dot product
 
     @classmethod
     def from_factor(cls, factor: Any) -> Self:
@@ -86,18 +84,7 @@ class Bilinear(VectorKernel):
         require_columns(X, len(self.matrix), "the matrix of Bilinear")
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the vectors A x of validated vectors x.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, rank)
-            The images.
-        """
+        """Return the vectors A x of validated vectors x."""
         # The native dot product, not a matrix product: the bits of a row must not depend on others.
         A = self.factor
         if len(A) == 0:
@@ -109,7 +96,6 @@ class Bilinear(VectorKernel):
         return self.features(self.validate(X))
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product of the images; see :meth:`Kernel.compile`."""
         with builder.through(FeaturesOf(self)):
             builder.leaf("dot")
 

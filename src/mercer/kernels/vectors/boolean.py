@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import truth
+from mercer.objects.parameters import parameter, truth
 from mercer.objects.validation import VECTORS, as_vectors
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
@@ -58,14 +57,9 @@ class Boolean(Kernel):
     array([[7.]])
     """
 
+    monotone: bool = parameter(default=True, check=truth)
+
     _objects = _BOOLEAN
-
-    def __init__(self, monotone: bool = True) -> None:
-        self.monotone = monotone
-        self._check()
-
-    def _check(self) -> None:
-        truth(self.monotone, "monotone")
 
     @property
     def definiteness(self) -> Definiteness:
@@ -73,7 +67,6 @@ class Boolean(Kernel):
         return PSD if self.monotone else PD
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as rows of 0 and 1; see :meth:`Kernel.validate`."""
         X = as_vectors(X, type(self).__name__)
         self._require_boolean(X)
         if against is not None and X.shape[1] != against.shape[1]:
@@ -95,14 +88,12 @@ class Boolean(Kernel):
             )
 
     def compile(self, builder: Builder) -> None:
-        """Push 2^(what is common) - 1; see :meth:`Kernel.compile`."""
         builder.mapped(self, "dot")
         builder.affine(math.log(2.0), 0.0)
         builder.exp()
         builder.affine(1.0, -1.0)
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the variables, with their negations; see :meth:`Kernel.map_objects`."""
         self._require_boolean(X)
         if self.monotone:
             return X
@@ -136,10 +127,7 @@ class Boolean(Kernel):
         shape = (n, options**d - 1)
         return sp.csr_array((np.ones(some.sum()), (row[some], code[some] - 1)), shape=shape)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the conjunctions; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         if columns is None:
             return None
         choices = [["", c] if self.monotone else ["", c, f"not {c}"] for c in columns]

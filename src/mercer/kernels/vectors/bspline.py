@@ -53,15 +53,13 @@ class BSpline(DrawsFrequencies, CoordinateKernel, CompactKernel):
     array([[0.666667, 0.479167, 0.166667, 0.      ]])
     """
 
+    order: int = 3
+    scale: float = 1.0
+
     spectral_density = stated_transform(fourier_transforms.b_spline, order="order", scale="scale")
     regularisation = B_SPLINE
     definiteness = PD  # an even power of sin(w/2) / (w/2), which vanishes at points only
     translation_invariant = True  # a function of x - z
-
-    def __init__(self, order: int = 3, scale: float = 1.0) -> None:
-        self.order = order
-        self.scale = scale
-        self._check()
 
     def _check(self) -> None:
         order = integer(self.order, "order", minimum=0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import real
+from mercer.objects.parameters import parameter, real_from
 
 from ..definiteness import PD, PSD, Definiteness
 from .histogram import HistogramKernel
@@ -43,12 +43,7 @@ class ChiSquare(HistogramKernel):
     array([[0.135335]])
     """
 
-    def __init__(self, gamma: float = 1.0) -> None:
-        self.gamma = gamma
-        self._check()
-
-    def _check(self) -> None:
-        real(self.gamma, "gamma", minimum=0)
+    gamma: float = parameter(default=1.0, check=real_from(0))
 
     @property
     def definiteness(self) -> Definiteness:
@@ -56,7 +51,6 @@ class ChiSquare(HistogramKernel):
         return PD if self.gamma > 0 else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * chi-square distance); see :meth:`Kernel.compile`."""
         builder.leaf("chi")
         builder.affine(-float(self.gamma), 0.0)
         builder.exp()
@@ -101,6 +95,5 @@ class AdditiveChiSquare(HistogramKernel):
     definiteness = PSD  # an inner product of functions
 
     def compile(self, builder: Builder) -> None:
-        """Push twice the sum of x z / (x + z); see :meth:`Kernel.compile`."""
         builder.leaf("harmonic")
         builder.affine(2.0, 0.0)

@@ -26,7 +26,6 @@ class CoordinateKernel(VectorKernel):
         """Return the function f of one coordinate."""
 
     def compile(self, builder: Builder) -> None:
-        """Push the product over all columns; see :meth:`Kernel.compile`."""
         builder.coordinates(self.coordinate_function())
 
     def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:

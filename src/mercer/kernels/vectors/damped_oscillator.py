@@ -9,7 +9,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
-from mercer.objects.parameters import positive
+from mercer.objects.parameters import parameter, positive
 
 from ..definiteness import PD
 from ..regularisation import DAMPED_OSCILLATOR
@@ -49,23 +49,16 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
+    gamma: float = parameter(default=1.0, check=positive)
+    omega: float = parameter(default=1.0, check=positive)
+
     spectral_density = stated_transform(
         fourier_transforms.damped_oscillator, gamma="gamma", factor="omega"
     )
     regularisation = DAMPED_OSCILLATOR
     definiteness = PD  # a mixture of Gaussians
 
-    def __init__(self, gamma: float = 1.0, omega: float = 1.0) -> None:
-        self.gamma = gamma
-        self.omega = omega
-        self._check()
-
-    def _check(self) -> None:
-        positive(self.gamma, "gamma")
-        positive(self.omega, "omega")
-
     def compile(self, builder: Builder) -> None:
-        """Push 1 / (gamma^2 + omega^2 distance^2); see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.affine(float(self.omega) ** 2, float(self.gamma) ** 2)
         builder.reciprocal()

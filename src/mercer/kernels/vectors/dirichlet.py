@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.gram.coordinates import Coordinates, cosines
 from mercer.numerics.random_frequencies import from_series
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import integer_from, parameter
 
 from ..definiteness import PSD
 from ..regularisation import DIRICHLET
@@ -50,17 +50,12 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
     array([[21.      , -0.056259]])
     """
 
+    order: int = parameter(default=3, check=integer_from(0))
+
     fourier_coefficients = stated_series(lambda kernel: kernel._coefficients())
     regularisation = DIRICHLET
     definiteness = PSD  # of rank (2 n + 1)^d
     translation_invariant = True  # a function of x - z
-
-    def __init__(self, order: int = 3) -> None:
-        self.order = order
-        self._check()
-
-    def _check(self) -> None:
-        integer(self.order, "order", minimum=0)
 
     @property
     def period(self) -> float:

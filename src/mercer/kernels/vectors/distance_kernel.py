@@ -63,14 +63,10 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
     array([[0.367879]])
     """
 
-    _fixed = ("distance",)
+    distance: str | float | Callable[[Any, Any], Any] = "l2"
+    scale: float = 1.0
 
-    def __init__(
-        self, distance: str | float | Callable[[Any, Any], Any] = "l2", scale: float = 1.0
-    ) -> None:
-        self.distance = distance
-        self.scale = scale
-        self._check()
+    _fixed = ("distance",)
 
     def _check(self) -> None:
         positive(self.scale, "scale")
@@ -135,13 +131,11 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
             )
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as vectors, or as the objects of a user's distance; see the base class."""
         if callable(self.distance):
             return as_objects(X, type(self).__name__)
         return super().validate(X, against)
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-distance / scale); see :meth:`Kernel.compile`."""
         if callable(self.distance):
             builder.python(_Distance(self.distance))
         elif self.power == inf:
@@ -186,8 +180,7 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
 class _Norm(Kernel):
     """Distances by a p-norm of large p, scaled by the largest difference of two vectors."""
 
-    def __init__(self, power: float) -> None:
-        self.power = power
+    power: float
 
     @property
     def takes(self) -> Objects:
@@ -211,10 +204,9 @@ class _Norm(Kernel):
 class _Distance(Kernel):
     """A matrix of distances from a Python function."""
 
-    _given: ClassVar[bool] = True
+    function: Callable[[Any, Any], Any]
 
-    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
-        self.function = function
+    _given: ClassVar[bool] = True
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         distances = np.asarray(self.function(A, B), dtype=np.float64)

@@ -51,6 +51,8 @@ class Exponential(ColumnWidths, GammaKernel):
     array([[0.006738]])
     """
 
+    gamma: float | str | Sequence[float] = "scale"
+
     spectral_density = stated_transform(fourier_transforms.exponential, gamma="gamma")
     regularisation = EXPONENTIAL
     translation_invariant = True  # a function of the distance
@@ -58,17 +60,12 @@ class Exponential(ColumnWidths, GammaKernel):
     _width_name = "gamma"
     _width_power = 2.0
 
-    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
-        self.gamma = gamma
-        self._check()
-
     @property
     def definiteness(self) -> Definiteness:
         """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
         return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * distance); see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             builder.leaf("sqdist")
         builder.sqrt()

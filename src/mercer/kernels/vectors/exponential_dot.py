@@ -43,11 +43,9 @@ class ExponentialDot(GammaKernel):
     array([[3.004166]])
     """
 
-    _grows_with = ("gamma",)
+    gamma: float | str = "scale"
 
-    def __init__(self, gamma: float | str = "scale") -> None:
-        self.gamma = gamma
-        self._check()
+    _grows_with = ("gamma",)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -55,7 +53,6 @@ class ExponentialDot(GammaKernel):
         return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(gamma * dot); see :meth:`Kernel.compile`."""
         builder.leaf("dot")
         builder.affine(self._width(), 0.0)
         builder.exp()

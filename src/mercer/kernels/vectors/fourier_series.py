@@ -52,14 +52,12 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     array([[0.5]])
     """
 
+    coefficients: Sequence[float]
+    period: float = 2 * pi
+
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients)
     definiteness = PSD  # no coefficient is negative
     translation_invariant = True  # a function of x - z
-
-    def __init__(self, coefficients: Sequence[float], period: float = 2 * pi) -> None:
-        self.coefficients = coefficients
-        self.period = period
-        self._check()
 
     def _check(self) -> None:
         positive(self.period, "period")
@@ -106,22 +104,13 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
         return cls(a.tolist(), period)
 
     def compile(self, builder: Builder) -> None:
-        """Push the product of the series of all columns; see :meth:`Kernel.compile`."""
         builder.coordinates(cosines(self.coefficients, float(self.period)))
 
     def feature_map(self, X: Any) -> np.ndarray:
         """Return the cosines and sines of all frequencies; see :meth:`Kernel.feature_map`.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, (2 n_terms - 1) ** n_features)
-            For one column sqrt(a_0), then sqrt(a_n) cos and sqrt(a_n) sin by rising frequency;
-            for several columns all products.
+        For one column sqrt(a_0), then sqrt(a_n) cos and sqrt(a_n) sin by rising frequency; for
+        several columns all products.
         """
         from ..algebra.operands import outer
 

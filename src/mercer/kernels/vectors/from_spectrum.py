@@ -20,7 +20,14 @@ from mercer.numerics.bessel import bessel_ratio
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_radial_density
-from mercer.objects.parameters import integer, positive, show
+from mercer.objects.parameters import (
+    integer_from,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    show,
+)
 
 from ..definiteness import PD
 from ..stated_spectrum import DrawsFrequencies, stated_transform
@@ -79,35 +86,21 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     array([[1.253314, 0.461069]])
     """
 
+    density: Callable[[np.ndarray], Any]
+    mode: str = parameter(default="covariance", check=one_of(*MODES))
+    dimension: int | None = parameter(default=None, check=optional(integer_from(1)))
+    reach: float | None = None
+    cutoff: float | None = None
+
     _fixed = ("reach", "cutoff")
 
     spectral_density = stated_transform(fourier_transforms.radial, profile="_spectrum")
     definiteness = PD  # Positive definite on sets whose distances do not exceed `reach`
 
-    def __init__(
-        self,
-        density: Callable[[np.ndarray], Any],
-        mode: str = "covariance",
-        dimension: int | None = None,
-        reach: float | None = None,
-        cutoff: float | None = None,
-    ) -> None:
-        self.density = density
-        self.mode = mode
-        self.dimension = dimension
-        self.reach = reach
-        self.cutoff = cutoff
-        self._check()
-
     def _check(self) -> None:
+        super()._check()
         if not callable(self.density):
             raise TypeError(f"density must be callable; got {self.density!r}.")
-        if self.mode not in MODES:
-            raise ValueError(
-                f"mode must be one of {', '.join(map(repr, MODES))}; got {show(self.mode)}."
-            )
-        if self.dimension is not None:
-            integer(self.dimension, "dimension", minimum=1)
         for name in ("reach", "cutoff"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
@@ -140,7 +133,6 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
             require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 
     def compile(self, builder: Builder) -> None:
-        """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         builder.leaf("sqdist")
         builder.table(self._table())

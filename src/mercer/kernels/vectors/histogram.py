@@ -62,5 +62,4 @@ class HistogramIntersection(HistogramKernel):
     definiteness = PSD  # an inner product of indicator functions
 
     def compile(self, builder: Builder) -> None:
-        """Push the sum of the minima; see :meth:`Kernel.compile`."""
         builder.leaf("minimum")

@@ -49,16 +49,14 @@ class Laplacian(ColumnWidths, GammaKernel):
     array([[0.135335]])
     """
 
+    gamma: float | str | Sequence[float] = "scale"
+
     spectral_density = stated_transform(fourier_transforms.laplacian, gamma="gamma")
     regularisation = LAPLACIAN
     translation_invariant = True  # a function of the distance
 
     _width_name = "gamma"
     _width_power = 2.0  # of the factor of a column; its differences are not squared
-
-    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
-        self.gamma = gamma
-        self._check()
 
     @property
     def definiteness(self) -> Definiteness:
@@ -70,7 +68,6 @@ class Laplacian(ColumnWidths, GammaKernel):
         return self._width() * rng.standard_cauchy(size=(n, d))
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * L1 distance); see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             builder.leaf("l1")
         builder.affine(-self._common_width, 0.0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.numerics.blas import product
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .vector import VectorKernel
@@ -39,7 +38,6 @@ class Linear(VectorKernel):
     definiteness = PSD  # a dot product
 
     def compile(self, builder: Builder) -> None:
-        """Push the dot product; see :meth:`Kernel.compile`."""
         builder.leaf("dot")
 
     def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
@@ -56,22 +54,8 @@ class Linear(VectorKernel):
         return 1.0 if degree == 1 else 0.0
 
     def feature_map(self, X: Any) -> Any:
-        """Return the vectors themselves.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Vectors.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_samples, n_features)
-            The same vectors.
-        """
+        """Return the vectors themselves."""
         return self.validate(X)
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the names of the columns; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         return None if columns is None else list(columns)

@@ -73,6 +73,9 @@ class Matern(ColumnWidths, RadialKernel):
     array([[0.367879]])
     """
 
+    nu: float = 1.5
+    length_scale: float | Sequence[float] = 1.0
+
     spectral_density = stated_transform(
         fourier_transforms.matern, nu="nu", length_scale="length_scale"
     )
@@ -82,11 +85,6 @@ class Matern(ColumnWidths, RadialKernel):
 
     _width_name = "length_scale"
     _width_power = -2.0
-
-    def __init__(self, nu: float = 1.5, length_scale: float | Sequence[float] = 1.0) -> None:
-        self.nu = nu
-        self.length_scale = length_scale
-        self._check()
 
     def _check(self) -> None:
         check_width(self.length_scale, "length_scale")
@@ -104,7 +102,6 @@ class Matern(ColumnWidths, RadialKernel):
         return GAUSSIAN if self.nu == inf else MATERN
 
     def compile(self, builder: Builder) -> None:
-        """Push the profile over the squared distance; see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             self._compile(builder, float(self.nu), self._common_width)
 

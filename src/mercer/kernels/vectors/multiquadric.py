@@ -9,7 +9,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
-from mercer.objects.parameters import positive, real
+from mercer.objects.parameters import parameter, positive, real_from
 
 from ..definiteness import CPD, PD
 from ..regularisation import INVERSE_MULTIQUADRIC, MULTIQUADRIC, NEGATIVE_DISTANCE, Regularisation
@@ -46,14 +46,9 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
+    c: float = parameter(default=1.0, check=real_from(0))
+
     definiteness = CPD  # -sqrt is completely monotonic of order 1
-
-    def __init__(self, c: float = 1.0) -> None:
-        self.c = c
-        self._check()
-
-    def _check(self) -> None:
-        real(self.c, "c", minimum=0)
 
     @property
     def regularisation(self) -> Regularisation:
@@ -61,7 +56,6 @@ class Multiquadric(RadialKernel):
         return MULTIQUADRIC if self.c > 0 else NEGATIVE_DISTANCE
 
     def compile(self, builder: Builder) -> None:
-        """Push -sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.affine(1.0, float(self.c) ** 2)
         builder.sqrt()
@@ -101,19 +95,13 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
+    c: float = parameter(default=1.0, check=positive)
+
     spectral_density = stated_transform(fourier_transforms.inverse_multiquadric, c="c")
     regularisation = INVERSE_MULTIQUADRIC
     definiteness = PD  # (t + c^2)^(-1/2) is completely monotonic
 
-    def __init__(self, c: float = 1.0) -> None:
-        self.c = c
-        self._check()
-
-    def _check(self) -> None:
-        positive(self.c, "c")
-
     def compile(self, builder: Builder) -> None:
-        """Push 1 / sqrt(distance^2 + c^2); see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.affine(1.0, float(self.c) ** 2)
         builder.sqrt()

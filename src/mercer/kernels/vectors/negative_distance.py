@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import positive, show
+from mercer.objects.parameters import parameter, positive, show
 
 from ..definiteness import CPD
 from ..regularisation import (
@@ -20,6 +20,15 @@ from ..regularisation import (
 )
 from .radial import RadialKernel
 from .statistics import squared_distances
+
+
+def check_power(power: float, name: str) -> None:
+    """Reject a power of the distance that is not in (0, 2]."""
+    if positive(power, name) > 2:
+        raise ValueError(
+            f"{name} must lie in (0, 2]; got {show(power)}. The negative of a higher power of the "
+            "distance is not conditionally positive definite of order 1."
+        )
 
 
 class NegativeDistance(RadialKernel):
@@ -49,15 +58,10 @@ class NegativeDistance(RadialKernel):
     array([[-5.]])
     """
 
+    power: float = parameter(default=1.0, check=check_power)
+
     _grows_with = ("power",)
     definiteness = CPD  # -t^(p/2) is completely monotonic of order 1
-
-    def __init__(self, power: float = 1.0) -> None:
-        self.power = power
-        self._check()
-
-    def _check(self) -> None:
-        check_power(self.power)
 
     @property
     def regularisation(self) -> Regularisation:
@@ -65,7 +69,6 @@ class NegativeDistance(RadialKernel):
         return NEGATIVE_DISTANCE if self.power < 2 else SQUARED_DISTANCE
 
     def compile(self, builder: Builder) -> None:
-        """Push -(distance^2)^(p/2); see :meth:`Kernel.compile`."""
         push_power(builder, float(self.power))
         builder.affine(-1.0, 0.0)
 
@@ -104,16 +107,10 @@ class LogDistance(RadialKernel):
     array([[-1.609438]])
     """
 
+    power: float = parameter(default=2.0, check=check_power)
+    c: float = parameter(default=1.0, check=positive)
+
     definiteness = CPD  # the logarithm of a Bernstein function is one
-
-    def __init__(self, power: float = 2.0, c: float = 1.0) -> None:
-        self.power = power
-        self.c = c
-        self._check()
-
-    def _check(self) -> None:
-        check_power(self.power)
-        positive(self.c, "c")
 
     @property
     def regularisation(self) -> Regularisation:
@@ -121,7 +118,6 @@ class LogDistance(RadialKernel):
         return LOG_DISTANCE if self.power == 2 else CONDITIONAL
 
     def compile(self, builder: Builder) -> None:
-        """Push -log((distance^2)^(p/2) + c); see :meth:`Kernel.compile`."""
         # -log(c) - log(1 + r^p / c), which keeps the digits of small distances
         push_power(builder, float(self.power))
         builder.affine(1.0 / float(self.c), 0.0)
@@ -132,15 +128,6 @@ class LogDistance(RadialKernel):
         values, slope = power_and_slope(X, Z, float(self.power))
         inverse = -1.0 / (values + float(self.c))
         return {"power": slope * inverse, "c": inverse}
-
-
-def check_power(power: float) -> None:
-    """Reject a power of the distance that is not in (0, 2]."""
-    if positive(power, "power") > 2:
-        raise ValueError(
-            f"power must lie in (0, 2]; got {show(power)}. The negative of a higher power of the "
-            "distance is not conditionally positive definite of order 1."
-        )
 
 
 def push_power(builder: Builder, power: float) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.gram.coordinates import Coordinates, theta
 from mercer.numerics.random_frequencies import from_series
-from mercer.objects.parameters import positive, show
+from mercer.objects.parameters import one_of, parameter, positive, show
 
 from ..definiteness import PSD
 from ..regularisation import (
@@ -74,23 +74,16 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     array([[ 0.753314, -0.481973]])
     """
 
+    sigma: float = parameter(default=1.0, check=positive)
+    period: float = parameter(default=2 * pi, check=positive)
+    form: str = parameter(default="series", check=one_of(*_FORMS))
+
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
     definiteness = PSD  # no coefficient of a wave is negative
     translation_invariant = True  # a function of x - z
 
-    def __init__(self, sigma: float = 1.0, period: float = 2 * pi, form: str = "series") -> None:
-        self.sigma = sigma
-        self.period = period
-        self.form = form
-        self._check()
-
     def _check(self) -> None:
-        positive(self.sigma, "sigma")
-        positive(self.period, "period")
-        if self.form not in _FORMS:
-            raise ValueError(
-                f"form must be one of {', '.join(map(repr, _FORMS))}; got {show(self.form)}."
-            )
+        super()._check()
         if self.form == "series" and self.sigma > 4 * self.period:
             raise ValueError(
                 f"sigma = {show(self.sigma)} is so large for the period {show(self.period)} that "

@@ -18,7 +18,7 @@ from mercer.gram.program import Builder
 from mercer.numerics.hankel import radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_series
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, integer_from, optional, parameter, positive
 from mercer.objects.validation import VECTORS
 
 from ..algebra.operands import nested, require_kernel
@@ -72,21 +72,15 @@ class Periodized(DrawsFrequencies, VectorKernel):
     array([[1.772397, 1.772397]])
     """
 
+    kernel: Kernel
+    period: float = parameter(default=2 * pi, check=positive)
+    dimension: int | None = parameter(default=None, check=optional(integer_from(1)))
+
     takes = VECTORS
 
-    def __init__(
-        self, kernel: Kernel, period: float = 2 * pi, dimension: int | None = None
-    ) -> None:
-        self.kernel = kernel
-        self.period = period
-        self.dimension = dimension
-        self._check()
-
     def _check(self) -> None:
+        super()._check()
         require_kernel(self.kernel, "kernel", "Periodized")
-        positive(self.period, "period")
-        if self.dimension is not None:
-            integer(self.dimension, "dimension", minimum=1)
         if not self.kernel.translation_invariant:
             raise ValueError(
                 f"Periodized takes a kernel of the difference x - z; {self.kernel!r} depends on "
@@ -149,7 +143,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
         return np.where(np.arange(n_terms) == 0, 1.0, 2.0) * sqrt(2 * pi) / period * a
 
     def compile(self, builder: Builder) -> None:
-        """Push the sum over all periods; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         table = _profile(self._snapshot()) if self.dimension == 1 else None
         if table is None:
@@ -163,8 +156,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
         builder.table(table)
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the sums over all periods; see :meth:`Kernel.tile`."""
-
         def values(rows: np.ndarray, _: np.ndarray) -> dict[str, np.ndarray]:
             return {"": self.kernel._values(self._origin, rows)}
 

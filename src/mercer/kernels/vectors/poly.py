@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import comb, sqrt
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
@@ -89,7 +88,6 @@ class Polynomial(GammaKernel):
         return CPD if self.degree == 1 else INDEFINITE
 
     def compile(self, builder: Builder) -> None:
-        """Push (gamma * dot + coef0) ** degree; see :meth:`Kernel.compile`."""
         if self.degree == 0:
             builder.const(1.0)
             return
@@ -174,10 +172,7 @@ class Polynomial(GammaKernel):
             ]
         )
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the monomials; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         if columns is None:
             return None
         lowest = 0 if self.coef0 > 0 else int(self.degree)

@@ -17,7 +17,7 @@ from mercer.numerics import fourier_transforms
 from mercer.numerics.bessel import bessel_ratio
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import balls
-from mercer.objects.parameters import integer, positive, show
+from mercer.objects.parameters import integer, integer_from, optional, parameter, positive, show
 
 from ..definiteness import PD
 from ..regularisation import RADIAL_B_SPLINE
@@ -66,6 +66,10 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     array([[1.5, 1. , 0. ]])
     """
 
+    order: int = 3
+    scale: float = parameter(default=1.0, check=positive)
+    dimension: int | None = parameter(default=None, check=optional(integer_from(1)))
+
     spectral_density = stated_transform(
         fourier_transforms.radial_b_spline, order="order", scale="scale"
     )
@@ -73,21 +77,13 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     # Positive definite in `dimension` dimensions: an even power of a Fourier transform
     definiteness = PD
 
-    def __init__(self, order: int = 3, scale: float = 1.0, dimension: int | None = None) -> None:
-        self.order = order
-        self.scale = scale
-        self.dimension = dimension
-        self._check()
-
     def _check(self) -> None:
+        super()._check()
         if integer(self.order, "order", minimum=1) % 2 == 0:
             raise ValueError(
                 f"a radial B-spline of even order is not positive definite, its Fourier transform "
                 f"has negative values; got order {show(self.order)}. Use an odd order."
             )
-        positive(self.scale, "scale")
-        if self.dimension is not None:
-            integer(self.dimension, "dimension", minimum=1)
 
     @property
     def support_radius(self) -> float:
@@ -111,7 +107,6 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
             require_columns(X, self.dimension, "the dimension of RadialBSpline")
 
     def compile(self, builder: Builder) -> None:
-        """Push the profile over the distance to the edge; see :meth:`Kernel.compile`."""
         self._require_bound("on pairs of vectors")
         builder.leaf("sqdist")
         builder.sqrt()

@@ -54,6 +54,9 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     array([[0.333333]])
     """
 
+    alpha: float = 1.0
+    length_scale: float | Sequence[float] = 1.0
+
     spectral_density = stated_transform(
         fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
     )
@@ -63,17 +66,11 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     _width_name = "length_scale"
     _width_power = -2.0
 
-    def __init__(self, alpha: float = 1.0, length_scale: float | Sequence[float] = 1.0) -> None:
-        self.alpha = alpha
-        self.length_scale = length_scale
-        self._check()
-
     def _check(self) -> None:
         positive(self.alpha, "alpha")
         check_width(self.length_scale, "length_scale")
 
     def compile(self, builder: Builder) -> None:
-        """Push (1 + distance^2 / (2 alpha l^2)) ** -alpha; see :meth:`Kernel.compile`."""
         alpha = float(self.alpha)
         with self._on_scaled_columns(builder):
             builder.leaf("sqdist")

@@ -52,6 +52,8 @@ class RBF(ColumnWidths, GammaKernel):
     array([[0.778801]])
     """
 
+    gamma: float | str | Sequence[float] = "scale"
+
     spectral_density = stated_transform(fourier_transforms.gaussian, gamma="gamma")
     regularisation = GAUSSIAN
     translation_invariant = True  # a function of the distance
@@ -62,10 +64,6 @@ class RBF(ColumnWidths, GammaKernel):
 
     _width_name = "gamma"
     _width_power = 1.0
-
-    def __init__(self, gamma: float | str | Sequence[float] = "scale") -> None:
-        self.gamma = gamma
-        self._check()
 
     @classmethod
     def from_sigma(cls, sigma: float) -> Self:
@@ -91,7 +89,6 @@ class RBF(ColumnWidths, GammaKernel):
         return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
-        """Push exp(-gamma * squared distance); see :meth:`Kernel.compile`."""
         with self._on_scaled_columns(builder):
             builder.leaf("sqdist")
         builder.affine(-self._common_width, 0.0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import real
+from mercer.objects.parameters import parameter, real
 
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from .statistics import dots
@@ -43,14 +43,8 @@ class Sigmoid(GammaKernel):
     array([[0.462117]])
     """
 
-    def __init__(self, gamma: float | str = "scale", coef0: float = 0.0) -> None:
-        self.gamma = gamma
-        self.coef0 = coef0
-        self._check()
-
-    def _check(self) -> None:
-        super()._check()
-        real(self.coef0, "coef0")
+    gamma: float | str = "scale"
+    coef0: float = parameter(default=0.0, check=real)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -63,7 +57,6 @@ class Sigmoid(GammaKernel):
         return INDEFINITE
 
     def compile(self, builder: Builder) -> None:
-        """Push tanh(gamma * dot + coef0); see :meth:`Kernel.compile`."""
         builder.leaf("dot")
         builder.affine(self._width(), float(self.coef0))
         builder.tanh()

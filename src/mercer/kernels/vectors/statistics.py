@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from mercer.gram.program import Builder
 
 from .vector import VectorKernel
 
+_FEW = 1 << 14  # pairs for which it would cost more to prepare a Gram matrix
+
 
 class _Statistic(VectorKernel):
     """A pair statistic by itself, as a program of one leaf."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def compile(self, builder: Builder) -> None:
         builder.leaf(self.name)
@@ -28,6 +30,8 @@ def dots(X: Any, Z: Any) -> np.ndarray:
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
     """Return the squared Euclidean distances between the rows of `X` and those of `Z`."""
+    if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and len(X) * len(Z) <= _FEW:
+        return cdist(X, Z, "sqeuclidean")
     return _Statistic("sqdist")._values(X, Z)
 
 

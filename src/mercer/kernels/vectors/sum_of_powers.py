@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
-from mercer.objects.vocabulary import Vocabulary
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .monomials import monomial_names, monomials
@@ -61,7 +60,6 @@ class SumOfPowers(GammaKernel):
         integer(self.degree, "degree", minimum=0)
 
     def compile(self, builder: Builder) -> None:
-        """Push the powers of gamma * dot; see :meth:`Kernel.compile`."""
         builder.leaf("dot")
         builder.affine(self._width(), 0.0)
         builder.polynomial([1.0] * (self.degree + 1))
@@ -105,10 +103,7 @@ class SumOfPowers(GammaKernel):
         root = sqrt(self._width())
         return np.hstack([root**m * monomials(X, m, ordered) for m in range(self.degree + 1)])
 
-    def feature_names(
-        self, columns: Sequence[str] | None, vocabulary: Vocabulary
-    ) -> list[str] | None:
-        """Return the monomials; see :meth:`Kernel.feature_names`."""
+    def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         if columns is None:
             return None
         return monomial_names(columns, range(int(self.degree) + 1))

@@ -40,7 +40,6 @@ class ThinPlate(RadialKernel):
     definiteness = CPD2  # (t ln t)'' = 1/t is completely monotonic
 
     def compile(self, builder: Builder) -> None:
-        """Push distance^2 * log(distance^2) / 2; see :meth:`Kernel.compile`."""
         builder.leaf("sqdist")
         builder.dup()
         builder.log()  # 0 log 0 is 0, as the builder promises

@@ -34,7 +34,6 @@ class VectorKernel(Kernel):
     _objects = VECTORS
 
     def validate(self, X: Any, against: Any = None) -> Any:
-        """Return `X` as a finite float array or CSR matrix; see :meth:`Kernel.validate`."""
         X = as_vectors(X, type(self).__name__)
         if against is not None and X.shape[1] != against.shape[1]:
             raise ValueError(
@@ -65,6 +64,7 @@ class GammaKernel(VectorKernel):
         return not isinstance(self.gamma, str)
 
     def _check(self) -> None:
+        super()._check()
         width.check_gamma(self.gamma)
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:

@@ -42,22 +42,10 @@ _COLUMNS = 128  # systems that are solved at once for variances
 class IterativeEvaluation:
     """The evidence of a process at some hyper-parameters, with the error of its estimate.
 
-    Attributes
-    ----------
-    gram, system : Gram, Iterative
-        The kernel matrix, and the shifted one.
-    coef, basis_coef : array
-        Coefficients (n, m) and (p, m).
-    functions : array of shape (n, p)
-        C^-1 B.
-    inner : array of shape (p, p)
-        B'C^-1 B.
-    probes : (array, array)
-        C^-1 z and P^-1 z as columns.
-    logdet : Estimate
-        Of log det C, with a basis of its restriction.
-    targets : array of shape (n, m)
-        y without what the basis explains, so that C a = targets.
+    `gram`, `system`: the kernel matrix, and the shifted one. `coef`, `basis_coef`: coefficients (n,
+    m) and (p, m). `functions`: C^-1 B. `inner`: B'C^-1 B. `probes`: C^-1 z and P^-1 z as columns.
+    `logdet`: of log det C, with a basis of its restriction. `targets`: y without what the basis
+    explains, so that C a = targets.
     """
 
     gram: Gram
@@ -164,14 +152,8 @@ def estimated_gradient(at: IterativeEvaluation, covariance: Covariance, X: Any) 
 class IterativePosterior:
     """What predictions need; the system of the training samples is made again when asked for.
 
-    Attributes
-    ----------
-    coef, basis_coef : array
-        Coefficients (n, m) and (p, m).
-    functions, inner : array
-        C^-1 B and B'C^-1 B.
-    noise : array of shape (n,)
-        The diagonal N.
+    `coef`, `basis_coef`: coefficients (n, m) and (p, m). `functions`, `inner`: C^-1 B and B'C^-1 B.
+    `noise`: the diagonal N.
     """
 
     coef: Array

@@ -8,7 +8,8 @@ diagonal, so that the matrix itself is native.
 
 from __future__ import annotations
 
-from functools import cached_property
+from copy import copy
+from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,8 +92,13 @@ class Values:
     """
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel, self.latent = kernel, without_white(kernel)
-        self.has_white = contains_white(kernel)
+        self._levels, self._scale = white_levels(kernel), overall_scale(kernel)
+        self._white_is_added = not _multiplies_white(kernel)
+        self._set(kernel)
+
+    def _set(self, kernel: Kernel) -> None:
+        """Take a kernel, which may differ from the one before in its parameters alone."""
+        self.kernel, self.latent = kernel, without_white(kernel, self._levels)
 
     def gram(self, X: Any) -> Gram:
         """Return the matrix of objects, without white noise."""
@@ -100,8 +106,10 @@ class Values:
 
     def white(self, X: Any) -> Array:
         """Return what white noise adds to the diagonal."""
-        if not self.has_white:
-            return np.zeros(count(X))
+        if self._white_is_added:
+            kernel: Any = self.kernel
+            levels = (reduce(getattr, name.split("__"), kernel) for name in self._levels)
+            return np.full(count(X), float(sum(levels)))
         views = views_of(X)
         return diagonal(self.kernel, views) - diagonal(self.latent, views)
 
@@ -111,7 +119,7 @@ class Values:
 
     def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
         """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""
-        scale = overall_scale(self.kernel)
+        scale = self._scale
         if whole is None or scale is None or scale not in wanted:
             return contracted(self.kernel, X, W, wanted) if wanted else {}
         rest = wanted - {scale}
@@ -120,23 +128,21 @@ class Values:
 
     def pair_sums(self, X: Any, Z: Any, W: Array, wanted: frozenset[str]) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta by the names of parameters, without noise."""
-        levels = white_levels(self.kernel)
-        sums = self.latent._contract(X, Z, W, wanted - levels)
-        return sums | dict.fromkeys(levels & wanted, 0.0)
+        sums = self.latent._contract(X, Z, W, wanted - self._levels)
+        return sums | dict.fromkeys(self._levels & wanted, 0.0)
 
     def diagonal_sums(self, X: Any, latent: Array, noise: Array) -> dict[str, Any]:
         """Return the sums over the diagonal, with weights for its latent part and its noise."""
-        if not self.has_white:
+        if not self._levels:
             return _weighted(self.latent._diagonal_gradient(X), latent)
         whole = _weighted(self.kernel._diagonal_gradient(X), noise)
         part = _weighted(self.latent._diagonal_gradient(X), latent - noise)
-        levels = white_levels(self.kernel)
-        return {n: v if n in levels else v + part[n] for n, v in whole.items()}
+        return {n: v if n in self._levels else v + part[n] for n, v in whole.items()}
 
     def matrix(self, X: Any, noise: bool) -> Array:
         """Return the matrix of one set."""
         K = self.gram(X).tile()
-        if noise and self.has_white:
+        if noise and self._levels:
             K[np.diag_indices_from(K)] += self.white(X)
         return K
 
@@ -201,8 +207,12 @@ class MercerCovariance(Values):
         """Return the covariance at other hyper-parameters."""
         n = len(self.free)
         kernel = with_theta(self.kernel, self.free, theta[:n])
-        noise = self.noise if self.noise_bounds is None else float(np.exp(theta[n]))
-        return MercerCovariance(kernel, self.free, noise, self.noise_bounds)
+        there = copy(self)
+        there.theta = np.log(np.exp(theta))  # as read off the kernel
+        there._set(kernel)
+        if self.noise_bounds is not None:
+            there.noise = float(np.exp(theta[n]))
+        return there
 
     @property
     def _wanted(self) -> frozenset[str]:
@@ -364,6 +374,13 @@ class SklearnCovariance:
         return np.array(
             [float(self.kernel(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(len(X))]
         )
+
+
+def _multiplies_white(kernel: Kernel) -> bool:
+    """Return whether white noise is a part of anything but sums."""
+    if isinstance(kernel, Sum):
+        return _multiplies_white(kernel.left) or _multiplies_white(kernel.right)
+    return not isinstance(kernel, White) and bool(white_levels(kernel))
 
 
 def overall_scale(kernel: Kernel) -> str | None:

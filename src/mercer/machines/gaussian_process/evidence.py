@@ -37,14 +37,8 @@ _JITTER = tuple(10.0**k for k in range(-14, -3))
 class Evaluation:
     """A factorised covariance matrix and the coefficients of the outputs.
 
-    Attributes
-    ----------
-    gram, system : Gram, Factorised
-        The kernel matrix, and the shifted one.
-    coef, basis_coef : array
-        Coefficients (n, m) and (p, m).
-    jitter : float
-        Jitter that was added to the diagonal in addition to the noise.
+    `gram`, `system`: the kernel matrix, and the shifted one. `coef`, `basis_coef`: coefficients (n,
+    m) and (p, m). `jitter`: jitter that was added to the diagonal in addition to the noise.
     """
 
     gram: Gram

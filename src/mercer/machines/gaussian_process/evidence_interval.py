@@ -46,18 +46,9 @@ _START = np.zeros(1, dtype=np.intp)
 class EvidenceInterval:
     """Bounds of the log evidence of all targets together.
 
-    Attributes
-    ----------
-    lower, upper : float
-        The ends, widened by `rounding`.
-    size : float
-        The sum of the absolute terms.
-    rounding : float
-        An estimate of what rounding contributes.
-    n_iter : int
-        Products with the kernel matrix.
-    interrupted : bool
-        Whether Ctrl-C ended the iteration.
+    `lower`, `upper`: the ends, widened by `rounding`. `size`: the sum of the absolute terms.
+    `rounding`: an estimate of what rounding contributes. `n_iter`: products with the kernel matrix.
+    `interrupted`: whether Ctrl-C ended the iteration.
     """
 
     lower: float

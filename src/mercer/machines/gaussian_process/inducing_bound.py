@@ -49,14 +49,8 @@ class Reduced:
     `covariance`: the kernel. `X`, `Z`: samples and inducing points. `noise`: the diagonal N, all
     positive.
 
-    Attributes
-    ----------
-    L, M : array of shape (m, m)
-        Lower Cholesky factors of K_u and of I + AA'.
-    explained, residual : array of shape (n,)
-        The diagonals of N^-1 Q and of K - Q.
-    jitter : float
-        Jitter added to the diagonal of K_u.
+    `L`, `M`: lower Cholesky factors of K_u and of I + AA'. `explained`, `residual`: the diagonals
+    of N^-1 Q and of K - Q. `jitter`: jitter added to the diagonal of K_u.
     """
 
     def __init__(self, covariance: Covariance, X: Any, Z: Any, noise: Array) -> None:
@@ -137,16 +131,8 @@ def _factor(K: Array) -> tuple[Array, float, float]:
 class BoundValue:
     """The bound at some hyper-parameters.
 
-    Attributes
-    ----------
-    system : Reduced
-        Q + N.
-    half : array of shape (m, t)
-        M^-1 A N^-1/2 Y.
-    fit : float
-        tr Y'(Q + N)^-1 Y.
-    value : float
-        The bound, of all t targets together.
+    `system`: Q + N. `half`: M^-1 A N^-1/2 Y. `fit`: tr Y'(Q + N)^-1 Y. `value`: the bound, of all t
+    targets together.
     """
 
     system: Reduced

@@ -50,16 +50,9 @@ class InducingSearch:
     With many samples, a subset is searched first, which leads close to the optimum at a fraction of
     the cost; the inducing points are chosen again for the hyper-parameters found.
 
-    Attributes
-    ----------
-    covariance, samples : Covariance, Samples
-        The best hyper-parameters so far, and all samples.
-    at : BoundValue
-        The bound there.
-    positions : array or None
-        Of the inducing points among the samples.
-    found : Found or None
-        The last search; None where nothing is optimised.
+    `covariance`, `samples`: the best hyper-parameters so far, and all samples. `at`: the bound
+    there. `positions`: of the inducing points among the samples. `found`: the last search; None
+    where nothing is optimised.
     """
 
     def __init__(self, model: Any, covariance: Covariance, samples: Samples, began: float) -> None:

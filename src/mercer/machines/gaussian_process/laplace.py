@@ -37,22 +37,9 @@ _HALVINGS = 30
 class Mode:
     """The mode of the posterior and the curvature there.
 
-    Attributes
-    ----------
-    coef : array of shape (n,)
-        The coefficients a.
-    latent : array of shape (n,)
-        f = K a.
-    slope : array of shape (n,)
-        Minus the gradient of the loss at f, which is a at the optimum.
-    root : array of shape (n,)
-        W^1/2.
-    factor : array of shape (n, n)
-        Lower Cholesky factor of B.
-    primal, dual : float
-        Values of both problems.
-    n_iter : int
-        Newton steps.
+    `coef`: the coefficients a. `latent`: f = K a. `slope`: minus the gradient of the loss at f,
+    which is a at the optimum. `root`: W^1/2. `factor`: lower Cholesky factor of B. `primal`,
+    `dual`: values of both problems. `n_iter`: Newton steps.
     """
 
     coef: Array

@@ -35,14 +35,8 @@ _START = np.zeros(1, dtype=np.intp)
 class LatentProcess:
     """Base class: a covariance on training objects, with the mode of the posterior.
 
-    Parameters
-    ----------
-    X : objects
-        Validated training objects.
-    targets : array
-        The problem whose mode is sought.
-    max_iter : int
-        Limit on the Newton steps.
+    `X`: validated training objects. `targets`: the problem whose mode is sought. `max_iter`: limit
+    on the Newton steps.
     """
 
     covariance: Covariance

@@ -31,16 +31,9 @@ _BLOCK = 1024  # objects at a time
 class Posterior:
     """The data of predictions, as plain arrays.
 
-    Attributes
-    ----------
-    factor : array of shape (n, n)
-        Lower Cholesky factor of the covariance matrix, compressed to the complement of the basis.
-    coef, basis_coef : array
-        Coefficients (n, m) and (p, m).
-    Q, R : array
-        Of the basis, B = QR.
-    CQ : array of shape (n, p)
-        The covariance matrix times Q.
+    `factor`: lower Cholesky factor of the covariance matrix, compressed to the complement of the
+    basis. `coef`, `basis_coef`: coefficients (n, m) and (p, m). `Q`, `R`: of the basis, B = QR.
+    `CQ`: the covariance matrix times Q.
     """
 
     factor: Array
@@ -99,12 +92,8 @@ class Posterior:
 class InducingPosterior:
     """The posterior of a process with inducing points, as plain arrays; see `inducing_bound`.
 
-    Attributes
-    ----------
-    L, M : array of shape (m, m)
-        Lower Cholesky factors of the covariance of the inducing points, and of I + AA'.
-    coef : array of shape (m, outputs)
-        Coefficients of the mean.
+    `L`, `M`: lower Cholesky factors of the covariance of the inducing points, and of I + AA'.
+    `coef`: coefficients of the mean.
     """
 
     L: Array

@@ -312,7 +312,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         self, covariance: Covariance, gradient: bool, rows: Any = None
     ) -> tuple[float, Array]:
         """Return the objective of all samples, or of some by a factor, and its gradient or 0."""
-        slope = np.zeros(len(covariance.bounds))
+        slope = np.zeros(len(covariance.labels))
         if rows is None and self.solver_ == "cg":
             estimate = self._estimate(covariance, _ROUGH)
             if gradient:
@@ -337,7 +337,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         try:
             value, slope = self._objective(covariance, gradient, rows)
         except (NotDefiniteError, FloatingPointError):
-            return -np.inf, np.zeros(len(covariance.bounds))
+            return -np.inf, np.zeros(len(covariance.labels))
         if self.log_prior is not None:
             log_density, prior_slope = self.log_prior(covariance.theta)
             value, slope = value + float(log_density), slope + np.asarray(prior_slope)
@@ -505,7 +505,7 @@ class GaussianProcessRegressor(ProcessRegressor):
                 return found if eval_gradient else found[0]
             at = self._evaluate(covariance)
         except NotDefiniteError:
-            return (-np.inf, np.zeros(len(covariance.bounds))) if eval_gradient else -np.inf
+            return (-np.inf, np.zeros(len(covariance.labels))) if eval_gradient else -np.inf
         value = log_evidence(at, self._targets)
         if not eval_gradient:
             return value

@@ -38,20 +38,9 @@ _TINY = 1e-12  # probabilities below it are no curvature
 class SoftmaxMode:
     """The mode of the posterior and the curvature there.
 
-    Attributes
-    ----------
-    coef, latent, slope, probability : arrays of shape (n, C)
-        a, f = K a, y - p and p.
-    blocks : list of array of shape (n, n)
-        E_c.
-    factor : array of shape (n, n)
-        Lower Cholesky factor M of their sum.
-    logdet : float
-        log det(I + K W).
-    primal, dual : float
-        Values of both problems.
-    n_iter : int
-        Newton steps.
+    `coef`, `latent`, `slope`, `probability`: a, f = K a, y - p and p. `blocks`: e_c. `factor`:
+    lower Cholesky factor M of their sum. `logdet`: log det(I + K W). `primal`, `dual`: values of
+    both problems. `n_iter`: Newton steps.
     """
 
     coef: Array

@@ -216,8 +216,8 @@ def leave_one_out(spectrum: Spectrum, alphas: Array, criterion: str) -> tuple[Ar
     U, target, Q = spectrum.vectors, spectrum.target, spectrum.complement.Q
     n, m = target.shape
     filters = np.stack([spectrum.filtered(float(alpha)) for alpha in alphas], axis=1)
-    # Directions of the basis have the eigenvalue 0: what they add to the inverse is taken away.
-    inside = np.einsum("ij,ij->i", Q, Q)[:, None] / alphas
+    # What the directions of the basis add to the inverse is taken away.
+    inside = np.einsum("ij,ij->i", Q, Q)[:, None] / (spectrum.of_basis + alphas)
     diagonal = np.empty((n, len(alphas)))
     for first in range(0, n, _BLOCK):
         block = U[first : first + _BLOCK]

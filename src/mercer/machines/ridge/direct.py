@@ -1,7 +1,8 @@
 """Direct solvers of ridge regression: Cholesky, LU and the eigendecomposition.
 
-The eigendecomposition is that of K' = P S^1/2 K S^1/2 P, with the weights S and the projection P
-onto the complement of the weighted basis, so that one of them serves every alpha:
+The eigendecomposition is that of K' = P S^1/2 K S^1/2 P + mu QQ', with the weights S, the
+projection P = I - QQ' onto the complement of the weighted basis and any mu > 0, so that one of them
+serves every alpha:
 
     a = S^1/2 U (Lambda + alpha)^-1 U' S^1/2 y.
 
@@ -70,6 +71,10 @@ class Spectrum:
         Eigenvalues of K', ascending, and the eigenvectors U as columns.
     target : array of shape (n, m)
         U'P S^1/2 y.
+    of_basis : float
+        The eigenvalue of the directions inside the basis, which have a target of 0. It is of the
+        size of the others: what these directions add to an inverse is then subtracted without a
+        loss of digits, however small alpha is.
     """
 
     def __init__(self, problem: RidgeProblem) -> None:
@@ -86,6 +91,11 @@ class Spectrum:
             K *= self.root[:, None]
             K *= self.root
         self.complement.compress(K, 0.0)
+        self.of_basis = 1.0
+        if self.complement.size:
+            self.of_basis = float(np.sqrt(np.einsum("ij,ij->", K, K) / n)) or 1.0
+            Q = self.complement.Q
+            K += product(self.of_basis * Q, Q.T)
         # The transposed view is in the order of LAPACK, and the matrix is symmetric.
         self.values, self.vectors = scipy.linalg.eigh(
             K.T, overwrite_a=True, check_finite=False, driver="evd"
@@ -100,10 +110,7 @@ class Spectrum:
         return len(self.values) * np.finfo(float).eps * scale
 
     def filtered(self, alpha: float) -> Array:
-        """Return 1 / (lambda + alpha), and 0 for the eigenvalues that alpha = 0 leaves out.
-
-        Directions inside the basis have the eigenvalue 0 and a target of 0.
-        """
+        """Return 1 / (lambda + alpha), and 0 for the eigenvalues that alpha = 0 leaves out."""
         values = np.maximum(self.values, 0.0) if self._definite else self.values
         if alpha > 0.0:
             return 1.0 / (values + alpha)

@@ -25,18 +25,9 @@ Array = NDArray[np.float64]
 class RidgeProblem:
     """One or several targets with a common penalty.
 
-    Attributes
-    ----------
-    gram : Gram
-        The kernel matrix, in float64.
-    Y : array of shape (n, m)
-        Targets.
-    weight : array of shape (n,)
-        Sample weights, all positive.
-    alpha : float
-        The penalty, >= 0; 0 selects the solution of smallest norm.
-    basis : array of shape (n, p) or None
-        Values of the functions that are not penalised: a column of ones for an intercept.
+    `gram`: the kernel matrix, in float64. `Y`: targets. `weight`: sample weights, all positive.
+    `alpha`: the penalty, >= 0; 0 selects the solution of smallest norm. `basis`: values of the
+    functions that are not penalised: a column of ones for an intercept.
     """
 
     gram: Any
@@ -55,22 +46,11 @@ class RidgeProblem:
 class RidgeSolution:
     """Coefficients and how they were found.
 
-    Attributes
-    ----------
-    coef : array of shape (n, m)
-        The coefficients a.
-    basis_coef : array of shape (p, m)
-        Those of the unpenalised functions.
-    solver : str
-        The method used.
-    n_iter : int
-        Its iterations; 0 for a direct method.
-    status : str
-        "optimal", unless a limit was met: see :class:`mercer.solvers.Certificate`.
-    definite : bool
-        Whether the shifted matrix turned out to be positive definite.
-    values : array of shape (n, m) or None
-        K a in float64, where the solver has computed it from the coefficients.
+    `coef`: the coefficients a. `basis_coef`: those of the unpenalised functions. `solver`: the
+    method used. `n_iter`: its iterations; 0 for a direct method. `status`: "optimal", unless a
+    limit was met: see :class:`mercer.solvers.Certificate`. `definite`: whether the shifted matrix
+    turned out to be positive definite. `values`: K a in float64, where the solver has computed it
+    from the coefficients.
     """
 
     coef: Array

@@ -12,24 +12,26 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
+from mercer.kernels.columns_used import linear_columns
+from mercer.losses import PiecewiseQuadratic
 from mercer.objects.validation import count, take
-from mercer.solvers import Certificate
-from mercer.solvers.centring import Centring, centring
+from mercer.solvers import Certificate, Problem, Solution
+from mercer.solvers.centring import centring
 from mercer.solvers.curvature import NegativeCurvature
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 from mercer.solvers.rounding import estimated, value_sizes
 
 from ..estimator import KernelEstimator, TrainingData
 from ..input_validation import check_objects, keep
-from ..parameters import check_common
+from ..parameters import check_common, cost_constant
 from ..reporting import Reported
 from ..weights import check_sample_weight, positive_rows
 from . import class_pairs, fit_diagnosis
 from .fitted import FittedAttributes
-from .formulation import Formulation, Measure, Outcome, Task
 from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
+from .proofs import Proof, prove_models
 from .proving import (
     Fitting,
     certificates,
@@ -41,6 +43,7 @@ from .proving import (
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .rounding import rounding_of_values
 from .solving import TrainingKernel
+from .tasks import Task, pose_tasks
 from .training_record import TrainingRecord
 
 Array = NDArray[np.float64]
@@ -50,7 +53,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
-    problem each task is (`_formulation`).
+    problem each task is (`_problem`, or `_loss` for the sum of losses at a price C).
     """
 
     def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
@@ -81,11 +84,32 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         """Return the scheme of tasks and the weights s_i."""
         raise NotImplementedError
 
-    def _formulation(
-        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
-    ) -> Formulation:
-        """Return the problem of every task; `extra` belongs to the rows that take part."""
+    def _loss(self, extra: NDArray[Any] | None = None) -> PiecewiseQuadratic:
+        """Return the loss; `extra` belongs to the rows that take part."""
         raise NotImplementedError
+
+    def _problem(
+        self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None
+    ) -> Problem:
+        """Return the problem of a task, by default the sum of losses at the price C."""
+        basis = np.zeros(len(y), dtype=np.int64) if self.fit_intercept else None
+        return Problem(self._loss(extra), y, self.C_ * weight, rows, basis, name=name)
+
+    def _set_price(self, total_weight: float) -> None:
+        """Set ``C_`` where there is such a constant: ``lam`` depends on the sum of the weights."""
+        if hasattr(self, "C"):
+            self.C_: float = cost_constant(self.C, self.lam, total_weight)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the problem is a sum of losses at a finite price."""
+        own = type(self)._problem is not KernelMachine._problem
+        return not own and bool(np.isfinite(self.C_))
+
+    @property
+    def _price(self) -> float:
+        """What a unit of weight costs: coefficients grow with it, and with the weight of a row."""
+        return getattr(self, "C_", 1.0)
 
     # -- keeping ----------------------------------------------------------------------------
 
@@ -97,7 +121,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if repetition is None:
             return
         fitting.repetition, fitting.row_weight = repetition, whole.weight
-        group, formulation = repetition.group, fitting.formulation
+        group = repetition.group
         codes = getattr(fitting.scheme, "codes", None)
         # Support vectors of the distinct rows, in the order of `dual_coef_`.
         place = np.full(len(repetition.first), -1, dtype=np.intp)
@@ -117,7 +141,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         price = weight
         if codes is not None:
             price = self.class_weight_[codes[group[rows]]] * weight  # type: ignore[attr-defined]
-        bound = formulation.price if formulation.boxed else np.inf
+        bound = self._price if fitting.boxed else np.inf
         coef = shared_out(self._dense_coef()[:, at], fitting.weight[group[rows]], price, bound)
         self.dual_coef_ = sp.csr_matrix(coef) if self._trained_on_sparse else coef
         self.support_ = (rows if whole.kept is None else whole.kept[rows]).astype(np.int32)
@@ -127,15 +151,15 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             if self.__dict__.get(name) is not None:
                 setattr(self, name, getattr(self, name)[at])
         self._support_weight = None if whole.weight is None else weight
-        self._support_price = _brief(formulation.price * price)
+        self._support_price = _brief(self._price * price)
         self.shape_fit_ = tuple(whole.X.shape)
         self._record = self._record.repeated(group, whole.kept)
         if fitting.centring is not None:
             shared = np.zeros((len(coef), len(group)))
             shared[:, rows] = coef
             parts = fitting.scheme.unstack(sums_of_each(group, shared.T).T)
-            pairs = zip(parts, fitting.outcomes, strict=True)
-            change = [math.fsum(part) - math.fsum(outcome.coef) for part, outcome in pairs]
+            pairs = zip(parts, fitting.coefs(), strict=True)
+            change = [math.fsum(part) - math.fsum(coef) for part, coef in pairs]
             self.intercept_ = self.intercept_ - np.array(change) * fitting.centring.square
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
@@ -145,13 +169,14 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         """Return the seconds that the fit of the machine may take, None without a limit."""
         return None if self.time_limit is None else float(self.time_limit)
 
-    def _kernel_dtype(self, formulation: Formulation) -> str:
+    def _kernel_dtype(self, problem: Problem) -> str:
         """Return the precision to ask for.
 
-        Hard constraints and tolerances near the error of float32 values need float64.
+        Hard constraints, linear functions and tolerances near the error of float32 values need
+        float64.
         """
         fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
-        if formulation.double:
+        if problem.unbounded or not problem.grouped:
             return "float64"
         return "float64" if fine and self.dtype == "auto" else self.dtype
 
@@ -163,18 +188,19 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         sample_weight: Array | None,
     ) -> None:
         """Set the fitted attributes, and prove the model."""
-        measures, precision = prove(fitting, self.n_jobs)[1:]
-        matrix = fitting.coef()
+        proofs, precision = prove(fitting, self.n_jobs)[1:]
+        matrix = fitting.scheme.stack(fitting.coefs())
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
-        shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
-        self.intercept_ = np.array([o.intercept / o.scale for o in fitting.outcomes]) - shifts
-        linear = [outcome.linear for outcome in fitting.outcomes]
-        self._linear = None if linear[0] is None else np.array(linear)
+        shifts = fitting.scheme.shifts(fitting.centring, matrix)
+        models = zip(fitting.tasks, fitting.solutions, strict=True)
+        self.intercept_ = np.array([t.intercept(s) / t.scale(s) for t, s in models]) - shifts
+        linear = [solution.linear for solution in fitting.solutions]
+        self._linear = None if linear[0] is None else np.array([a for _, a in linear])
         self._precision = predicting_precision(fitting)
         self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
         self._support_weight = None if sample_weight is None else sample_weight[rows]
-        self._keep_outcomes(fitting, rows, y)
-        self._keep_measures(fitting, measures, precision)
+        self._keep_more(fitting, rows, y)
+        self._keep_proofs(fitting, proofs, precision, shifts)
 
     def _keep_pairs(
         self,
@@ -194,7 +220,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         coef = pairs.coef if support.all() else pairs.coef[:, support]
         self._keep_model(fitting, kernel, rows, coef)
         self._support_weight = None if sample_weight is None else sample_weight[rows]
-        self._keep_outcomes(fitting, rows, y)
+        self._keep_more(fitting, rows, y)
         self.certificates_ = class_pairs.PairCertificates(pairs)
         self.negative_curvature_: NegativeCurvature | None = None
         self._squared_norms = pairs.norm2
@@ -209,13 +235,13 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         else:
             place = np.argsort(pairs.order)
             codes, parts = None, [[tables[0][0, place]], [tables[1][0, place]]]
-        self._record = TrainingRecord(fitting.n_total, fitting.kept, codes, *parts)
+        self._record = TrainingRecord(fitting.data.n_total, fitting.data.kept, codes, *parts)
 
     def _keep_model(
         self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
     ) -> None:
         """Keep the kernel, the support vectors and their coefficients."""
-        kept, X = fitting.kept, fitting.X
+        kept, X = fitting.data.kept, fitting.data.X
         self.kernel_ = kernel
         self.support_ = (rows if kept is None else kept[rows]).astype(np.int32)
         if kernel.pairwise:
@@ -223,52 +249,51 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         else:
             self.support_vectors_ = take(X, rows)
         self.dual_coef_ = sp.csr_matrix(coef) if self._trained_on_sparse else coef
-        self._linear_columns = getattr(fitting.formulation, "columns", None)
+        self._linear_columns = None if self._linear is None else linear_columns(kernel)
         self.shape_fit_ = tuple(X.shape) if hasattr(X, "shape") else (count(X),)
         self._lazy: dict[str, Any] = {}
-        self._support_price = _brief(fitting.formulation.price * fitting.weight[rows])
+        self._support_price = _brief(self._price * fitting.weight[rows])
         self._largest = fitting.largest
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         """Keep what a machine has beyond coefficients and intercepts."""
 
-    def _keep_measures(self, fitting: Fitting, measures: list[Measure], precision: str) -> None:
+    def _keep_proofs(
+        self, fitting: Fitting, proofs: list[Proof], precision: str, shifts: Array
+    ) -> None:
         solutions = fitting.solutions
         self.certificates_ = certificates(
-            self.kernel_, measures, solutions, precision, *convexity_of(fitting)
+            self.kernel_, proofs, solutions, precision, *convexity_of(fitting)
         )
         self.negative_curvature_ = _in_all_rows(fitting)
-        self._squared_norms = np.array([m.values.norm2 for m in measures])
-        shifts = _shifts(fitting.centring, fitting.tasks, fitting.outcomes)
-        self._intercept_ranges = np.array([m.intercept_range for m in measures]) - shifts[:, None]
+        self._squared_norms = np.array([p.values.norm2 for p in proofs])
+        self._intercept_ranges = np.array([p.intercept_range for p in proofs]) - shifts[:, None]
         self.fit_status_ = 0 if all(c.converged for c in self.certificates_) else 1
         counts = np.array([s.n_iter for s in solutions], dtype=np.int32)
         self.n_iter_ = counts if hasattr(self, "classes_") else int(counts[0])
         codes = _short(fitting.scheme.codes) if isinstance(fitting.scheme, OneVsOne) else None
         store = np.float32 if fitting.gram.dtype == "float32" else np.float64
         self._record = TrainingRecord(
-            fitting.n_total,
-            fitting.kept,
+            fitting.data.n_total,
+            fitting.data.kept,
             codes,
-            [m.excess.astype(store, copy=False) for m in measures],
+            [p.excess.astype(store, copy=False) for p in proofs],
             [
-                (outcome.beta != 0.0).view(np.int8) + m.at_bound.view(np.int8)
-                for outcome, m in zip(fitting.outcomes, measures, strict=True)
+                (coef != 0.0).view(np.int8) + p.at_bound.view(np.int8)
+                for coef, p in zip(fitting.betas(), proofs, strict=True)
             ],
         )
 
     def _warm_starts(
         self,
+        machine: KernelMachine,
         scheme: Scheme,
-        formulation: Formulation,
         tasks: list[Task],
         n_total: int,
         kept: NDArray[np.intp] | None,
         weight: Array,
     ) -> list[Array | None] | None:
-        """Return feasible points near the previous solution, None where there is none to use.
+        """Return points to start another machine from, None where there are none to use.
 
         Coefficients are scaled by C_new / C_old (A. Smola, *Learning with Kernels*, section 4.5),
         and by the change of the weight of their row: bounded ones stay at their bounds. A nu
@@ -277,28 +302,26 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if self._record.n_total != n_total:
             return None
         price = np.zeros(n_total)
-        price[slice(None) if kept is None else kept] = formulation.price * weight
-        outcomes = self._outcomes(scheme, n_total, kept, price[self.support_])
-        if outcomes is None or len(outcomes) != len(tasks):
+        price[slice(None) if kept is None else kept] = machine._price * weight
+        models = self._models(scheme, tasks, n_total, kept, price[self.support_])
+        if models is None:
             return None
-        return [
-            task.start(formulation.variables(task, outcome))
-            for task, outcome in zip(tasks, outcomes, strict=True)
-        ]
+        return [task.start(beta) for task, (beta, *_) in zip(tasks, models, strict=True)]
 
-    def _outcomes(
+    def _models(
         self,
         scheme: Scheme,
+        tasks: list[Task],
         n_total: int,
         kept: NDArray[np.intp] | None,
         price: Array | None = None,
         repetition: Repetition | None = None,
-    ) -> list[Outcome] | None:
-        """Return the fitted model task by task, over the rows that take part.
+    ) -> list[tuple[Array, float, float]] | None:
+        """Return coefficients, intercept and margin or minus tube of every task, in its units.
 
-        `scheme`: the tasks. `n_total`: rows of the user's data. `kept`: the rows that take part.
-        `price`: C s_i of the support vectors, to which the coefficients are scaled. `repetition`:
-        which of these rows are taken together.
+        `n_total`: rows of the user's data. `kept`: the rows that take part. `price`: C s_i of the
+        support vectors, to which the coefficients are scaled. `repetition`: which of these rows are
+        taken together. None where the tasks are not those of the fit.
         """
         coef = self._dense_coef()
         if price is not None:
@@ -314,18 +337,20 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             betas = scheme.unstack(matrix)
         except IndexError:  # another number of classes
             return None
-        n = len(betas)
-        rho = np.atleast_1d(getattr(self, "rho_", np.full(n, np.nan)))
-        epsilon = np.atleast_1d(getattr(self, "epsilon_", np.full(n, np.nan)))
-        if not len(rho) == len(epsilon) == len(self.intercept_) == n:
+        widths = self._widths(len(tasks))
+        if not len(betas) == len(tasks) == len(widths) == len(self.intercept_):
             return None
-        linear = [None] * n if self._linear is None else list(self._linear)
-        scale = np.where(rho > 0.0, rho, 1.0) if self._divided_by_margin else np.ones(n)
-        parts = zip(betas, self.intercept_, rho, epsilon, linear, scale.tolist(), strict=True)
-        return [
-            Outcome(beta if u == 1.0 else beta * u, float(b) * u, float(r), float(e), a, u)
-            for beta, b, r, e, a, u in parts
-        ]
+        found = []
+        for task, beta, b, t in zip(tasks, betas, self.intercept_, widths, strict=True):
+            u = t if task.problem.margin is not None and t > 0.0 else 1.0
+            found.append((beta if u == 1.0 else beta * u, float(b) * u, float(t)))
+        return found
+
+    def _widths(self, n: int) -> Array:
+        """Return the margin or minus the tube of every task, NaN where there is none."""
+        if hasattr(self, "epsilon_"):
+            return -np.atleast_1d(self.epsilon_)
+        return np.atleast_1d(getattr(self, "rho_", np.full(n, np.nan)))
 
     # -- proof and refit --------------------------------------------------------------------
 
@@ -354,25 +379,29 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             weight = repetition.total(weight)
             kept = repetition.first if kept is None else kept[repetition.first]
         scheme, s = self._pose(y, weight, count(X), fitting=False)
-        formulation = self._formulation(float(s.sum()), _lines(extra, kept), fitting=False)
-        formulation = with_linear_part(formulation, kernel, X)
-        tasks = scheme.tasks(formulation, s)
-        outcomes = self._outcomes(scheme, n_total, every, repetition=repetition)
-        if outcomes is None or len(outcomes) != len(tasks):
+        tasks = pose_tasks(self, scheme.batch(s), _lines(extra, kept))
+        if kernel.definiteness.order == 2:
+            with_linear_part(tasks, kernel, X)
+        models = self._models(scheme, tasks, n_total, every, repetition=repetition)
+        if models is None:
             raise ValueError("these are not the samples, labels and weights of the fit.")
         if rigorous and getattr(X, "dtype", None) == np.float32:
             X = X.astype(np.float64)  # so that differences are rounded in double precision
         moved = centring(kernel, X, self._sums_to_zero)
-        if moved is not None:
-            shifts = _shifts(moved, tasks, outcomes)
-            outcomes = [
-                outcome._replace(intercept=outcome.intercept + shift * outcome.scale)
-                for outcome, shift in zip(outcomes, shifts.tolist(), strict=True)
-            ]
+        betas = [beta for beta, *_ in models]
+        matrix = scheme.stack(betas)
+        shifts = scheme.shifts(moved, matrix)  # in units of the tasks, as the models are
         gram = Gram(kernel, X if moved is None else moved.rows, dtype="float64")
         exact = TrainingKernel(gram, n_jobs=self.n_jobs)
-        matrix = scheme.stack([outcome.beta for outcome in outcomes])
         values = scheme.training_values(matrix, exact)
+        solutions = []
+        for k, (task, (beta, b, t), shift) in enumerate(zip(tasks, models, shifts, strict=True)):
+            multiplier = task.multipliers(b + float(shift), t)
+            interval = np.stack([multiplier, multiplier], axis=1)
+            solution = Solution(task.variables(beta), values[k], multiplier, interval)
+            if self._linear is not None:
+                solution.linear = b, self._linear[k]
+            solutions.append(solution)
         doubts: tuple[str, ...] = ()
         if rigorous:
             bounds, doubts = guaranteed_errors(gram)
@@ -380,24 +409,24 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             bounds = estimated(value_sizes(gram))
         conditional = bool(kernel.definiteness.order)
         bounds = replace(bounds, product=values_of(scheme, exact), conditional=conditional)
-        measures = formulation.measures(tasks, outcomes, values, bounds)
+        proofs = prove_models(tasks, solutions, values, bounds)
         before = self.certificate_
         found = certificates(
-            kernel, measures, self.certificates_, "float64", before.convexity, before.eigenvalue
+            kernel, proofs, self.certificates_, "float64", before.convexity, before.eigenvalue
         )
         if rigorous:
             found = [
-                replace(certificate, rounding_basis=rounding_basis(doubts, measure.values.doubt))
-                for certificate, measure in zip(found, measures, strict=True)
+                replace(certificate, rounding_basis=rounding_basis(doubts, proof.values.doubt))
+                for certificate, proof in zip(found, proofs, strict=True)
             ]
         single = any(c.precision.startswith("float32") for c in self.certificates_)
         precision = "float32" if single else "float64"
-        errors = rounding_of_values(gram, tasks, outcomes, precision, self.n_jobs)
+        errors = rounding_of_values(gram, tasks, betas, precision, self.n_jobs)
         rounding = []
-        for error, outcome, measure in zip(errors, outcomes, measures, strict=True):
+        for error, beta, proof in zip(errors, betas, proofs, strict=True):
             # Losses and norm change by no more than the coefficients times the values.
-            change = 2.0 * error * float(np.abs(outcome.beta).sum())
-            rounding.append((error, change / max(measure.values.terms, 1e-300)))
+            change = 2.0 * error * float(np.abs(beta).sum())
+            rounding.append((error, change / max(proof.values.terms, 1e-300)))
         return fit_diagnosis.checked_again(self, found, rounding)
 
     # -- scikit-learn -----------------------------------------------------------------------
@@ -424,51 +453,31 @@ def _refuse_misfits(model: Any) -> None:
         raise ValueError("support vectors and coefficients do not fit together")
 
 
-def take_over(
-    model: Any,
-    formulation: Formulation,
-    tasks: list[Task],
-    solutions: list[Any],
-    outcomes: list[Outcome],
-    moved: Centring | None,
-    gram: Gram,
-) -> list[Outcome]:
-    """Return the outcomes with the multipliers of another model where they are optimal as well."""
-    n = len(tasks)
-    rho = np.atleast_1d(getattr(model, "rho_", np.full(n, np.nan)))
-    epsilon = np.atleast_1d(getattr(model, "epsilon_", np.full(n, np.nan)))
-    if not len(rho) == len(epsilon) == len(model.intercept_) == n:
-        return outcomes
-    intercepts = model.intercept_ + _shifts(moved, tasks, outcomes)
-    changed = []
-    for t, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
-        scale = float(rho[t]) if model._divided_by_margin and rho[t] > 0.0 else 1.0
-        other = outcomes[t]._replace(
-            intercept=float(intercepts[t]) * scale, rho=float(rho[t]), epsilon=float(epsilon[t])
-        )
-        wanted = formulation.multipliers(other)
-        if wanted is not None and len(wanted) == len(solution.multiplier):
-            for g, (low, high) in enumerate(solution.multiplier_range):
-                if low <= high:
-                    solution.multiplier[g] = min(max(wanted[g], low), high)
-        changed.append(formulation.outcome(task, solution, gram))
-    return changed
+def take_over(model: Any, fitting: Fitting) -> None:
+    """Give solutions the multipliers of another model where they are optimal as well."""
+    tasks, solutions = fitting.tasks, fitting.solutions
+    widths = model._widths(len(tasks))
+    if not len(widths) == len(model.intercept_) == len(tasks):
+        return
+    shifts = fitting.scheme.shifts(fitting.centring, fitting.scheme.stack(fitting.coefs()))
+    for k, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        if solution.linear is not None:  # the data determine it
+            continue
+        t = float(widths[k])
+        scale = t if task.problem.margin is not None and t > 0.0 else 1.0
+        wanted = task.multipliers(float(model.intercept_[k] + shifts[k]) * scale, t)
+        for g, (low, high) in enumerate(solution.multiplier_range):
+            if low <= high:
+                solution.multiplier[g] = min(max(wanted[g], low), high)
+        task.settle(solution, fitting.gram)
 
 
 def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:
     """Return the direction of negative curvature that was found, in the rows of the user."""
     found = None if fitting.curvature is None else fitting.curvature.negative
-    if found is None or fitting.kept is None:
+    if found is None or fitting.data.kept is None:
         return found
-    return replace(found, rows=fitting.kept[found.rows])
-
-
-def _shifts(moved: Centring | None, tasks: list[Task], outcomes: list[Outcome]) -> Array:
-    """Return by how much the intercepts on centred rows exceed those on the rows as given."""
-    if moved is None:
-        return np.zeros(len(tasks))
-    pairs = zip(tasks, outcomes, strict=True)
-    return np.array([moved.shift(outcome.coef, task.rows) for task, outcome in pairs])
+    return replace(found, rows=fitting.data.kept[found.rows])
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:

@@ -63,16 +63,9 @@ _STRICT = 1e-12
 class Scores:
     """Cross-fitted decision values of several binary problems, one after the other.
 
-    Attributes
-    ----------
-    value : array
-        Decision values, NaN where a row could not be left out.
-    positive : array of bool
-        Whether the row belongs to the class for which the value is positive.
-    weight : array
-        Sample weights, without class weights.
-    starts : array of int
-        Where each problem begins.
+    `value`: decision values, NaN where a row could not be left out. `positive`: whether the row
+    belongs to the class for which the value is positive. `weight`: sample weights, without class
+    weights. `starts`: where each problem begins.
     """
 
     value: Array

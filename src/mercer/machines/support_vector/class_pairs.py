@@ -1,7 +1,7 @@
 """Fits whose pairs of classes are one job, `mercer.solvers.class_pairs`: arrays from end to end.
 
 What the solver leaves is kept as tables in the layout of ``dual_coef_`` and one number per pair of
-everything else. A task, an outcome or a certificate is made when somebody asks for it.
+everything else. A task, a solution or a certificate is made when somebody asks for it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, overload
@@ -26,7 +26,6 @@ from mercer.objects.compression import (
     restored_bits,
     unpacked,
 )
-from mercer.objects.validation import take
 from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import STATUSES
@@ -34,9 +33,9 @@ from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions
 
 from ..estimator import TrainingData
 from ..progress import is_watched
-from .formulation import Formulation, LossFormulation, Outcome, Task
 from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_shifts
 from .proving import Fitting, assumption, prove
+from .tasks import Task
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -139,21 +138,25 @@ class _Tasks(_Lazy):
     def _make(self, p: int) -> Task:
         fitting = self._of
         if isinstance(fitting.scheme, Single):
-            return fitting.scheme.tasks(fitting.formulation, fitting.weight)[p]
+            y, c = fitting.scheme.targets, fitting.posed.c
+            problem = replace(fitting.posed.pair(p), y=y, c=c, rows=None)
+            return Task(problem, y, fitting.weight)
         return fitting.pair_task(p)
 
 
-class _Outcomes(_Lazy):
-    def _make(self, p: int) -> Outcome:
+class _Solutions(_Lazy):
+    def _make(self, p: int) -> Solution:
         pairs = self._of.pairs
         alone = isinstance(self._of.scheme, Single)
         beta = self._of.matrix()[p] if alone else pairs.part(pairs.coef, p)
-        return Outcome(beta, float(pairs.intercept[p]))
+        groups = int(self._of.sum_zero)
+        multiplier = np.full(groups, -pairs.intercept[p])
+        return Solution(beta, np.zeros(0), multiplier, np.zeros((groups, 2)))
 
 
 @dataclass
 class PairFitting(Fitting):
-    """A fit whose pairs were solved as arrays; tasks and outcomes are made when asked for."""
+    """A fit whose pairs were solved as arrays; tasks and solutions are made when asked for."""
 
     posed: PairsOfClasses = None  # type: ignore[assignment]
     pairs: PairSolutions = None  # type: ignore[assignment]
@@ -162,6 +165,11 @@ class PairFitting(Fitting):
     def statuses(self) -> set[str]:
         """How the problems ended."""
         return self.pairs.found_statuses()
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether there is no proof: there always is one."""
+        return False
 
     @cached_property
     def largest(self) -> float:
@@ -181,11 +189,7 @@ class PairFitting(Fitting):
         """Return the task of a pair, of which the first class is the positive one."""
         problem, labels = self.posed.pair(p), self.scheme.classes  # type: ignore[attr-defined]
         name = tuple(labels[c].item() for c in pair_position(p, len(labels)))
-        return self.formulation.task(problem.y, self.weight[problem.rows], problem.rows, name)
-
-    def make_parts(self) -> None:
-        """Make all tasks and outcomes, for somebody who asks for each of them often."""
-        self.tasks, self.outcomes = list(self.tasks), list(self.outcomes)
+        return Task(problem, problem.y, self.weight[problem.rows], problem.rows, name)
 
     def shifts(self) -> Array:
         """Return by how much the intercepts on centred rows exceed those on the rows as given."""
@@ -208,14 +212,13 @@ class PairFitting(Fitting):
 def posed(
     machine: Any,
     scheme: Scheme,
-    formulation: Formulation,
     kernel: Kernel,
     known: Definiteness,
     X: Any,
     weight: Array,
 ) -> PairsOfClasses | None:
     """Return the pairs of a fit as one problem, None where each is to be a problem of its own."""
-    if machine.solver != "auto" or type(formulation) is not LossFormulation or formulation.hard:
+    if machine.solver != "auto" or not machine._plain:
         return None
     if not isinstance(scheme, OneVsOne) or len(scheme.classes) < MANY:
         if machine.dtype == "float32" or machine.gap_tol is not None or machine.max_iter >= 0:
@@ -227,21 +230,10 @@ def posed(
     # The bound on rounding needs a definite kernel; one that is the user's word is to be checked.
     if not known.is_psd or assumption(kernel, known) is not None:
         return None
-    return pose_pairs(formulation, scheme, weight)
-
-
-def pose_pairs(
-    formulation: LossFormulation, scheme: Any, weight: Array, rows: Rows | None = None
-) -> PairsOfClasses | None:
-    """Return the pairs of classes, on all rows or some, as one problem; None where too large."""
-    problem = PairsOfClasses(
-        formulation.loss,
-        scheme.codes,
-        len(scheme.classes),
-        formulation.C * weight,
-        formulation.fit_intercept,
-        rows,
-    )
+    c, intercept = machine.C_ * weight, bool(machine.fit_intercept)
+    codes: Any = scheme.codes
+    k = len(scheme.classes)  # type: ignore[arg-type]
+    problem = PairsOfClasses(machine._loss(), codes, k, c, intercept)
     return problem if ClassPairs().takes(problem) is None else None
 
 
@@ -255,10 +247,8 @@ def _small(X: Any) -> bool:
 
 def read_pairs(
     data: TrainingData,
-    X: Any,
     gram: Gram,
     scheme: Scheme,
-    formulation: LossFormulation,
     settings: Settings,
     weight: Array,
     centring: Centring | None,
@@ -268,23 +258,19 @@ def read_pairs(
     """Return the fit of all pairs; those that were solved one by one are proved here."""
     none: Any = []
     fitting = PairFitting(
-        X,
+        data,
         gram,
         scheme,
-        formulation,
         settings,
         weight,
-        data.kept,
-        data.n_total,
-        none,
         none,
         none,
         centring,
-        formulation.fit_intercept,
+        problem.fit_intercept,
         posed=problem,
         pairs=pairs,
     )
-    fitting.tasks, fitting.outcomes = _Tasks(fitting), _Outcomes(fitting)  # type: ignore[assignment]
+    fitting.tasks, fitting.solutions = _Tasks(fitting), _Solutions(fitting)  # type: ignore[assignment]
     for p, solution in pairs.unproved.items():
         _prove(fitting, p, solution)
     if isinstance(scheme, Single):
@@ -295,35 +281,31 @@ def read_pairs(
 def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:
     """Prove a pair that was solved alone, and write its proof into the arrays."""
     pairs, task = fitting.pairs, fitting.pair_task(p)
-    rows, formulation = task.rows, fitting.formulation
+    rows = task.rows
     assert rows is not None
     gram = fitting.gram.take(rows)
-    task = formulation.task(task.y, task.weight, name=task.name)
+    task = replace(task, problem=replace(task.problem, rows=None), rows=None)
     alone = Fitting(
-        take(fitting.X, rows),
+        fitting.data.take(rows),
         gram,
         Single(task.y),
-        formulation,
         fitting.settings,
         task.weight,
-        None,
-        len(rows),
         [task],
         [solution],
-        [formulation.outcome(task, solution, gram)],
         sum_zero=fitting.sum_zero,
     )
-    (measure,) = prove(alone, fitting.settings.n_jobs)[1]
-    (solution,), (outcome,) = alone.solutions, alone.outcomes
-    pairs.put(pairs.coef, p, outcome.beta)
-    pairs.put(pairs.excess, p, measure.excess)
-    pairs.put(pairs.mark, p, (outcome.beta != 0.0).view(np.int8) + measure.at_bound.view(np.int8))
-    pairs.intercept[p] = outcome.intercept
-    pairs.lowest[p], pairs.highest[p] = measure.intercept_range
-    values = measure.values
+    (proof,) = prove(alone, fitting.settings.n_jobs)[1]
+    (solution,) = alone.solutions
+    pairs.put(pairs.coef, p, solution.beta)
+    pairs.put(pairs.excess, p, proof.excess)
+    pairs.put(pairs.mark, p, (solution.beta != 0.0).view(np.int8) + proof.at_bound.view(np.int8))
+    pairs.intercept[p] = task.intercept(solution)
+    pairs.lowest[p], pairs.highest[p] = proof.intercept_range
+    values = proof.values
     pairs.primal[p], pairs.dual[p], pairs.terms[p] = values.primal, values.dual, values.terms
     pairs.norm2[p], pairs.rounding[p] = values.norm2, values.rounding
-    pairs.violation[p] = measure.violation
+    pairs.violation[p] = proof.violation
     pairs.set_status(p, solution.status)
 
 

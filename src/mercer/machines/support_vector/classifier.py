@@ -25,7 +25,7 @@ from ..weights import class_weights
 from . import calibration
 from .base import KernelMachine
 from .class_pairs import refuse_too_many_classes
-from .cross_fitting import LIMITED, cross_fitted
+from .cross_fitting import cross_fitted
 from .documentation import documented
 from .fitting import fit
 from .multiclass import (
@@ -90,24 +90,20 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _time_for_fit(self) -> float | None:
         """Return the time limit of the machine itself: with probabilities, five more follow."""
-        if self.time_limit is None or not self.probability:
-            return super()._time_for_fit()
-        return _PART_OF_FIT * float(self.time_limit)
+        if self.time_limit is None:
+            return None
+        return (_PART_OF_FIT if self.probability else 1.0) * float(self.time_limit)
 
     def _calibrate(self, fitting: Fitting, seconds: float) -> None:
         """Fit the maps from decision values to probabilities, in the time that is left."""
-        scheme = fitting.scheme
-        prices = self.class_weight_
-        of_row = prices[scheme.codes]  # type: ignore[attr-defined]
         settings = replace(settings_for(self), largest_gap=0.0).after(0, seconds)
         random = check_random_state(self.random_state)
-        scores, statuses = cross_fitted(fitting, fitting.weight / of_row, settings, random)
-        positive, negative = scheme.prices(prices, fitting.weight)
+        scores, limited = cross_fitted(self, fitting, settings, random)
+        positive, negative = fitting.scheme.prices(self.class_weight_, fitting.weight)
         self._calibration = calibration.fit_calibration(
             self.calibration, scores, positive, negative
         )
-        limited = statuses.intersection(LIMITED) and not fitting.statuses.intersection(LIMITED)
-        if limited and (self.max_iter >= 0 or self.time_limit is not None):
+        if limited and not fitting.statuses.intersection(("time_limit", "iteration_limit")):
             warn_caller(
                 "The machines behind the probabilities were stopped early by "
                 f"max_iter={self.max_iter} or time_limit={self.time_limit}; the machine itself was "

@@ -1,67 +1,88 @@
 """Decision values of training rows by machines that were trained without them.
 
 The rows are dealt into five folds, every class evenly; for each fold the machine is trained on the
-other four, on the kernel matrix of the fit and from its solution, and evaluated on the fold. Five
-fits on four fifths of the rows: with the fit itself never more than six.
+other four, on the kernel matrix of the fit and from its solution (`fit_on`), and evaluated on the
+fold. Five fits on four fifths of the rows: with the fit itself never more than six.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from copy import copy
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from mercer.solvers import Job, Settings, solve_jobs
-from mercer.solvers.class_pairs import PairSolutions
+from mercer.objects.validation import take
+from mercer.solvers import Settings
 
 from ..errors import InfeasibleNuError
 from .calibration import Scores
-from .class_pairs import MANY, PairFitting, pose_pairs
-from .formulation import Formulation, Task
+from .class_pairs import PairFitting
+from .fitting import fit_on
+from .linear_part import dense_columns
 from .proving import Fitting
-from .solving import TrainingKernel, solve_tasks
+from .solving import TrainingKernel
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 N_FOLDS = 5
 
-LIMITED = ("time_limit", "iteration_limit")
-
 
 def cross_fitted(
-    fitting: Fitting, weight: Array, settings: Settings, random: Any
-) -> tuple[Scores, set[str]]:
-    """Return the scores of all binary problems, and how the machines of the folds ended.
+    machine: Any, fitting: Fitting, settings: Settings, random: Any
+) -> tuple[Scores, bool]:
+    """Return the scores of all binary problems, and whether a limit ended a machine of the folds.
 
-    `fitting`: the fit. `weight`: sample weights of the rows that take part, without class weights.
-    `settings`: tolerances and limits; a time limit is for all folds together. `random`: deals the
-    rows.
+    Where rows that repeat were trained together, the single rows are left out, not the groups: of a
+    row that occurs ten times in the training set eight or so stay, as new rows would meet it there.
+    A group has a score for every fold in which it has members, with their weight. A class of one
+    row cannot be left out.
+
+    `machine`, `fitting`: the machine and its fit. `settings`: tolerances and limits; a time limit
+    is for all folds together. `random`: deals the rows.
     """
-    if fitting.repetition is not None:
-        return _of_repeated(fitting, settings, random)
-    if isinstance(fitting, PairFitting):
-        if len(fitting.pairs.ends) >= MANY:
-            return _of_pairs(fitting, weight, settings, random)
-        fitting.make_parts()
-    held_out = [_folds(task, random) for task in fitting.tasks]
-    values = [np.full(len(task.y), np.nan) for task in fitting.tasks]
+    scheme: Any = fitting.scheme
+    codes, data = scheme.codes, fitting.data
+    m, repeated = len(codes), fitting.repetition
+    group = np.arange(m) if repeated is None else repeated.group
+    given = data.weight if repeated is None else fitting.row_weight
+    weight = np.ones(len(group)) if given is None else given
+    folds = np.full(len(group), -1, dtype=np.intp)
+    for c in range(len(scheme.classes)):
+        rows = np.flatnonzero(codes[group] == c)
+        if len(rows) > 1:
+            folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
     kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
-    begin, statuses = perf_counter(), set[str]()
-    n_folds = 1 + max(int(folds.max(initial=-1)) for folds in held_out)
-    for fold in range(n_folds):
-        left = _share(settings, perf_counter() - begin, n_folds - fold)
-        statuses |= _fit_fold(fitting, held_out, fold, kernel, left, values)
-    y = np.concatenate([task.y for task in fitting.tasks])
-    rows = [np.arange(len(weight)) if t.rows is None else t.rows for t in fitting.tasks]
-    sizes = [len(task.y) for task in fitting.tasks]
-    starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.intp)
-    scores = Scores(np.concatenate(values), y > 0.0, weight[np.concatenate(rows)], starts)
-    return scores, statuses
+    untrained = _of_fold(machine)
+    begin, limited, found = perf_counter(), False, list[tuple[NDArray[Any], ...]]()
+    for fold in range(1 + int(folds.max())):
+        away = folds == fold
+        inside, outside = (
+            np.bincount(group[part], weight[part], m).astype(np.float64) for part in (~away, away)
+        )
+        left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
+        start = None if isinstance(fitting, PairFitting) else machine
+        trained = _trained(copy(untrained), fitting, inside, start, left)
+        if trained is None:
+            continue
+        limited |= trained.certificate_.status == "time_limit"
+        limited |= 0 <= trained.max_iter <= int(np.max(trained.n_iter_))
+        rows = np.flatnonzero(outside > 0.0)
+        problem, positive = scheme.sides(codes[rows])
+        values = _values(trained, fitting, kernel, rows, problem)
+        weights = np.broadcast_to(outside[rows], problem.shape)
+        found.append((problem.ravel(), values.ravel(), positive.ravel(), weights.ravel()))
+    if not found:
+        found.append(tuple(np.zeros(0, dtype=t) for t in (np.intp, float, bool, float)))
+    problem, value, positive, weights = (np.concatenate(p) for p in zip(*found, strict=True))
+    order = np.argsort(problem, kind="stable")
+    ends = np.cumsum(np.bincount(problem, minlength=len(machine.intercept_)))
+    starts = np.concatenate([[0], ends[:-1]]).astype(np.intp)
+    return Scores(value[order], positive[order], weights[order], starts), limited
 
 
 def _share(settings: Settings, spent: float, parts: int) -> Settings:
@@ -73,222 +94,53 @@ def _share(settings: Settings, spent: float, parts: int) -> Settings:
     return left.after(0, left.time_limit * (1.0 - 1.0 / parts))
 
 
-def _refuse_interrupted(interrupted: bool) -> None:
-    if interrupted:
+def _of_fold(machine: Any) -> Any:
+    """Return an unfitted machine with the prices of a fitted one, and without probabilities."""
+    untrained = clone(machine)
+    untrained.probability, untrained.verbose, untrained.warm_start = False, False, False
+    prices = zip(machine.classes_.tolist(), machine.class_weight_.tolist(), strict=True)
+    untrained.class_weight = dict(prices)
+    if hasattr(machine, "C_"):
+        untrained.C, untrained.lam = machine.C_, None
+    return untrained
+
+
+def _trained(trained: Any, fitting: Fitting, inside: Array, start: Any, settings: Settings) -> Any:
+    """Return a machine trained with other sample weights, those of a fold being 0.
+
+    A nu that the rest cannot have is lowered to fit; None where there is no such nu.
+    """
+    rows = np.flatnonzero(inside > 0.0)
+    data, gram = fitting.data.merged(rows, inside[rows]), fitting.gram.take(rows)
+    try:
+        fit_on(trained, data, gram, start, settings, quiet=True)
+    except InfeasibleNuError as error:
+        if error.largest_nu <= 0.0:
+            return None
+        trained.nu = error.largest_nu
+        fit_on(trained, data, gram, start, settings, quiet=True)
+    if trained.certificate_.status == "interrupted":
         raise KeyboardInterrupt(
             "the calibration was interrupted; the machine itself is fitted, without probabilities."
         )
+    return trained
 
 
-def _fit_fold(
-    fitting: Fitting,
-    held_out: list[Rows],
-    fold: int,
-    kernel: TrainingKernel,
-    settings: Settings,
-    values: list[Array],
-) -> set[str]:
-    """Train all problems without one fold, and write their values on it."""
-    formulation, tasks = fitting.formulation, fitting.tasks
-    parts: list[tuple[int, Rows, Task]] = []
-    starts = []
-    for t, (task, folds) in enumerate(zip(tasks, held_out, strict=True)):
-        inside = np.flatnonzero(folds != fold)
-        if len(inside) == len(folds):
-            continue
-        part = _subtask(formulation, task, inside)
-        if part is None:
-            continue
-        parts.append((t, np.flatnonzero(folds == fold), part))
-        outcome = fitting.outcomes[t]
-        shrunk = outcome._replace(beta=outcome.beta[inside])
-        starts.append(part.start(formulation.variables(part, shrunk)))
-    if not parts:
-        return set()
-    solutions, outcomes = solve_tasks(
-        formulation, [part for _, _, part in parts], fitting.gram, settings, starts
-    )
-    statuses = {solution.status for solution in solutions}
-    _refuse_interrupted("interrupted" in statuses)
-    for (t, outside, part), outcome in zip(parts, outcomes, strict=True):
-        everything = tasks[t].rows
-        rows = outside if everything is None else everything[outside]
-        support = np.flatnonzero(outcome.beta)
-        columns = support if part.rows is None else part.rows[support]
-        f0 = kernel.product(columns, outcome.beta[support][:, None], rows)[:, 0]
-        values[t][outside] = (f0 + formulation.offset(outcome, rows)) / outcome.scale
-    return statuses
-
-
-def _folds(task: Task, random: Any) -> Rows:
-    """Return the fold of each row, every class being spread evenly over the folds.
-
-    With fewer rows in a class than folds there are fewer folds; a class of one row cannot be
-    left out, and no row is.
-    """
-    positive = task.y > 0.0
-    smallest = int(min(positive.sum(), (~positive).sum()))
-    n_folds = min(N_FOLDS, smallest)
-    if n_folds < 2:
-        return np.full(len(task.y), -1, dtype=np.intp)
-    folds = np.empty(len(task.y), dtype=np.intp)
-    offset = 0
-    for side in (positive, ~positive):
-        members = np.flatnonzero(side)
-        folds[random.permutation(members)] = (np.arange(len(members)) + offset) % n_folds
-        offset += len(members)
-    return folds
-
-
-def _subtask(formulation: Formulation, task: Task, inside: Rows) -> Task | None:
-    """Return the task on a part of its rows; a nu that the part cannot have is lowered to fit."""
-    rows = inside if task.rows is None else task.rows[inside]
-    y, weight = task.y[inside], task.weight[inside]
-
-    def pose() -> Task:
-        return formulation.task(y, weight, rows, task.name)
-
-    try:
-        return pose()
-    except InfeasibleNuError as error:
-        return _with_nu(formulation, error.largest_nu, pose) if error.largest_nu > 0.0 else None
-
-
-def _with_nu(formulation: Any, nu: float, pose: Callable[[], Task]) -> Task:
-    wanted, formulation.nu = formulation.nu, nu
-    try:
-        return pose()
-    finally:
-        formulation.nu = wanted
-
-
-def _of_repeated(fitting: Fitting, settings: Settings, random: Any) -> tuple[Scores, set[str]]:
-    """Return what `cross_fitted` does where rows that repeat were trained together.
-
-    The single rows are left out, not the groups: of a row that occurs ten times in the training set
-    eight or so stay, as new rows would meet it there. A group has a score for every fold in which
-    it has members, with their weight.
-    """
-    codes: Rows = fitting.scheme.codes  # type: ignore[attr-defined]
-    group, m = fitting.repetition.group, len(codes)
-    folds = np.full(len(group), -1, dtype=np.intp)
-    for c in range(int(codes.max()) + 1):
-        rows = np.flatnonzero(codes[group] == c)
-        if len(rows) > 1:
-            folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
-    u = np.ones(len(group)) if fitting.row_weight is None else fitting.row_weight
-    total = np.bincount(group, u, m)
-    kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
-    begin, statuses = perf_counter(), set[str]()
-    found: list[list[tuple[NDArray[Any], ...]]] = [[] for _ in fitting.tasks]
-    for fold in range(N_FOLDS):
-        left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
-        outside = folds == fold
-        inside = np.bincount(group[~outside], u[~outside], m)
-        held_out = np.bincount(group[outside], u[outside], m)
-        parts, starts = [], []
-        for t, task in enumerate(fitting.tasks):
-            rows = np.arange(m) if task.rows is None else task.rows
-            part = inside[rows] / total[rows]
-            here = np.flatnonzero(part > 0.0)
-            scaled = replace(task, weight=task.weight * part)
-            posed = _subtask(fitting.formulation, scaled, here)
-            if posed is None or not (held_out[rows] > 0.0).any():
-                continue
-            outcome = fitting.outcomes[t]
-            outcome = outcome._replace(beta=outcome.beta[here] * part[here])
-            parts.append((t, rows, posed))
-            starts.append(posed.start(fitting.formulation.variables(posed, outcome)))
-        if not parts:
-            continue
-        solutions, outcomes = solve_tasks(
-            fitting.formulation, [p for *_, p in parts], fitting.gram, left, starts
-        )
-        statuses |= {solution.status for solution in solutions}
-        _refuse_interrupted("interrupted" in statuses)
-        for (t, rows, posed), outcome in zip(parts, outcomes, strict=True):
-            away = np.flatnonzero(held_out[rows] > 0.0)
-            support = np.flatnonzero(outcome.beta)
-            columns = support if posed.rows is None else posed.rows[support]
-            f0 = kernel.product(columns, outcome.beta[support][:, None], rows[away])[:, 0]
-            values = (f0 + fitting.formulation.offset(outcome, rows[away])) / outcome.scale
-            found[t].append((values, fitting.tasks[t].y[away] > 0.0, held_out[rows[away]]))
-    sizes = [sum(len(values) for values, _, _ in parts) for parts in found]
-    value, positive, weight = (
-        np.concatenate([part[k] for parts in found for part in parts] or [np.empty(0)])
-        for k in range(3)
-    )
-    starts_of = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.intp)
-    return Scores(value, positive.astype(bool), weight, starts_of), statuses
-
-
-def _of_pairs(
-    fitting: PairFitting, weight: Array, settings: Settings, random: Any
-) -> tuple[Scores, set[str]]:
-    """Return what `cross_fitted` does for many pairs of classes, each fold by one native call."""
-    codes: Rows = fitting.scheme.codes  # type: ignore[attr-defined]
-    pairs = fitting.pairs
-    k, n = len(pairs.ends), len(codes)
-    members = np.split(pairs.order, pairs.ends[:-1])
-    folds = np.full(n, -1, dtype=np.intp)  # a class of one row cannot be left out
-    for rows in members:
-        if len(rows) > 1:
-            folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
-    table = np.full((k - 1, n), np.nan)
-    begin, statuses = perf_counter(), set[str]()
-    for fold in range(N_FOLDS):
-        left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
-        outside = [rows[folds[rows] == fold] for rows in members]
-        if not any(len(rows) for rows in outside):
-            continue
-        problem = pose_pairs(
-            fitting.formulation,  # type: ignore[arg-type]
-            fitting.scheme,
-            fitting.weight,
-            np.flatnonzero(folds != fold),
-        )
-        assert problem is not None
-        solved: Any = solve_jobs([Job(problem, fitting.gram)], left)[0]
-        statuses |= solved.found_statuses()
-        _refuse_interrupted("interrupted" in statuses)
-        _write_held_out(solved, fitting, outside, table)
-    return _as_scores(table, codes, weight), statuses
-
-
-def _as_scores(table: Array, codes: Rows, weight: Array) -> Scores:
-    """Return values in the layout of ``dual_coef_`` problem by problem."""
-    k, n = len(table) + 1, len(codes)
-    line = np.arange(k - 1)[:, None]
-    other = line + (line >= codes)
-    first, second = np.minimum(codes, other), np.maximum(codes, other)
-    problem = (first * (2 * k - first - 1) // 2 + second - first - 1).ravel()
-    order = np.argsort(problem, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(problem))[:-1]])
-    positive = (codes < other).ravel()[order]
-    return Scores(table.ravel()[order], positive, weight[order % n], starts)
-
-
-def _write_held_out(
-    solved: PairSolutions, fitting: PairFitting, outside: list[Rows], table: Array
-) -> None:
-    """Write the values of rows left out, in the layout of ``dual_coef_``."""
-    kernel = TrainingKernel(fitting.gram, n_jobs=fitting.settings.n_jobs)
-    k = len(outside)
-    begins = np.concatenate([[0], solved.ends])
-    columns = kernel.prepared(solved.order)
-    intercept = np.zeros((k, k))
-    first, second = np.triu_indices(k, 1)
-    intercept[first, second] = intercept[second, first] = solved.intercept
-    for c, rows in enumerate(outside):
-        if len(rows) == 0:
-            continue
-        others = np.delete(np.arange(k), c)
-        own = solved.coef[:, begins[c] : begins[c + 1]].T
-        groups = [(int(begins[c]), own)]
-        # In the pair of c and j, class j is the second one where j > c.
-        groups += [
-            (int(begins[j]), solved.coef[c if j > c else c - 1, begins[j] : begins[j + 1]][:, None])
-            for j in others.tolist()
-        ]
-        values = kernel.grouped(columns, groups, rows)
-        table[:, rows] = (values[:, : k - 1] + values[:, k - 1 :] + intercept[c, others]).T
+def _values(
+    trained: Any, fitting: Fitting, kernel: TrainingKernel, rows: Rows, problem: Rows
+) -> Array:
+    """Return the decision values of some rows in the problems that they belong to."""
+    scheme, data = fitting.scheme, fitting.data
+    place = np.arange(data.n_total)
+    if data.kept is not None:
+        place[data.kept] = np.arange(data.n)
+    coef = trained._dense_coef()
+    matrix = np.zeros((len(coef), data.n))
+    matrix[:, place[trained.support_]] = coef
+    offset = trained.intercept_ + scheme.shifts(fitting.centring, matrix)
+    values = scheme.values_at(matrix, kernel, rows) + offset[problem]
+    if trained._linear is None:
+        return values
+    X = dense_columns(take(data.X, rows), trained.kernel_, trained._linear_columns)
+    linear = X @ trained._linear.T
+    return values + linear[np.arange(len(rows)), problem]

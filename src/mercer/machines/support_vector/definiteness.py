@@ -20,13 +20,9 @@ from ..errors import ParameterError
 def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:
     """Return what is known of a kernel; refuse one whose condition does not hold.
 
-    Parameters
-    ----------
-    machine : KernelMachine
-        States by ``_sums_to_zero`` whether its coefficients do, and by ``_has_linear_part``
-        whether it can have an unpenalised linear term.
-    kernel : Kernel
-        The kernel, bound to the training objects.
+    `machine`: states by ``_sums_to_zero`` whether its coefficients do, and by ``_has_linear_part``
+    whether it can have an unpenalised linear term. `kernel`: the kernel, bound to the training
+    objects.
     """
     mapped = mapped_order_two(kernel)
     if mapped is not None:

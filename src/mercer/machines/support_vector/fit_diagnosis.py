@@ -50,14 +50,15 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
         distance = np.sqrt(norm2) / total
         combinations = [
             ConvexCombination(
-                rows[side] if fitting.kept is None else fitting.kept[rows[side]],
+                rows[side] if fitting.data.kept is None else fitting.data.kept[rows[side]],
                 np.abs(beta[side]) / max(float(np.abs(beta[side]).sum()), 1e-300),
             )
             for side in (first, second)
         ]
         message = _infeasible(machine, task, combinations, distance)
         raise NotSeparableError(message, combinations[0], combinations[1], distance)
-    if not all(math.isfinite(o.intercept + o.beta.sum()) for o in fitting.outcomes):
+    models = zip(fitting.tasks, fitting.solutions, strict=True)
+    if not all(math.isfinite(t.intercept(s) + s.beta.sum()) for t, s in models):
         raise ValueError(
             "The dual coefficients or intercepts are not finite: the kernel values overflow. Scale "
             "the columns of X, for instance with StandardScaler."
@@ -214,8 +215,8 @@ def _reached(machine: KernelMachine) -> str:
 
 def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
     """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
-    coef, largest = fitting.coef(), fitting.largest
-    gram, models = fitting.gram, (fitting.tasks, fitting.outcomes)
+    coef, largest = fitting.scheme.stack(fitting.coefs()), fitting.largest
+    gram, models = fitting.gram, (fitting.tasks, fitting.betas())
     rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
     cause, advice, C = "", [], getattr(machine, "C", None)
     if rounding > SEEN * fitting.settings.tol:
@@ -249,7 +250,7 @@ def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
     causes: list[str] = []
     if machine.max_iter == 0:
         return "max_iter=0 allows no iteration; use -1 for no limit."
-    X = fitting.X
+    X = fitting.data.X
     rows = np.linspace(0, fitting.gram.n - 1, min(_SAMPLE, fitting.gram.n)).astype(np.intp)
     if isinstance(X, np.ndarray) and X.ndim == 2 and not fitting.gram.kernel.pairwise:
         spread = X[rows].std(axis=0)
@@ -262,8 +263,7 @@ def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
         conflict = _conflicting_duplicates(X[rows], fitting.tasks, rows)
         if conflict:
             causes.append(f"{conflict} rows are duplicates of rows with the opposite label")
-    C = getattr(fitting.formulation, "C", 1.0)
-    price = C * float(fitting.weight.max()) * float(np.median(fitting.gram.diag()))
+    price = machine._price * float(fitting.weight.max()) * float(np.median(fitting.gram.diag()))
     if 1e4 < price < np.inf:
         causes.append(
             f"C is large for this kernel (C times the typical k(x, x) is {price:.3g}): try a "

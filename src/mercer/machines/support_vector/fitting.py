@@ -5,13 +5,13 @@
 ==========  ======================================================================================
 enter       ``machine._enter`` (`..estimator`): validate X, y and weights, bind the kernel
 merge       `find_repetition`: equal rows become one row with the sum of their weights
-pose        ``machine._pose``: labels become tasks (`multiclass`); ``machine._formulation``: the
-            problem of each task (`formulation`)
+pose        ``machine._pose``: labels become tasks (`multiclass`); ``machine._problem``: the problem
+            of each task (`tasks`)
 Gram        ``machine._gram``: the kernel matrix, in the precision that the tolerance needs
-solve       `solve_tasks`: the problems to the ladder (`mercer.solvers.ladder`), and
-            ``formulation.outcome``: each solution becomes coefficients and an intercept
-keep        ``machine._keep``: `prove` the model (`proving`: values, ``formulation.measures``,
-            refinement, status), set the fitted attributes and ``certificates_``
+solve       `solve_tasks`: the problems to the ladder (`mercer.solvers.ladder`), a `Solution` each
+keep        ``machine._keep``: `prove` the model (`proving`: values, `prove_models`, refinement,
+            status), read coefficients and intercepts (`Task.coef`, `Task.intercept`), set the
+            fitted attributes and ``certificates_``
 share out   ``machine._share_out``: the coefficients of merged rows
 conclude    ``machine._finish`` (calibration), warnings (`fit_diagnosis`, `remarks`)
 ==========  ======================================================================================
@@ -44,6 +44,7 @@ from .proving import Fitting
 from .remarks import remark
 from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
+from .tasks import pose_tasks
 
 _NO_NORM = 1e-9
 """A squared norm this small relative to the largest k(x, x) suggests a constant kernel."""
@@ -69,7 +70,7 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
     fit_diagnosis.conclude(machine, fitting)
     if start is None:  # a fit that continues another one says nothing new
         remark(machine, fitting)
-        if machine._sums_to_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
+        if fitting.sum_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
             warn_of_constant(fitting.gram.kernel, data)
     return machine
 
@@ -80,6 +81,8 @@ def fit_on(
     gram: Gram,
     start: Any = None,
     settings: Settings | None = None,
+    *,
+    quiet: bool = False,
 ) -> Any:
     """Fit a machine to checked samples on a kernel matrix they share with others, and return it.
 
@@ -91,7 +94,8 @@ def fit_on(
     samples. `gram`: their kernel matrix; another precision is chosen where the machine asks for it.
     `start`: A machine of the same kind, fitted to these samples or to more or fewer of the same
     data, perhaps with other constants, from whose solution the solver starts. `settings`:
-    tolerances and limits of the solver, by default those of the machine.
+    tolerances and limits of the solver, by default those of the machine. `quiet`: leave it to the
+    caller to look into ``certificate_`` for how the fit ended, without a warning or an interrupt.
 
     Examples
     --------
@@ -118,7 +122,8 @@ def fit_on(
         machine._note_columns(data)
         fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
     machine._finish(fitting, begin)
-    fit_diagnosis.conclude(machine, fitting)
+    if not quiet:
+        fit_diagnosis.conclude(machine, fitting)
     return machine
 
 
@@ -141,11 +146,10 @@ def _fit(
         given = None if given is None else given.take(repetition.first)
     n = data.n
     scheme, s = machine._pose(data.y, data.weight, n, fitting=True)
-    formulation: Any = machine._formulation(float(s.sum()), data.extra, fitting=True)
+    machine._set_price(float(s.sum()))
     known = check_definiteness(machine, kernel)
-    if known.order == 2:
-        formulation = with_linear_part(formulation, kernel, X)
-    moved = centring(kernel, X, machine._sums_to_zero)
+    sum_zero = machine._sums_to_zero
+    moved = centring(kernel, X, sum_zero)
 
     def matrix(precision: str) -> Gram:
         if given is not None and moved is None:
@@ -154,42 +158,38 @@ def _fit(
 
     alone, pairs = start is None and like is None, None
     if alone:  # small pairs of classes are one job
-        pairs = class_pairs.posed(machine, scheme, formulation, kernel, known, X, s)
+        pairs = class_pairs.posed(machine, scheme, kernel, known, X, s)
     if pairs is not None:
         with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
             limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
             found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
-        together = class_pairs.read_pairs(
-            data, X, gram, scheme, formulation, limits, s, moved, pairs, found
-        )
+        together = class_pairs.read_pairs(data, gram, scheme, limits, s, moved, pairs, found)
         machine._keep_pairs(together, kernel, data.y, data.weight)
         machine._share_out(repetition, whole, together)
         return together
-    tasks = scheme.tasks(formulation, s)
+    tasks = pose_tasks(machine, scheme.batch(s), data.extra)
+    if known.order == 2:
+        with_linear_part(tasks, kernel, X)
     starts = None
     if start is not None and repetition is None:
-        starts = start._warm_starts(scheme, formulation, tasks, data.n_total, data.kept, s)
-    gram = matrix(machine._kernel_dtype(formulation))
+        starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
+    gram = matrix(machine._kernel_dtype(tasks[0].problem))
     with watched(machine, len(tasks)) as callback:
         limits = _settings(machine, settings, begin, callback)
-        solutions, outcomes = solve_tasks(formulation, tasks, gram, limits, starts)
-    if like is not None:
-        outcomes = take_over(like, formulation, tasks, solutions, outcomes, moved, gram)
+        solutions = solve_tasks(tasks, gram, limits, starts)
     fitting = Fitting(
-        X,
+        data,
         gram,
         scheme,
-        formulation,
         limits,
         s,
-        data.kept,
-        data.n_total,
         tasks,
         solutions,
-        outcomes,
         moved,
-        machine._sums_to_zero,
+        sum_zero,
     )
+    if like is not None:
+        take_over(like, fitting)
     fit_diagnosis.refuse_infeasible(machine, fitting)
     if interrupted(lambda: machine._keep(fitting, kernel, data.y, data.weight)):
         # The model is there, and only its proof was interrupted.

@@ -39,10 +39,7 @@ _BLOCK = 1 << 21
 class FollowedErrors(ValueErrors):
     """Guaranteed errors of the values K beta, from the error of every kernel value.
 
-    Attributes
-    ----------
-    bounds : ErrorBounds
-        Those of the kernel matrix.
+    `bounds`: those of the kernel matrix.
     """
 
     bounds: ErrorBounds = field(kw_only=True)
@@ -106,12 +103,8 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
 def rounding_basis(doubts: tuple[str, ...], own: str) -> str:
     """Return what a certificate says of its rounding.
 
-    Parameters
-    ----------
-    doubts : tuple of str
-        Steps of the kernel values without a proven bound.
-    own : str
-        Further steps of the certificate without a proven bound, or none.
+    `doubts`: steps of the kernel values without a proven bound. `own`: further steps of the
+    certificate without a proven bound, or none.
     """
     found = [*doubts, own] if own else list(doubts)
     return f"estimate: {'; '.join(found)}" if found else "guaranteed"

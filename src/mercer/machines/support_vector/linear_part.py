@@ -32,18 +32,18 @@ from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, count
-from mercer.solvers import DualProblem, Solution
+from mercer.solvers import Solution
+from mercer.solvers.certification import Values
 from mercer.solvers.dense_interior_point import require_memory
 from mercer.solvers.equations import FeasiblePoint, near_equations
-from mercer.solvers.feasibility import Costs
-from mercer.solvers.rounding import UNIT, ValueErrors
+from mercer.solvers.rounding import UNIT
 
 from ..errors import ParameterError
-from .formulation import Formulation, LossFormulation, Measure, Outcome, Task, joined
+from .tasks import Task
 
 Array = NDArray[np.float64]
 
-_RANK = 1e-12
+_NO_EXTENT = 1e-12
 """Extent of the data in a direction, relative to their size, that is none."""
 
 _COPIES = 4
@@ -58,66 +58,77 @@ _CANCELLED = 1e-10
 """Losses this small relative to those of values as large as the targets are rounding."""
 
 
-def with_linear_part(formulation: Formulation, kernel: Kernel, X: Any) -> Formulation:
-    """Return the formulation that a kernel needs: itself, or one with a linear term.
+def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:
+    """Give every task the linear functions that a kernel of order 2 needs, on its rows of `X`.
 
-    `formulation`: of the machine. `kernel`: the bound kernel. `X`: the training rows.
+    Rows that repeat stand for the same object: the first of them.
     """
-    if kernel.definiteness.order != 2:
-        return formulation
-    if not isinstance(formulation, LossFormulation):
+    if hasattr(tasks[0].problem.loss, "margin") and tasks[0].problem.unbounded:
         raise ParameterError(
             f"{kernel!r} is {kernel.definiteness}, with which there is no hard margin (C=inf): use "
             "a finite C."
         )
-    return WithLinearPart(formulation, kernel, X)
+    numbers = dense_columns(X, kernel, linear_columns(kernel))
+    every = _first_of_equal(X, columns_seen(kernel))
+    for task in tasks:
+        there = np.arange(len(numbers)) if task.rows is None else task.rows
+        task.linear = LinearPart(numbers[there])
+        _, first, same = np.unique(every[there], return_index=True, return_inverse=True)
+        objects = there[first[same]] if len(first) < len(there) else task.rows
+        basis = task.linear.equations
+        task.problem = replace(task.problem, rows=objects, basis=basis, weight=task.weight)
 
 
 class LinearPart:
-    """The linear functions on some points, in an orthonormal basis.
+    """The linear functions on some points `X`, in an orthonormal basis.
 
-    `X`: the points.
-
-    Attributes
-    ----------
-    equations : array of shape (n, rank + 1)
-        Orthonormal columns that span the constants and the coordinates.
+    `equations`: orthonormal columns that span the constants and the coordinates.
     """
 
     def __init__(self, X: Array) -> None:
-        self.mean = X.mean(axis=0)
+        self.X, self.mean = X, X.mean(axis=0)
         centred = X - self.mean
         centred -= centred.mean(axis=0)  # rounding, of data far from the origin
         U, extent, Vt = scipy.linalg.svd(centred, full_matrices=False, check_finite=False)
         rounding = np.finfo(float).eps * max(X.shape) * extent.max(initial=0.0)
-        smallest = max(rounding, _RANK * float(np.linalg.norm(X)))
+        smallest = max(rounding, _NO_EXTENT * float(np.linalg.norm(X)))
         rank = int(np.count_nonzero(extent > smallest))
         constant = np.full((len(X), 1), 1.0 / np.sqrt(len(X)))
         self.equations = np.hstack([constant, U[:, :rank]])
         self._map = Vt[:rank].T / extent[:rank]
-        self.known: Any = None  # the last coefficients whose feasible point was looked for
+        self._known: Any = None  # the last coefficients whose feasible point was looked for
+
+    def read(self, solution: Solution, kernel: Kernel) -> tuple[float, Array]:
+        """Return b and a of a solution, unless it shows that the kernel is not what it claims."""
+        if solution.negative_curvature:
+            raise ParameterError(
+                f"{kernel!r} claims to be {kernel.definiteness}, but on these samples its "
+                "quadratic form is negative for coefficients that are orthogonal to all linear "
+                "functions. Correct the claim, or use another kernel."
+            )
+        return self.coefficients(solution.multiplier)
 
     def coefficients(self, multipliers: Array) -> tuple[float, Array]:
-        """Return b and a of the function <a, x> + b = -equations @ multipliers on the points.
-
-        Parameters
-        ----------
-        multipliers : array of shape (rank + 1,)
-            One for each equation.
-        """
+        """Return b and a of the function <a, x> + b = -equations @ multipliers on the points."""
         a = -(self._map @ multipliers[1:])
         level = -float(multipliers[0]) / np.sqrt(len(self.equations))
         return level - float(a @ self.mean), a
+
+    def values(self, solution: Solution) -> Array:
+        """Return <a, x> at the points."""
+        assert solution.linear is not None
+        return self.X @ solution.linear[1]
+
+    def errors(self, solution: Solution) -> Array:
+        """Return bounds on the errors of <a, x> + b."""
+        assert solution.linear is not None
+        b, a = solution.linear
+        return (self.X.shape[1] + 8.0) * UNIT * (np.abs(self.X) @ np.abs(a) + abs(b))
 
     def unbalanced(self, beta: Array) -> float:
         """Return by how much coefficients miss the equations, relative to their largest terms.
 
         The terms of the coefficients there are may all be rounding: those of points in the middle.
-
-        Parameters
-        ----------
-        beta : array of shape (n,)
-            The coefficients.
         """
         missing = np.abs(self.equations.T @ beta)
         terms = np.abs(self.equations).max(axis=0) * float(np.abs(beta).sum())
@@ -127,150 +138,45 @@ class LinearPart:
         """Return an estimate of how much a dual value is too large where the equations are missed.
 
         The Lagrangian at coefficients with Q'beta = r is larger than the dual value by m'r, where
-        m are the optimal multipliers; those of the model stand for them, with a factor 2.
-
-        Parameters
-        ----------
-        beta : array of shape (n,)
-            The coefficients.
-        values : array of shape (n,)
-            Values of the linear function, -Q m.
+        m are the optimal multipliers; those of the model, with values -Q m, stand for them, with a
+        factor 2.
         """
         terms = np.abs(self.equations.T) @ np.abs(beta)
         missing = np.abs(self.equations.T @ beta) + 8.0 * UNIT * terms
         return 2.0 * float(np.abs(self.equations.T @ values) @ missing)
 
+    def feasible(self, task: Task, beta: Array) -> FeasiblePoint | None:
+        """Return the point near coefficients that satisfies the equations, made once."""
+        key = beta.tobytes()
+        if self._known is None or self._known[0] != key:
+            dual = task.problem.dual
+            self._known = key, near_equations(beta, dual.lower, dual.upper, self.X)
+        found: FeasiblePoint | None = self._known[1]
+        return found
 
-class WithLinearPart(LossFormulation):
-    """A machine with an unpenalised linear term.
-
-    `inner`: the machine without it. `kernel`: its kernel, for messages. `X`: the training rows.
-
-    Attributes
-    ----------
-    columns : list of int or None
-        The columns of the linear functions; None means all.
-    """
-
-    double = True
-
-    def __init__(self, inner: LossFormulation, kernel: Kernel, X: Any) -> None:
-        super().__init__(inner.loss, inner.C, True)
-        self._kernel = kernel
-        self.columns = linear_columns(kernel)
-        self._X = _numbers(X, kernel, self.columns)
-        self._first = _first_of_equal(X, columns_seen(kernel))
-
-    def task(self, y: Array, weight: Array, rows: Any = None, name: Any = None) -> Task:
-        """Return the problem, with the linear functions on its rows.
-
-        Rows that repeat stand for the same object: the first of them.
-        """
-        task = super().task(y, weight, rows, name)
-        task.linear = LinearPart(self._rows(rows))
-        there = np.arange(len(self._X)) if rows is None else rows
-        _, first, same = np.unique(self._first[there], return_index=True, return_inverse=True)
-        objects = there[first[same]] if len(first) < len(there) else rows
-        basis = task.linear.equations
-        task.problem = replace(task.problem, rows=objects, basis=basis, weight=weight)
-        return task
-
-    def outcome(self, task: Task, solution: Solution, gram: Any) -> Outcome:
-        """Return the coefficients of the expansion and of the linear function."""
-        if solution.negative_curvature:
-            kernel = self._kernel
-            raise ParameterError(
-                f"{kernel!r} claims to be {kernel.definiteness}, but on these samples its "
-                "quadratic form is negative for coefficients that are orthogonal to all linear "
-                "functions. Correct the claim, or use another kernel."
-            )
-        b, a = task.linear.coefficients(solution.multiplier)
-        return Outcome(solution.beta, b, linear=a)
-
-    def multipliers(self, outcome: Outcome) -> list[float] | None:
-        """Return None: the data determine them, up to functions that vanish on all rows."""
-        return None
-
-    def offset(self, outcome: Outcome, rows: Any) -> Array:
-        """Return <a, x> + b on some of the training rows."""
-        return self._rows(rows) @ outcome.linear + outcome.intercept
-
-    def _linear_values(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array:
-        pairs = zip(tasks, outcomes, strict=True)
-        return joined([self._rows(task.rows) @ outcome.linear for task, outcome in pairs])
-
-    def _linear_errors(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> Array | float:
-        pairs = zip(tasks, outcomes, strict=True)
-        sizes = [
-            np.abs(self._rows(task.rows)) @ np.abs(outcome.linear) + abs(outcome.intercept)
-            for task, outcome in pairs
-        ]
-        return (self._X.shape[1] + 8.0) * UNIT * joined(sizes)
-
-    def measures(
-        self,
-        tasks: Sequence[Task],
-        outcomes: Sequence[Outcome],
-        values: Sequence[Array],
-        errors: ValueErrors,
-    ) -> list[Measure]:
-        """Return the proofs; coefficients that do not meet the equations have no dual value.
+    def checked(self, task: Task, solution: Solution, f0: Array, proof: Values) -> Values:
+        """Return the values of a proof; coefficients that miss the equations have no dual value.
 
         The dual point satisfies all equations exactly (`mercer.solvers.equations`). Where columns
         depend on each other up to rounding only, there may be none: then what the equations miss
         is estimated, and the proof says so.
         """
-        measures = super().measures(tasks, outcomes, values, errors)
-        found = []
-        for task, outcome, f0, measure in zip(tasks, outcomes, values, measures, strict=True):
-            proof = measure.values
-            if task.linear.unbalanced(outcome.beta) > _BALANCED:
-                proof = proof._replace(dual=-np.inf)
-            elif self._feasible(task, outcome.beta) is None:
-                offset = self.offset(outcome, task.rows)
-                missed = task.linear.cost_of_imbalance(outcome.beta, offset)
-                rounding = proof.rounding + missed
-                proof = proof._replace(dual=proof.dual - missed, rounding=rounding, doubt=_NEARLY)
-            if not self.hard:
-                # Where the linear function fits everything, all terms are rounding of this.
-                f = f0 + self.offset(outcome, task.rows)
-                size = self.C * float(task.weight @ np.maximum(np.abs(task.y), np.abs(f)))
-                proof = proof._replace(terms=max(proof.terms, _CANCELLED * size))
-            found.append(measure._replace(values=proof))
-        return found
-
-    def _dual_point(
-        self,
-        tasks: Sequence[Task],
-        problem: DualProblem,
-        beta: Array,
-        starts: NDArray[np.intp],
-        costs: Costs,
-    ) -> tuple[Array, Array | None]:
-        """Return coefficients near which all equations hold, and how near."""
-        parts = np.split(beta, starts[1:])
-        pairs = zip(tasks, parts, strict=True)
-        found = [one for task, part in pairs if (one := self._feasible(task, part)) is not None]
-        if len(found) < len(parts):
-            return super()._dual_point(tasks, problem, beta, starts, costs)
-        return joined([one.point for one in found]), joined([one.distance for one in found])
-
-    def _feasible(self, task: Task, beta: Array) -> FeasiblePoint | None:
-        """Return the point near coefficients that satisfies the equations, made once."""
-        key = beta.tobytes()
-        known = task.linear.known
-        if known is None or known[0] != key:
-            lower, upper = task.problem.dual.lower, task.problem.dual.upper
-            point = near_equations(beta, lower, upper, self._rows(task.rows))
-            task.linear.known = key, point
-        found: FeasiblePoint | None = task.linear.known[1]
-        return found
-
-    def _rows(self, rows: Any) -> Array:
-        return self._X if rows is None else self._X[rows]
+        assert solution.linear is not None
+        beta, offset = solution.beta, self.values(solution) + solution.linear[0]
+        if self.unbalanced(beta) > _BALANCED:
+            proof = proof._replace(dual=-np.inf)
+        elif self.feasible(task, beta) is None:
+            missed = self.cost_of_imbalance(beta, offset)
+            rounding = proof.rounding + missed
+            proof = proof._replace(dual=proof.dual - missed, rounding=rounding, doubt=_NEARLY)
+        if task.problem.unbounded:
+            return proof
+        # Where the linear function fits everything, all terms are rounding of this.
+        size = float(task.problem.c @ np.maximum(np.abs(task.y), np.abs(f0 + offset)))
+        return proof._replace(terms=max(proof.terms, _CANCELLED * size))
 
 
-def _numbers(X: Any, kernel: Kernel, columns: list[int] | None) -> Array:
+def dense_columns(X: Any, kernel: Kernel, columns: list[int] | None) -> Array:
     """Return the columns of the linear functions as dense numbers."""
     shape = getattr(X, "shape", (count(X), 0))
     d = shape[-1] if columns is None else len(columns)

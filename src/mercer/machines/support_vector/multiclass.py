@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from mercer.numerics.sums import compensated_sums
 from mercer.solvers.centring import Centring
 
-from .formulation import Batch, Formulation, Task
 from .solving import TrainingKernel
+from .tasks import Batch
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -41,8 +41,8 @@ class Scheme(ABC):
     """How labels become tasks, and coefficients a matrix."""
 
     @abstractmethod
-    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
-        """Return the binary tasks."""
+    def batch(self, weight: Array) -> Batch:
+        """Return the rows, targets and weights of the tasks."""
 
     @abstractmethod
     def stack(self, betas: Sequence[Array]) -> Array:
@@ -59,18 +59,30 @@ class Scheme(ABC):
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the class weights of the positive and of the negative side of every task.
 
-        Parameters
-        ----------
-        prices : array of shape (n_classes,)
-            The class weights.
-        weight : array
-            s_i of the rows.
+        `prices`: the class weights. `weight`: s_i of the rows.
         """
         raise NotImplementedError("only the tasks of a classifier have two sides.")
 
     @abstractmethod
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return f0 = K beta on the rows of every task, each kernel value evaluated once."""
+
+    def shifts(self, moved: Centring | None, matrix: Array) -> Array:
+        """Return by how much the intercepts on centred rows exceed those on the rows as given."""
+        return np.array([0.0 if moved is None else moved.shift(line) for line in matrix])
+
+    def sides(self, codes: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return the tasks of rows of some classes, and whether they are positive there.
+
+        Both have a column for each row and a line for each line of ``dual_coef_``.
+        """
+        line = np.arange(1)[:, None]
+        return np.broadcast_to(line, (1, len(codes))), (codes == 1)[None]
+
+    def values_at(self, matrix: Array, kernel: TrainingKernel, rows: Rows) -> Array:
+        """Return f0 = K beta of the tasks of some rows, laid out as `sides`."""
+        support = np.flatnonzero(matrix.any(axis=0))
+        return kernel.product(support, matrix[:, support].T, rows).T
 
 
 class Single(Scheme):
@@ -88,10 +100,10 @@ class Single(Scheme):
     ) -> None:
         self.targets, self.codes, self.classes = targets, codes, classes
 
-    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+    def batch(self, weight: Array) -> Batch:
         """Return the one task."""
         name = None if self.classes is None else tuple(self.classes.tolist())
-        return formulation.tasks(Batch(self.targets, weight, None, [len(weight)], [name]))
+        return Batch(self.targets, weight, None, [len(weight)], [name])
 
     def stack(self, betas: Sequence[Array]) -> Array:
         """Return one row."""
@@ -126,14 +138,14 @@ class OneVsRest(Scheme):
     def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
         self.codes, self.classes = codes, classes
 
-    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+    def batch(self, weight: Array) -> Batch:
         """Return as many tasks as there are classes."""
         k, n = len(self.classes), len(self.codes)
         y = np.where(self.codes == np.arange(k)[:, None], 1.0, -1.0).ravel()
         names = [(label, "the rest") for label in self.classes.tolist()]
         everything = np.tile(np.arange(n), k)
         ends = list(range(n, k * n + 1, n))
-        return formulation.tasks(Batch(y, np.tile(weight, k), everything, ends, names))
+        return Batch(y, np.tile(weight, k), everything, ends, names)
 
     def stack(self, betas: Sequence[Array]) -> Array:
         """Return one row per class."""
@@ -153,6 +165,11 @@ class OneVsRest(Scheme):
         sums = np.bincount(self.codes, weights=weight, minlength=k)
         rows = np.bincount(self.codes, weights=weight / prices[self.codes], minlength=k)
         return prices, (sums.sum() - sums) / (rows.sum() - rows)
+
+    def sides(self, codes: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return every class for every row, and whether it is the row's."""
+        line = np.arange(len(self.classes))[:, None]
+        return np.broadcast_to(line, (len(line), len(codes))), codes == line
 
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return the values of every task on all rows."""
@@ -177,7 +194,7 @@ class OneVsOne(Scheme):
         """The rows of every class."""
         return class_members(self.codes, len(self.classes))
 
-    def tasks(self, formulation: Formulation, weight: Array) -> list[Task]:
+    def batch(self, weight: Array) -> Batch:
         """Return the tasks in the order of the pairs."""
         members, labels = self.members, self.classes.tolist()
         sizes = [len(rows) for rows in members]
@@ -192,7 +209,7 @@ class OneVsOne(Scheme):
             ends.append(end)
         rows = np.concatenate(parts)
         names = [(labels[i], labels[j]) for i, j in pairs(len(members))]
-        return formulation.tasks(Batch(np.concatenate(y_parts), weight[rows], rows, ends, names))
+        return Batch(np.concatenate(y_parts), weight[rows], rows, ends, names)
 
     def stack(self, betas: Sequence[Array]) -> Array:
         """Return the matrix with n_classes - 1 rows."""
@@ -232,24 +249,63 @@ class OneVsOne(Scheme):
         k = len(members)
         if len(self.codes) * k * (k - 1) <= _FEW:
             return self._values_at_once(matrix, kernel)
-        support = [rows[matrix[:, rows].any(axis=0)] for rows in members]
-        first = np.concatenate([[0], np.cumsum([len(rows) for rows in support])])
+        table = self._by_class(matrix, kernel, members)
+        return [np.concatenate([table[i][j - 1], table[j][i]]) for i, j in pairs(k)]
+
+    def shifts(self, moved: Centring | None, matrix: Array) -> Array:
+        """Return by how much the intercepts on centred rows exceed those on the rows as given."""
+        if moved is None:
+            return np.zeros(self.n_pairs)
+        ends = np.cumsum([len(rows) for rows in self.members]).tolist()
+        blocks = [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        order = np.concatenate(self.members)
+        return pair_shifts(moved, matrix[:, order], blocks, order)
+
+    def sides(self, codes: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return the pairs of the class of every row with all others; the first one is positive."""
+        k = len(self.classes)
+        line = np.arange(k - 1)[:, None]
+        other = line + (line >= codes)
+        first, second = np.minimum(codes, other), np.maximum(codes, other)
+        return first * (2 * k - first - 1) // 2 + second - first - 1, codes < other
+
+    def values_at(self, matrix: Array, kernel: TrainingKernel, rows: Rows) -> Array:
+        """Return the values of the pairs of some rows."""
+        codes, k = self.codes[rows], len(self.classes)
+        if len(rows) * k * (k - 1) <= _FEW:
+            support = np.flatnonzero(matrix.any(axis=0))
+            blocks = class_members(self.codes[support], k)
+            values = kernel.product(support, pair_coefficients(matrix[:, support], blocks), rows)
+            return values[np.arange(len(rows)), self.sides(codes)[0]]
+        members = class_members(codes, k)
+        table = np.empty((k - 1, len(rows)))
+        found = self._by_class(matrix, kernel, [rows[part] for part in members])
+        for part, values in zip(members, found, strict=True):
+            table[:, part] = values
+        return table
+
+    def _by_class(self, matrix: Array, kernel: TrainingKernel, rows: Sequence[Rows]) -> list[Array]:
+        """Return the values of some rows of every class, a line for each other class."""
+        k = len(rows)
+        support = [of_class[matrix[:, of_class].any(axis=0)] for of_class in self.members]
+        first = np.concatenate([[0], np.cumsum([len(of_class) for of_class in support])])
         columns = kernel.prepared(np.concatenate(support))
-        own, across = [], []
+        found = []
         for r in range(k):
-            groups = [(first[r], matrix[:, support[r]].T)]
-            others = [c for c in range(k) if c != r]
             # In the pair of r and c, class c is the second one where c > r.
+            groups = [(first[r], matrix[:, support[r]].T)]
             groups += [
-                (first[c], matrix[r if c > r else r - 1, support[c]][:, None]) for c in others
+                (first[c], matrix[r if c > r else r - 1, support[c]][:, None])
+                for c in range(k)
+                if c != r
             ]
-            values = kernel.grouped(columns, groups, members[r])
-            own.append(values[:, : k - 1])
-            across.append(dict(zip(others, values[:, k - 1 :].T, strict=True)))
-        return [
-            np.concatenate([own[i][:, j - 1] + across[i][j], own[j][:, i] + across[j][i]])
-            for i, j in pairs(k)
-        ]
+            values = (
+                kernel.grouped(columns, groups, rows[r])
+                if len(rows[r])
+                else np.empty((0, 2 * k - 2))
+            )
+            found.append((values[:, : k - 1] + values[:, k - 1 :]).T)
+        return found
 
     def _values_at_once(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         members = self.members

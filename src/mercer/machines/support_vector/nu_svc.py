@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.solvers import Problem
+from mercer.solvers.margin import Margin
+from mercer.solvers.problem import margin_problem
+
+from ..errors import InfeasibleNuError
 from ..parameters import check_fraction, refuse_lam
 from .classifier import KernelClassifier
 from .documentation import documented
-from .nu_formulation import NuClassification
 from .proving import Fitting
+
+Array = NDArray[np.float64]
 
 
 @documented
@@ -126,17 +133,24 @@ class NuSVC(KernelClassifier):
         check_fraction("nu", self.nu)
         refuse_lam(self)
 
-    def _formulation(
-        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
-    ) -> NuClassification:
-        return NuClassification(float(self.nu), bool(self.fit_intercept))
+    def _problem(
+        self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None
+    ) -> Problem:
+        """Return the dual: minimise 1/2 beta' K beta with 0 <= y_i beta_i <= s_i.
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
-        self.rho_: float | NDArray[np.float64] = self._per_problem(
-            np.array([outcome.rho for outcome in fitting.outcomes])
-        )
+        The beta_i of either class sum to +- nu W / 2. The multipliers m+ and m- of the two sums
+        give rho = (m+ - m-) / 2 and b = -(m+ + m-) / 2. Without an intercept there is one sum,
+        nu W, over the y_i beta_i; its multiplier is rho.
+        """
+        nu, intercept = float(self.nu), bool(self.fit_intercept)
+        total, plus = math.fsum(weight), math.fsum(weight[y > 0.0])
+        largest = 2.0 * min(plus, total - plus) / total
+        if intercept and nu > largest * (1.0 + 1e-12):
+            raise InfeasibleNuError(nu, largest, name if name is not None else (-1, 1))
+        return margin_problem(y, weight, nu * total, intercept, Margin(), rows, name)
+
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
+        self.rho_: float | Array = self._per_problem(np.array(fitting.widths()))
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
 
     def _one_class_message(self, weighted: bool) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..parameters import check_fraction, check_positive, cost_constant
+from mercer.solvers import Problem
+from mercer.solvers.problem import one_sided
+
+from ..parameters import check_fraction, check_positive
 from .documentation import documented
-from .nu_formulation import NuRegression
 from .proving import Fitting
 from .regressor import KernelRegressor
+
+Array = NDArray[np.float64]
 
 
 @documented
@@ -108,18 +113,25 @@ class NuSVR(KernelRegressor):
         check_positive("C", self.C)
         check_fraction("nu", self.nu)
 
-    def _formulation(
-        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
-    ) -> NuRegression:
-        if fitting:
-            self.C_ = cost_constant(self.C, self.lam, total_weight)
-        return NuRegression(self.C_, float(self.nu), bool(self.fit_intercept))
+    def _problem(
+        self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None
+    ) -> Problem:
+        """Return the dual in doubled variables, alpha_i in [0, C s_i] and -alpha*_i in [-C s_i, 0].
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
-        super()._keep_outcomes(fitting, rows, y)
-        self.epsilon_ = fitting.outcomes[0].epsilon
+        Each has the linear cost -y_i; either half sums to +- C nu W / 2. The multipliers m0 and m1
+        of the sums give b = -(m0 + m1) / 2 and epsilon = (m1 - m0) / 2. Without an intercept there
+        is one sum, C nu W, over both halves as positive variables; its multiplier is -epsilon.
+        """
+        n, total = len(y), self.C_ * float(self.nu) * math.fsum(weight)
+        twice = np.tile(np.arange(n) if rows is None else rows, 2)
+        side, c, y = np.repeat([1.0, -1.0], n), np.tile(self.C_ * weight, 2), np.tile(y, 2)
+        if self.fit_intercept:
+            return one_sided(y, side, c, total, twice, name, groups=True)
+        return one_sided(side * y, np.ones(2 * n), c, total, twice, name, sign=side)
+
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
+        super()._keep_more(fitting, rows, y)
+        self.epsilon_ = abs(fitting.widths()[0])
         share = float(fitting.weight[rows].sum())
         self._support_share = float(fitting.weight.sum()) / share if share > 0.0 else np.inf
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import Certificate
+from mercer.solvers import Certificate, Problem
+from mercer.solvers.problem import one_sided
 
 from ..conventions import OutlierMixin
 from ..input_validation import check_objects
@@ -16,13 +18,12 @@ from .base import KernelMachine
 from .documentation import documented
 from .fitting import fit
 from .multiclass import Scheme, Single
-from .nu_formulation import OneClass
 from .proving import Fitting
 from .training_record import PointStatus
 
 Array = NDArray[np.float64]
 
-ROUNDING = 1e-13
+NO_VALUE = 1e-13
 """A decision value this small relative to the values that the coefficients allow is 0."""
 
 
@@ -166,7 +167,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """
         self._require_fit()
         values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
-        values[np.abs(values) <= ROUNDING * self._size()] = 0.0
+        values[np.abs(values) <= NO_VALUE * self._size()] = 0.0
         return values
 
     def _size(self) -> float:
@@ -246,15 +247,18 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         ones = np.ones(n)
         return Single(ones), ones if weight is None else weight
 
-    def _formulation(
-        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
-    ) -> OneClass:
-        return OneClass(float(self.nu))
+    def _problem(
+        self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None
+    ) -> Problem:
+        """Return the dual: minimise 1/2 beta' K beta, 0 <= beta_i <= s_i, sum_i beta_i = nu W.
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
-        self.rho_ = fitting.outcomes[0].rho
+        The multiplier of the sum is rho.
+        """
+        total, ones = float(self.nu) * math.fsum(weight), np.ones(len(weight))
+        return one_sided(0.0 * ones, ones, weight, total, rows, name)
+
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
+        (self.rho_,) = fitting.widths()
         self.offset_ = np.array([self.rho_])  # an array, as in scikit-learn
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
 

@@ -75,10 +75,7 @@ class PairPredictor:
     def votes(self, X: Any) -> Array:
         """Return how many pairs each class wins, of so many that no value is stored.
 
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
+        `X`: validated objects.
         """
         counts, finite = self._native(X, True)
         if not finite:

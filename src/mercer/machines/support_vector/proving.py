@@ -21,7 +21,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -35,10 +34,12 @@ from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
-from .formulation import Formulation, Measure, Outcome, Task
+from ..estimator import TrainingData
 from .multiclass import Scheme
+from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
+from .tasks import Task
 
 Array = NDArray[np.float64]
 
@@ -75,27 +76,22 @@ _UNLIMITED = ("optimal", "stationary", "iteration_limit")
 class Fitting:
     """Everything a fit works on; nothing of it outlives the call of ``fit``."""
 
-    X: Any
+    data: TrainingData  # the rows of `gram`, before it was centred
     gram: Gram
     scheme: Scheme
-    formulation: Formulation
     settings: Settings
     weight: Array
-    kept: NDArray[np.intp] | None
-    n_total: int
     tasks: list[Task]
     solutions: list[Any]
-    outcomes: list[Outcome]
     centring: Centring | None = None  # of the rows behind `gram`
     sum_zero: bool = False  # whether the coefficients of every task do
     stalled: set[int] = field(default_factory=set)  # tasks whose gap rounding kept from closing
     curvature: Curvature | None = None  # of a user's kernel, once it was looked at
     signalled: bool = False
-    rounding: float | None = None  # see `_rounding`, of these outcomes
+    rounding: float | None = None  # see `_rounding`, of these solutions
     share: float = 1.0  # of the estimated errors of float32 values that a closer look leaves
     repetition: Any = None  # which of the user's rows were taken together
     row_weight: Array | None = None  # the sample weights of these rows; None stands for ones
-    _stacked: tuple[list[Array], Array] | None = None  # see `matrix`
 
     @property
     def interrupted(self) -> bool:
@@ -124,31 +120,40 @@ class Fitting:
         for solution in self.solutions:
             solution.status = "interrupted"
 
+    @property
+    def boxed(self) -> bool:
+        """Whether the loss bounds every coefficient, by the price of its row."""
+        dual = self.tasks[0].problem.dual
+        return dual.totals is None and bool(np.isfinite(dual.upper - dual.lower).all())
+
+    def betas(self) -> list[Array]:
+        """Return the coefficients of the rows of every task, in its units."""
+        return [t.coef(s) for t, s in zip(self.tasks, self.solutions, strict=True)]
+
+    def coefs(self) -> list[Array]:
+        """Return the coefficients of the models, which are divided by their margins."""
+        models = zip(self.tasks, self.solutions, self.betas(), strict=True)
+        return [b if (u := t.scale(s)) == 1.0 else b / u for t, s, b in models]
+
+    def widths(self) -> list[float]:
+        """Return the margin, or minus the half width of the tube, of every task."""
+        return [t.width(s) for t, s in zip(self.tasks, self.solutions, strict=True)]
+
     def matrix(self) -> Array:
         """Return the coefficients of all problems, laid out as ``dual_coef_``, over all rows."""
-        betas = [outcome.beta for outcome in self.outcomes]
-        if self._stacked is None or any(map(is_not, betas, self._stacked[0])):
-            self._stacked = betas, self.scheme.stack(betas)
-        return self._stacked[1]
-
-    def coef(self) -> Array:
-        """Return the coefficients of the models, laid out as ``dual_coef_``, over all rows."""
-        if all(outcome.scale == 1.0 for outcome in self.outcomes):
-            return self.matrix()
-        return self.scheme.stack([outcome.coef for outcome in self.outcomes])
+        return self.scheme.stack(self.betas())
 
     def drop_negligible(self) -> None:
         """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
-        largest = max(float(np.abs(o.beta).max(initial=0.0)) for o in self.outcomes)
-        for t, outcome in enumerate(self.outcomes):
-            size = np.abs(outcome.beta)
-            rounding = size <= _NEGLIGIBLE * largest
-            rounding &= size > 0.0
+        largest = max(float(np.abs(s.beta).max(initial=0.0)) for s in self.solutions)
+        for solution in self.solutions:
+            size = np.abs(solution.beta)
+            rounding = (size > 0.0) & (size <= _NEGLIGIBLE * largest)
             if rounding.any():  # and no decision value sees it
                 rounding &= size * self.largest <= _UNSEEN * self.settings.tol
             if rounding.any():
-                self.outcomes[t] = outcome._replace(beta=np.where(rounding, 0.0, outcome.beta))
-                self.solutions[t].fresh = False
+                solution.beta = np.where(rounding, 0.0, solution.beta)
+                solution.fresh = False
 
     def errors(self, precision: str) -> ValueErrors:
         """Return estimates of the errors of values that were computed in a precision."""
@@ -162,8 +167,8 @@ class Fitting:
         """Measure on a sample of the rows how far the estimate of the errors can be lowered."""
         rows, n_jobs = error_sample(self.gram), self.settings.n_jobs
         V = np.zeros((self.gram.n, len(self.tasks)))
-        for t, (task, outcome) in enumerate(zip(self.tasks, self.outcomes, strict=True)):
-            V[slice(None) if task.rows is None else task.rows, t] = outcome.beta
+        for t, (task, beta) in enumerate(zip(self.tasks, self.betas(), strict=True)):
+            V[slice(None) if task.rows is None else task.rows, t] = beta
         support = np.flatnonzero(V.any(axis=1))
         V = V[support]
         single, double = (TrainingKernel(self.gram, d, n_jobs) for d in ("float32", "float64"))
@@ -181,8 +186,8 @@ class Fitting:
 
     def alpha_shares(self) -> Array:
         """Return sum_i |beta_i| / sum_i s_i of every task."""
-        models = zip(self.tasks, self.outcomes, strict=True)
-        return np.array([float(np.abs(o.coef).sum()) / float(t.weight.sum()) for t, o in models])
+        models = zip(self.tasks, self.coefs(), strict=True)
+        return np.array([float(np.abs(c).sum()) / float(t.weight.sum()) for t, c in models])
 
     @cached_property
     def largest(self) -> float:
@@ -190,11 +195,11 @@ class Fitting:
         return largest_square(self.gram)
 
 
-Proof = tuple[Array, list[Measure], str]
-"""Coefficients, what was computed from them for every task, and in which precision."""
+Proved = tuple[Array, list[Proof], str]
+"""Coefficients, the proof of every task, and the precision of the values behind it."""
 
 
-def prove(fitting: Fitting, n_jobs: int | None) -> Proof:
+def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
     """Return the coefficients, the proofs of all tasks and the precision they were made in.
 
     The fitting is changed where the model had to be refined.
@@ -210,7 +215,7 @@ def prove(fitting: Fitting, n_jobs: int | None) -> Proof:
     return proof
 
 
-def _decided(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
+def _decided(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
     """Return a proof whose gap rounding does not decide, or the one in float64."""
     precision = proof[2]
     if precision == "float32" and fitting.share == 1.0 and _blurred(fitting.settings, proof[1]):
@@ -248,23 +253,23 @@ def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
                 solution.status = "stationary"
 
 
-def _closed(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
+def _closed(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
     """Go on with tasks that are within their tolerance while their gap is too large."""
     settings, precision = fitting.settings, proof[2]
     began = [solution.status for solution in fitting.solutions]
-    reached = [m.values.relative_gap for m in proof[1]]
-    for attempt in range(_ATTEMPTS if settings.gap_tol is None else 0):
+    reached = [p.values.relative_gap for p in proof[1]]
+    for attempt in range(_ATTEMPTS if settings.largest_gap > 0.0 else 0):
         wide = [
             t
-            for t, (solution, measure) in enumerate(zip(fitting.solutions, proof[1], strict=True))
+            for t, (solution, found) in enumerate(zip(fitting.solutions, proof[1], strict=True))
             if solution.status == "optimal"
-            and measure.values.computed_gap > GAP_LIMIT
+            and found.values.computed_gap > GAP_LIMIT
             and t not in fitting.stalled
-            and (attempt == 0 or measure.values.relative_gap < 0.9 * reached[t])
+            and (attempt == 0 or found.values.relative_gap < 0.9 * reached[t])
         ]
         if not wide or fitting.hurried:
             break
-        reached = [m.values.relative_gap for m in proof[1]]
+        reached = [p.values.relative_gap for p in proof[1]]
         settings = replace(settings, tol=_CLOSER * settings.tol)
         _refine(fitting, precision, settings, wide)
         proof = _checked(fitting, precision, n_jobs)
@@ -277,52 +282,53 @@ def _closed(fitting: Fitting, proof: Proof, n_jobs: int | None) -> Proof:
     return proof
 
 
-def _judge(fitting: Fitting, matrix: Array, measures: list[Measure], precision: str) -> None:
+def _judge(fitting: Fitting, matrix: Array, proofs: list[Proof], precision: str) -> None:
     """Take back the status of models that the proof does not confirm."""
     settings = fitting.settings
-    missed = [_excess(settings, measure) for measure in measures]
+    missed = [_excess(settings, proof) for proof in proofs]
     # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
     rounding = 0.0
     if precision == "float32" and max(missed) > 0.0 and not fitting.hurried:
         rounding = _rounding(fitting)
     unlimited = settings.max_iter < 0 and not fitting.interrupted
-    for t, (solution, measure) in enumerate(zip(fitting.solutions, measures, strict=True)):
-        wide = settings.gap_tol is None and measure.values.relative_gap > REACHED * GAP_LIMIT
+    for t, (solution, proof) in enumerate(zip(fitting.solutions, proofs, strict=True)):
+        wide = settings.gap_tol is None and proof.values.relative_gap > REACHED * GAP_LIMIT
         if missed[t] <= rounding and not wide:
             continue
         if unlimited and solution.status in _UNLIMITED:
-            refuse_asymmetry(fitting.gram, np.flatnonzero(matrix.any(axis=0)), fitting.kept)
+            support = np.flatnonzero(matrix.any(axis=0))
+            refuse_asymmetry(fitting.gram, support, fitting.data.kept)
         ended = solution.status == "iteration_limit" and unlimited
         if solution.status == "optimal" or ended:  # the solver was wrong about its own values
-            limited = _limited_by_rounding(fitting, t, measure)
+            limited = _limited_by_rounding(fitting, t, proof)
             solution.status = "precision_limit" if limited else "iteration_limit"
 
 
-def _limited_by_rounding(fitting: Fitting, t: int, measure: Measure) -> bool:
+def _limited_by_rounding(fitting: Fitting, t: int, proof: Proof) -> bool:
     """Return whether rounding in float64 explains that a model misses what was asked for."""
     if t in fitting.stalled:
         return True
-    settings, values = fitting.settings, measure.values
+    settings, values = fitting.settings, proof.values
     limit = GAP_LIMIT if settings.gap_tol is None else settings.gap_tol
     if values.rounding > SEEN * limit * values.terms:
         return True
     if settings.gap_tol is not None:
         return False
-    task, outcome = fitting.tasks[t], fitting.formulation.proved(fitting.outcomes[t])
-    (error,) = rounding_of_values(fitting.gram, [task], [outcome], "float64", settings.n_jobs)
+    task, beta = fitting.tasks[t], fitting.tasks[t].coef(fitting.solutions[t])
+    (error,) = rounding_of_values(fitting.gram, [task], [beta], "float64", settings.n_jobs)
     return error > SEEN * settings.tol
 
 
-def _unsure(settings: Settings, measures: list[Measure]) -> bool:
+def _unsure(settings: Settings, proofs: list[Proof]) -> bool:
     """Return whether rounding alone keeps a gap from being small enough."""
     limit = REACHED * (GAP_LIMIT if settings.gap_tol is None else settings.gap_tol)
-    return any(m.values.computed_gap <= limit < m.values.relative_gap for m in measures)
+    return any(p.values.computed_gap <= limit < p.values.relative_gap for p in proofs)
 
 
-def _blurred(settings: Settings, measures: list[Measure]) -> bool:
+def _blurred(settings: Settings, proofs: list[Proof]) -> bool:
     """Return whether rounding is a large part of the gap that is allowed."""
     limit = _BLURRED * (GAP_LIMIT if settings.gap_tol is None else settings.gap_tol)
-    return any(m.values.rounding > limit * m.values.terms for m in measures)
+    return any(p.values.rounding > limit * p.values.terms for p in proofs)
 
 
 def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequence[int]) -> None:
@@ -330,38 +336,33 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
     gram = fitting.gram.in_precision(precision)
     tasks = [fitting.tasks[t] for t in chosen]
     starts: list[Array | None] = [
-        task.start(fitting.formulation.variables(task, fitting.outcomes[t]))
-        for task, t in zip(tasks, chosen, strict=True)
+        task.start(task.coef(fitting.solutions[t])) for task, t in zip(tasks, chosen, strict=True)
     ]
     spent = sum(solution.seconds for solution in fitting.solutions)
     steps = max(fitting.solutions[t].n_iter for t in chosen)
     settings = settings.after(steps, spent)
-    refined, outcomes = solve_tasks(fitting.formulation, tasks, gram, settings, starts)
-    for t, solution, outcome in zip(chosen, refined, outcomes, strict=True):
+    refined = solve_tasks(tasks, gram, settings, starts)
+    for t, solution in zip(chosen, refined, strict=True):
         fitting.solutions[t] = solution.after(fitting.solutions[t])
-        fitting.outcomes[t] = outcome
     fitting.gram, fitting.rounding = gram, None
     if not fitting.hurried:
         fitting.drop_negligible()
 
 
-def _checked(
-    fitting: Fitting, precision: str, n_jobs: int | None
-) -> tuple[Array, list[Measure], str]:
+def _checked(fitting: Fitting, precision: str, n_jobs: int | None) -> Proved:
     if fitting.hurried:
         return _as_solved(fitting)
     matrix = fitting.matrix()
-    return matrix, _measures(fitting, matrix, precision, n_jobs), precision
+    return matrix, _proofs(fitting, matrix, precision, n_jobs), precision
 
 
-def _as_solved(fitting: Fitting) -> tuple[Array, list[Measure], str]:
+def _as_solved(fitting: Fitting) -> Proved:
     """Return what `prove` returns from the values that the solver left, NaN where it has none."""
-    formulation, tasks, outcomes = fitting.formulation, fitting.tasks, fitting.outcomes
-    pairs = zip(tasks, fitting.solutions, strict=True)
-    values = [task.values(solution) for task, solution in pairs]
+    tasks, solutions = fitting.tasks, fitting.solutions
+    values = [task.values(solution) for task, solution in zip(tasks, solutions, strict=True)]
     lowest = min(solution.precision for solution in fitting.solutions)
-    measures = formulation.measures(tasks, outcomes, values, fitting.errors(lowest))
-    return fitting.matrix(), measures, f"{lowest}, {SOLVER_VALUES}"
+    proofs = prove_models(tasks, solutions, values, fitting.errors(lowest))
+    return fitting.matrix(), proofs, f"{lowest}, {SOLVER_VALUES}"
 
 
 def checking_precision(fitting: Fitting) -> str:
@@ -403,23 +404,23 @@ def _estimate(fitting: Fitting) -> float:
     Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
     it is less than the tolerance, that will do.
     """
-    outcomes = [fitting.formulation.proved(outcome) for outcome in fitting.outcomes]
+    betas = fitting.betas()
     if fitting.gram.kernel.definiteness.is_psd:
-        norms = [math.sqrt(float(np.square(outcome.beta).sum())) for outcome in outcomes]
+        norms = [math.sqrt(float(np.square(beta).sum())) for beta in betas]
         bound = ERROR["float32"] * fitting.largest * max(norms)
         if bound <= fitting.settings.tol:
             return bound
-    models = fitting.tasks, outcomes
+    models = fitting.tasks, betas
     return max(rounding_of_values(fitting.gram, *models, "float32", fitting.settings.n_jobs))
 
 
-def _measures(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Measure]:
+def _proofs(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Proof]:
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
     kernel = TrainingKernel(fitting.gram, precision, n_jobs)
     if values is None:
         values = fitting.scheme.training_values(matrix, kernel)
     errors = replace(fitting.errors(precision), product=values_of(fitting.scheme, kernel))
-    return fitting.formulation.measures(fitting.tasks, fitting.outcomes, values, errors)
+    return prove_models(fitting.tasks, fitting.solutions, values, errors)
 
 
 def values_of(scheme: Scheme, kernel: TrainingKernel) -> Callable[[list[Array]], list[Array]]:
@@ -441,23 +442,23 @@ def _fresh_values(fitting: Fitting) -> list[Array] | None:
     return [task.values(solution) for task, solution in pairs]
 
 
-def _refinable(fitting: Fitting, measures: list[Measure]) -> bool:
+def _refinable(fitting: Fitting, proofs: list[Proof]) -> bool:
     """Return whether a model that was meant to be within its tolerance is not."""
     if any(solution.status != "optimal" for solution in fitting.solutions):
         return False
-    return any(_excess(fitting.settings, measure) > 0.0 for measure in measures)
+    return any(_excess(fitting.settings, proof) > 0.0 for proof in proofs)
 
 
-def _excess(settings: Settings, measure: Measure) -> float:
+def _excess(settings: Settings, proof: Proof) -> float:
     """Return by how much a model misses the tolerance that was asked for."""
     if settings.gap_tol is not None:
-        return measure.values.relative_gap - REACHED * settings.gap_tol
-    return measure.violation - REACHED * settings.tol
+        return proof.values.relative_gap - REACHED * settings.gap_tol
+    return proof.violation - REACHED * settings.tol
 
 
 def certificates(
     kernel: Kernel,
-    measures: Sequence[Measure],
+    proofs: Sequence[Proof],
     counts: Sequence[Any],
     precision: str,
     convexity: str = "theorem",
@@ -465,20 +466,20 @@ def certificates(
 ) -> list[Certificate]:
     """Return the certificates of all tasks.
 
-    `kernel`: the bound kernel; an indefinite one has stationary points and no gap. `measures`: what
+    `kernel`: the bound kernel; an indefinite one has stationary points and no gap. `proofs`: what
     was computed from the models. `counts`: carry ``status``, ``n_iter``, ``n_kernel_values`` and
-    ``seconds``. `precision`: precision of the kernel values behind `measures`. `convexity`: what is
+    ``seconds``. `precision`: precision of the kernel values behind `proofs`. `convexity`: what is
     known of the kernel matrix, where `kernel` is the user's. `eigenvalue`: A negative eigenvalue of
     it.
     """
     indefinite = kernel.definiteness is Definiteness.INDEFINITE
     assumed = assumption(kernel)
     result = []
-    for measure, count in zip(measures, counts, strict=True):
-        primal, dual, rounding = measure.values.primal, measure.values.dual, measure.values.rounding
-        status, relative, assumes = count.status, measure.values.relative_gap, assumed
+    for proof, count in zip(proofs, counts, strict=True):
+        primal, dual, rounding = proof.values.primal, proof.values.dual, proof.values.rounding
+        status, relative, assumes = count.status, proof.values.relative_gap, assumed
         known = convexity
-        violation = measure.violation
+        violation = proof.violation
         if status == "time_limit" and math.isnan(primal - dual):
             # The limit left no time for a proof: nothing is known of the optimum.
             primal, dual, relative, violation = math.inf, -math.inf, math.inf, math.inf
@@ -502,7 +503,7 @@ def certificates(
                 rounding,
                 known,
                 eigenvalue,
-                widened=measure.values.widened,
+                widened=proof.values.widened,
             )
         )
     return result

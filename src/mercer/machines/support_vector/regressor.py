@@ -26,7 +26,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     """Base class of the regressors.
 
     A subclass states its parameters, checks them (`_check_parameters`) and says which problem is
-    solved (`_formulation`); `_refit_parameters` where ``lam`` or nu depend on the number of rows.
+    solved (`_loss`, or `_problem`); `_refit_parameters` where ``lam`` or nu depend on the number of
+    rows.
     """
 
     n_iter_: int
@@ -90,9 +91,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         assert y is not None
         return Single(y), np.ones(n) if weight is None else weight
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         assert y is not None
         self._support_target = y[rows]
 

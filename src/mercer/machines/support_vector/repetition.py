@@ -36,12 +36,7 @@ _SAMPLE = 4096
 class Repetition:
     """Which rows repeat.
 
-    Attributes
-    ----------
-    first : array of int of shape (n_distinct,)
-        The first row of each group, in ascending order.
-    group : array of int of shape (n,)
-        The group of each row.
+    `first`: the first row of each group, in ascending order. `group`: the group of each row.
     """
 
     first: Rows
@@ -55,12 +50,8 @@ class Repetition:
 def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
     """Return which rows repeat, or None where too few do or rows cannot be compared.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Validated rows.
-    *targets : array or None
-        Further data that must agree: one number, label or row of numbers for each row.
+    `X`: validated rows. `*targets`: further data that must agree: one number, label or row of
+    numbers for each row.
     """
     if not (sp.issparse(X) or isinstance(X, np.ndarray)):
         return None

@@ -46,21 +46,21 @@ def error_sample(gram: Gram) -> NDArray[np.int64]:
 def rounding_of_values(
     gram: Gram,
     tasks: Sequence[Any],
-    outcomes: Sequence[Any],
+    betas: Sequence[Array],
     precision: str,
     n_jobs: int | None = None,
 ) -> list[float]:
     """Return by how much values of models at training rows may be wrong, one number for each task.
 
-    `gram`: the kernel matrix of the training rows. `tasks`, `outcomes`: the problems and the
-    models. `precision`: that of the kernel values behind the values of the models. `n_jobs`:
-    threads.
+    `gram`: the kernel matrix of the training rows. `tasks`, `betas`: the problems and the
+    coefficients of their rows. `precision`: that of the kernel values behind the values of the
+    models. `n_jobs`: threads.
     """
     sample, found = error_sample(gram), []
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no number here
         squares = np.square(gram.tile(sample, n_jobs=n_jobs).astype(np.float64))
-        for task, outcome in zip(tasks, outcomes, strict=True):
+        for task, beta in zip(tasks, betas, strict=True):
             part = squares if task.rows is None else squares[:, task.rows]
-            size = (part @ np.square(outcome.beta)).max(initial=0.0)
+            size = (part @ np.square(beta)).max(initial=0.0)
             found.append(ERROR[precision] * float(np.sqrt(size)))
     return found

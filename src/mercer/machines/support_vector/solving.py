@@ -15,7 +15,7 @@ from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.interrupt import interrupted
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
-from .formulation import Formulation, Outcome, Task
+from .tasks import Task
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -52,13 +52,12 @@ def settings_for(machine: Any, callback: Any = None) -> Settings:
 
 
 def solve_tasks(
-    formulation: Formulation,
     tasks: Sequence[Task],
     gram: Gram,
     settings: Settings,
     starts: Sequence[Array | None] | None = None,
-) -> tuple[list[Solution], list[Outcome]]:
-    """Return the solution and the model of every task, all of them on one Gram matrix.
+) -> list[Solution]:
+    """Return the solution of every task, all of them on one Gram matrix.
 
     What float32 values cannot resolve is left to the proof, which goes on in float64.
     """
@@ -69,16 +68,16 @@ def solve_tasks(
         jobs = [Job(task.problem, gram) for task in tasks]
     else:
         jobs = [Job(task.problem, gram, start) for task, start in zip(tasks, starts, strict=True)]
-    solutions, outcomes = solve_jobs(jobs, settings), list[Outcome]()
+    solutions = solve_jobs(jobs, settings)
 
-    def read() -> None:
-        pairs = zip(tasks, solutions, strict=True)
-        outcomes[:] = [formulation.outcome(task, solution, gram) for task, solution in pairs]
+    def settle() -> None:
+        for task, solution in zip(tasks, solutions, strict=True):
+            task.settle(solution, gram)
 
-    if interrupted(read):
+    if interrupted(settle):
         solutions[-1].status = "interrupted"
-        read()
-    return solutions, outcomes
+        settle()
+    return solutions
 
 
 class TrainingKernel:

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from mercer.losses import CombinedHinge, Hinge, PiecewiseQuadratic, SquaredHinge
 
-from ..parameters import ParameterError, check_choices, check_positive, cost_constant
+from ..parameters import ParameterError, check_choices, check_positive
 from .classifier import KernelClassifier
 from .documentation import documented
-from .formulation import Formulation, LossFormulation
-from .hard_formulation import HardMargin
 from .proving import Fitting
 
 
@@ -141,25 +139,14 @@ class SVC(KernelClassifier):
                     "finite C."
                 )
 
-    def _formulation(
-        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
-    ) -> Formulation:
-        if fitting:
-            self.C_ = cost_constant(self.C, self.lam, total_weight)
-        if np.inf == self.C_:
-            return HardMargin(bool(self.fit_intercept))
-        return LossFormulation(self._loss(), self.C_, bool(self.fit_intercept))
-
-    def _loss(self) -> PiecewiseQuadratic:
+    def _loss(self, extra: NDArray[Any] | None = None) -> PiecewiseQuadratic:
         if self.C2 is not None:
             return CombinedHinge(float(self.C2) / self.C_)
         if self.penalty_norm == 2:
             return SquaredHinge()
         return Hinge()
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         self._alpha_shares = fitting.alpha_shares()
 
     @property

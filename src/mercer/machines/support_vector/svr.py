@@ -7,13 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
+from mercer.losses import EpsilonInsensitive, PiecewiseQuadratic, SquaredEpsilonInsensitive
 from mercer.solvers import Certificate
 
-from ..parameters import check_choices, check_non_negative, check_positive, cost_constant
+from ..parameters import check_choices, check_non_negative, check_positive
 from .documentation import documented
 from .fitting import fit
-from .formulation import LossFormulation
 from .proving import Fitting
 from .regressor import KernelRegressor
 
@@ -174,21 +173,12 @@ class SVR(KernelRegressor):
         check_non_negative("epsilon", self.epsilon)
         check_choices(self, loss=tuple(_LOSSES))
 
-    def _formulation(
-        self, total_weight: float, extra: NDArray[Any] | None, *, fitting: bool
-    ) -> LossFormulation:
-        if fitting:
-            self.C_ = cost_constant(self.C, self.lam, total_weight)
-        epsilon: Any = float(self.epsilon)
-        if extra is not None:
-            epsilon = np.asarray(extra, dtype=np.float64)
-        return LossFormulation(_LOSSES[self.loss](epsilon), self.C_, bool(self.fit_intercept))
+    def _loss(self, extra: NDArray[Any] | None = None) -> PiecewiseQuadratic:
+        return _LOSSES[self.loss](float(self.epsilon) if extra is None else extra)
 
-    def _keep_outcomes(
-        self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None
-    ) -> None:
-        super()._keep_outcomes(fitting, rows, y)
-        epsilon = fitting.formulation.loss.epsilon  # type: ignore[attr-defined]
+    def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
+        super()._keep_more(fitting, rows, y)
+        epsilon = fitting.tasks[0].problem.loss.epsilon  # type: ignore[attr-defined]
         self._support_epsilon = None if epsilon.ndim == 0 else epsilon[rows]
 
     def _refit_parameters(self) -> dict[str, Any]:

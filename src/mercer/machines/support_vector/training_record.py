@@ -103,22 +103,13 @@ class BriefParts(Sequence[NDArray[Any]]):
 class TrainingRecord:
     """The training rows of all tasks of one fit.
 
-    Attributes
-    ----------
-    n_total : int
-        Rows of the user's data.
-    kept : array of int or None
-        The rows that took part; None means all.
-    codes : array of int or None
-        The class of each row that took part, where each task is a pair of classes; None where
-        every task uses all rows.
-    excess : sequence of array
-        For each task, by how much its rows miss the region without loss (negative inside it).
-    marks : sequence of int8 array
-        For each task, `ZERO`, `FREE` or `BOUNDED` for the coefficients of its rows.
-    edge : float or None
-        None: excess values are as the fit computed them. A number: those of at most this size are
-        0, those below minus this are minus infinity, and the others are in single precision.
+    `n_total`: rows of the user's data. `kept`: the rows that took part; None means all. `codes`:
+    the class of each row that took part, where each task is a pair of classes; None where every
+    task uses all rows. `excess`: for each task, by how much its rows miss the region without loss
+    (negative inside it). `marks`: for each task, `ZERO`, `FREE` or `BOUNDED` for the coefficients
+    of its rows. `edge`: none: excess values are as the fit computed them. A number: those of at
+    most this size are 0, those below minus this are minus infinity, and the others are in single
+    precision.
     """
 
     n_total: int
@@ -131,10 +122,7 @@ class TrainingRecord:
     def brief(self, edge: float) -> TrainingRecord:
         """Return what slacks, places and marks need, in less than a byte for each row.
 
-        Parameters
-        ----------
-        edge : float
-            How far from the edge of the margin or tube counts as on it.
+        `edge`: how far from the edge of the margin or tube counts as on it.
         """
         if self.edge is not None or not len(self.excess):
             return self
@@ -158,12 +146,8 @@ class TrainingRecord:
     def repeated(self, group: Rows, kept: Rows | None) -> TrainingRecord:
         """Return the record of all rows, given that of distinct rows.
 
-        Parameters
-        ----------
-        group : array of int
-            The distinct row that each row repeats.
-        kept : array of int or None
-            Positions of all rows in the user's data.
+        `group`: the distinct row that each row repeats. `kept`: positions of all rows in the user's
+        data.
         """
         if self.codes is None:
             excess = [part[group] for part in self.excess]
@@ -204,14 +188,8 @@ class TrainingRecord:
     def spread(self, parts: Sequence[NDArray[Any]], fill: Any, dtype: Any) -> NDArray[Any]:
         """Return values given for the rows of each task as an array over all of the user's rows.
 
-        Parameters
-        ----------
-        parts : sequence of array
-            One for each task.
-        fill : object
-            Value of rows that take no part in a task.
-        dtype : dtype
-            Type of the result, of shape (n_total,) or (n_tasks, n_total).
+        `parts`: one for each task. `fill`: value of rows that take no part in a task. `dtype`: type
+        of the result, of shape (n_total,) or (n_tasks, n_total).
         """
         table = np.full((len(parts), self.n_total), fill, dtype=dtype)
         for line, rows, part in zip(table, self.rows, parts, strict=True):
