@@ -20,6 +20,9 @@ from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 
+_SMALLEST_ROOT, _LARGEST_ROOT = 1e-150, 1e150
+"""Numbers between which a square is a normal number, and so are sums with other squares."""
+
 
 def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[..., None]:
     """Return a constructor that answers a keyword of other libraries with what to use instead."""
@@ -377,6 +380,23 @@ def positive(value: Any, name: str) -> float:
     if not number > 0:
         raise ValueError(f"{name} must be a number > 0; got {show(value)}.")
     return number
+
+
+def with_square(value: Any, name: str) -> float:
+    """Return `value` as a float if it is 0 or more and its square has all digits of a float64."""
+    number = real(value, name, minimum=0.0)
+    if number and not _SMALLEST_ROOT <= number <= _LARGEST_ROOT:
+        raise ValueError(
+            f"the square of {name} must neither overflow nor underflow, so {name} must lie between "
+            f"{_SMALLEST_ROOT:g} and {_LARGEST_ROOT:g}; got {show(value)}. Rescale the data."
+        )
+    return number
+
+
+def positive_with_square(value: Any, name: str) -> float:
+    """Return `value` as a float if it is above 0 and its square has all digits of a float64."""
+    positive(value, name)
+    return with_square(value, name)
 
 
 def probability(value: Any, name: str) -> float:
