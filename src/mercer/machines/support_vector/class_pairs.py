@@ -33,7 +33,7 @@ from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions
 
 from ..estimator import TrainingData
 from ..progress import is_watched
-from .multiclass import OneVsOne, Scheme, Single, pair_shifts
+from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_shifts
 from .proving import Fitting, assumption, prove
 from .tasks import Task
 
@@ -208,7 +208,7 @@ class PairFitting(Fitting):
         begins = np.concatenate([[0], pairs.ends[:-1]])
         of_class = np.add.reduceat(self.weight[pairs.order], begins)
         sums = np.add.reduceat(pairs.coef, begins, axis=1)
-        i, j = np.triu_indices(len(pairs.ends), 1)
+        i, j = pair_indices(len(pairs.ends))
         # The coefficients of a class have one sign.
         return (np.abs(sums[j - 1, i]) + np.abs(sums[i, j])) / (of_class[i] + of_class[j])
 
