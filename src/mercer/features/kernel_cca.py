@@ -179,7 +179,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             # The k largest singular values of `left`, of norm `residual`, are all that M can add;
             # rounding of a kernel matrix changes M by its norm over the regularisation.
             rounding = 8.0 * np.finfo(float).eps * math.sqrt(data.n)
-            error = (residual + rounding + first.error + second.error) * math.sqrt(k)
+            error = float((residual + rounding + first.error + second.error) * math.sqrt(k))
             total = float(values[:k].sum())
             # A search for negative eigenvalues costs less than the eigenvectors did.
             sides = [checked_convexity(view.gram, True, math.inf) for view in (first, second)]

@@ -376,9 +376,9 @@ def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | 
     place, support = moved.along(rows), rows[coef.any(axis=0)]
     parts = []
     for b in blocks:
-        products = (p for part in compensated_product(coef[:, b], place[b]) for p in part.T)
+        parts_of_class = [p for part in compensated_product(coef[:, b], place[b]) for p in part.T]
         size = np.abs(coef[:, b]).sum(axis=1)
-        parts.append((*products, *compensated_sums(coef[:, b].T), size))
+        parts.append((*parts_of_class, *compensated_sums(coef[:, b].T), size))
     first, second = pair_places(len(blocks))
     # The two classes of a pair cancel, so that corrections are added after them.
     *products, total, lost, size = (
