@@ -47,9 +47,9 @@ void refine_near(Stat stat, const SparseStore<T>& a, const Index* queries, int n
     T* row = out + k * sparse_block;
     const T own = static_cast<T>(near_share * norm[k]);
     const auto stands = [&](int r) { return row[r] >= limit[r] + own && row[r] <= largest; };
-    bool all = true;
-    for (int r = 0; r < n_query; ++r) all &= stands(r);
-    if (all) continue;
+    int some = 0;  // without branches, so that compilers vectorise it
+    for (int r = 0; r < n_query; ++r) some |= !(row[r] >= limit[r] + own) | !(row[r] <= largest);
+    if (!some) continue;
     for (int r = 0; r < n_query; ++r)
       if (!stands(r)) row[r] = static_cast<T>(direct_distance(stat, a, queries[r], b, begin + k));
   }
@@ -179,16 +179,18 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
                              (p->d + p->run_columns - 1) / p->run_columns,
                              (squares ? p->square : p->mass).data() + begin,
                              count};
+    const bool exact = a.small && p->small && source.stat != Stat::chi;
     const bool distance =
         source.stat == Stat::sqdist || source.stat == Stat::l1 || source.stat == Stat::chi;
-    const bool fused = !distance && next && next->op == Op::exp;
+    const bool refined = distance && !exact;
+    const bool fused = !refined && next && next->op == Op::exp;
     if (fused)
       o.sparse_exp[stat](q.slots[shared].data(), q.slot_of[shared].data(), norms, q.n, rows,
                          q.sparse_out.data(), static_cast<T>(next->a), static_cast<T>(next->b));
     else
       o.sparse[stat](q.slots[shared].data(), q.slot_of[shared].data(), norms, q.n, rows,
                      q.sparse_out.data());
-    if (distance)
+    if (refined)
       refine_near(source.stat, a, q.rows.data(), q.n, norms, *p, rows.norm, begin, count,
                   q.sparse_out.data());
     o.transpose(q.sparse_out.data(), count, q.n, out, stride);

@@ -69,8 +69,13 @@ void find_runs(SparseStore<T>& s) {
   s.run.push_back(s.n ? s.start[s.n] : 0);
 }
 
+/// Square of a norm up to which |a|^2 + |b|^2 - 2 ab of integers, and every part of it, is exact in
+/// single precision.
+constexpr double small_square = 1 << 22;
+
 template <class T>
 void fill_norms(SparseStore<T>& s) {
+  s.small = true;
   s.square.reset(std::max<Index>(s.n, 1));
   s.mass.reset(std::max<Index>(s.n, 1));
   const Ops<T>& o = ops<T>();
@@ -83,6 +88,7 @@ void fill_norms(SparseStore<T>& s) {
       for (Index e = s.run[r]; e < s.run[r + 1]; ++e) {
         const double v = static_cast<double>(s.value[e]);
         part_mass += std::fabs(s.value[e]);
+        s.small = s.small && v == std::trunc(v);
         partial += v * v;
         partial_sums += partial * partial;
       }
@@ -92,6 +98,7 @@ void fill_norms(SparseStore<T>& s) {
     }
     s.square[i] = square;
     s.radius = std::max(s.radius, std::sqrt(square));
+    s.small = s.small && square <= small_square;
     if (!s.exact) s.partial_sums = std::max(s.partial_sums, std::sqrt(partial_sums));
     s.mass[i] = mass;
   }
@@ -241,6 +248,7 @@ Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
   out.n = count;
   out.d = s.d;
   out.exact = s.exact;
+  out.small = s.small;
   out.start.assign(static_cast<std::size_t>(count) + 1, 0);
   for (Index i = 0; i < count; ++i)
     out.start[i + 1] = out.start[i] + s.start[index[i] + 1] - s.start[index[i]];

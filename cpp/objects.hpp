@@ -36,6 +36,7 @@ struct SparseStore {
   std::vector<Index> run;       ///< entries of a run: [run[r], run[r + 1])
   Index run_columns = 0;        ///< a run never crosses a multiple of this many columns
   bool exact = false;           ///< integers, whose sums are exact in any order
+  bool small = false;           ///< integers so small that distances by norms are exact
   Buffer<std::int32_t> column;  ///< ascending within a row
   Buffer<T> value;
   Buffer<double> square;  ///< sum of squares of a row

@@ -31,7 +31,8 @@ class RowStore {
       : kernel_(std::move(kernel)),
         n_(kernel_->cols()),
         stride_(round_up(std::max<Index>(n_, 1), row_align)),
-        slot_of_(static_cast<std::size_t>(n_), -1) {
+        slot_of_(static_cast<std::size_t>(n_), -1),
+        asked_(dear() ? 0 : static_cast<std::size_t>(n_), 0) {
     matrix_ = kernel_->matrix_rows(&matrix_stride_);
   }
   RowStore(const RowStore&) = delete;
@@ -76,10 +77,16 @@ class RowStore {
     return slots_[s].data;
   }
   /// Room for the whole row of object i, pinned and seen by nobody else until it is published; null
-  /// when it is in use, or when there is no room (`evict`: rows that nobody uses give way).
+  /// when it is in use, or when there is no room (`evict`: rows that nobody uses give way). Memory
+  /// that is touched for the first time costs as much as a value of few multiply-adds: rows of
+  /// these are kept when claims that evict ask for them again and again.
   T* claim(Index i, bool evict) {
     if (matrix_) return nullptr;
     const std::lock_guard guard(lock_);
+    if (!asked_.empty() && (!evict || asked_[i] < often)) {
+      asked_[i] = static_cast<unsigned char>(asked_[i] + evict);
+      return nullptr;
+    }
     Index s = slot_of_[i];
     if (s >= 0 && (slots_[s].users > 0 || slots_[s].whole)) return nullptr;
     if (s < 0 && (s = vacate(evict)) < 0) return nullptr;
@@ -142,6 +149,10 @@ class RowStore {
   /// Rows start at multiples of a cache line and are readable to the end of the slots of SMO.
   static constexpr Index row_align = 64;
   static_assert(row_align % slot_align == 0);
+  /// How often a row is computed before it is kept.
+  static constexpr int often = 2;
+  /// Multiply-adds of a value that takes longer than memory for it that is new.
+  static constexpr double dear_cost = 64;
   /// Rows are allocated together, so that they lie on huge pages.
   static constexpr double slab_bytes = 8 << 20;
 
@@ -152,6 +163,7 @@ class RowStore {
     bool whole = false, filling = false;
   };
 
+  bool dear() const { return !kernel_->threads_allowed() || kernel_->cost() >= dear_cost; }
   double row_bytes() const { return static_cast<double>(stride_) * sizeof(T); }
 
   // ---- the list of rows that nobody uses, by their last use
@@ -215,7 +227,8 @@ class RowStore {
   mutable std::mutex lock_;
   Index capacity_ = 0, pinned_ = 0, oldest_ = -1, newest_ = -1;
   Index in_slab_ = 0, next_in_slab_ = 0;
-  std::vector<Index> slot_of_;  ///< of an object; -1: none
+  std::vector<Index> slot_of_;        ///< of an object; -1: none
+  std::vector<unsigned char> asked_;  ///< how often, of a row; empty: all are kept at once
   std::vector<Slot> slots_;
   std::vector<Buffer<T>> slabs_;
 };

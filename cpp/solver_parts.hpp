@@ -1,5 +1,6 @@
 // What the two solvers share: limits, and the slots of an inner problem.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -43,12 +44,14 @@ Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Inde
 }
 
 /// Makes the tolerance smaller where a solution within it has too large a gap; returns whether.
-/// Rounding of the values ends this.
+/// The gap falls about as the tolerance does. Rounding of the values ends this.
 template <class T>
 bool tightened(const Settings& s, const Solution& sol, double& tol) {
-  constexpr double factor = 0.1, finest = sizeof(T) == 4 ? 5e-6 : 1e-9;
+  constexpr double finest = sizeof(T) == 4 ? 5e-6 : 1e-9;
   const bool wide = s.largest_gap > 0 && s.gap_tol <= 0 && sol.relative_gap > s.largest_gap;
-  if (!wide || factor * tol < finest) return false;
+  if (!wide) return false;
+  const double factor = std::clamp(0.7 * s.largest_gap / sol.relative_gap, 0.1, 0.5);
+  if (factor * tol < finest) return false;
   tol *= factor;
   return true;
 }

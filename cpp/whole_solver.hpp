@@ -115,7 +115,7 @@ class WholeSolver {
       ops<T>().inner(t);
       const Index steps = std::exchange(t.steps, 0);
       sol.n_iter += steps;
-      sol.fresh = false;
+      sol.fresh = sol.fresh && steps == 0;
       ++sol.outer;
       sol.negative_curvature |= t.negative_curvature;
       if (settings_.callback || settings_.gap_tol > 0 || unbounded) {
@@ -133,9 +133,16 @@ class WholeSolver {
         }
       }
       if (!(t.violation > t.tol)) {
-        // The running values carry the rounding of every step: confirm on fresh ones.
-        collect(sol);
-        rebuild(sol);
+        // The running values carry the rounding of every step: they do to see that the gap is too
+        // large, and fresh ones confirm that it is not.
+        if (!sol.fresh) {
+          collect(sol);
+          if (settings_.largest_gap > 0) {
+            summarise(p_, sol);
+            if (sol.violation <= settings_.tol && tightened<T>(settings_, sol, t.tol)) continue;
+          }
+          rebuild(sol);
+        }
         summarise(p_, sol);
         const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
         if (met && tightened<T>(settings_, sol, t.tol)) continue;

@@ -21,7 +21,6 @@ from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.columns_used import linear_columns
-from mercer.numerics.sums import compensated_sums
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, column_names, count, take
 from mercer.solvers.centring import centring
@@ -344,8 +343,8 @@ def _collapses(vectors: Any, n_outputs: int) -> bool:
 def weight_vectors(vectors: Any, coef: Array) -> Any:
     """Return the vectors w = sum_i v_i x_i of a linear expansion, one row for each output.
 
-    Vectors around a point p far from the origin are summed as sum_i v_i (x_i - p) + p sum_i v_i:
-    where the v_i sum to 0 up to rounding, so do the terms at p, which are large.
+    Vectors around a point p far from the origin are summed as sum_i v_i (x_i - p) + p sum_i v_i,
+    with compensation; the second sum is 0 where it is rounding of the v_i.
 
     Parameters
     ----------
@@ -357,19 +356,16 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
     moved = centring(Linear(), vectors, True)
     rows = vectors if moved is None else moved.rows
     if not sp.issparse(rows):
-        w = coef.T @ rows.astype(np.float64, copy=False)
-        return w if moved is None else w + _far(coef, moved.point)
+        if moved is not None:
+            return moved.weights(rows, coef.T)
+        return coef.T @ rows.astype(np.float64, copy=False)
     # Over the columns that occur: SciPy's product takes memory for all of them.
     occurring, place = np.unique(rows.indices, return_inverse=True)
     shape = (rows.shape[0], len(occurring))
     few = sp.csr_matrix((rows.data.astype(np.float64), place, rows.indptr), shape)
-    w = sp.csr_matrix(sp.csr_matrix(coef.T) @ few)
+    product = (
+        sp.csr_matrix(coef.T) @ few if moved is None else moved.weights(few, coef.T, occurring)
+    )
+    w = sp.csr_matrix(product)
     w.sort_indices()
-    w = sp.csr_matrix((w.data, occurring[w.indices], w.indptr), (coef.shape[1], rows.shape[1]))
-    return w if moved is None else sp.csr_matrix(w + sp.csr_matrix(_far(coef, moved.point)))
-
-
-def _far(coef: Array, point: Any) -> Array:
-    """Return what the point that was subtracted from all rows adds to weight vectors."""
-    sums, lost = compensated_sums(coef)
-    return np.outer(sums + lost, point.astype(np.float64))
+    return sp.csr_matrix((w.data, occurring[w.indices], w.indptr), (coef.shape[1], rows.shape[1]))

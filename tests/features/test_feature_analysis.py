@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import KernelFeatureAnalysis, KernelPCA, RegularizedPrincipalManifold
@@ -236,3 +237,17 @@ def test_an_interrupt_keeps_the_features_found_so_far():
         model.fit(points)
     assert model.certificate_.status == "interrupted"
     assert model.transform(points).shape == (20, 2)
+
+
+def test_an_indefinite_kernel_of_the_user_is_not_called_optimal():
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+
+    def indefinite(A, B):
+        return RBF(0.5)(A, B) - 0.2 * A @ B.T
+
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model = KernelFeatureAnalysis(kernel=indefinite).fit(rows)
+    proof = model.certificate_
+    assert (proof.status, proof.convexity) == ("stationary", "refuted")
+    assert np.isnan(proof.gap)
+    assert proof.eigenvalue < 0.0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import KernelCCA
@@ -103,3 +104,17 @@ def test_linear_kernels_far_from_the_origin_keep_their_digits():
     pairs = zip(far.transform(A + 2.0**33, B - 2.0**30), near.transform(A, B), strict=True)
     for moved, there in pairs:
         np.testing.assert_allclose(moved, there, atol=1e-8)
+
+
+def test_an_indefinite_kernel_of_the_user_is_not_called_optimal():
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+
+    def indefinite(A, B):
+        return RBF(0.5)(A, B) - 0.2 * A @ B.T
+
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model = KernelCCA(kernel=indefinite, kernel_y="linear").fit(rows, rows)
+    proof = model.certificate_
+    assert (proof.status, proof.convexity) == ("stationary", "refuted")
+    assert np.isnan(proof.gap)
+    assert proof.eigenvalue < 0.0

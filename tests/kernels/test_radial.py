@@ -233,3 +233,26 @@ def test_a_rational_quadratic_keeps_its_digits_for_every_exponent(alpha):
             -np.exp(-s) * (s / alpha) ** 2 / 2, rel=0.1, abs=1e-6 / alpha**2
         )
         assert np.abs(slope).max() > 0.1 / alpha**2
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-160, 1e160, 1e200])
+def test_constants_whose_squares_overflow_or_underflow_are_refused(size):
+    """They gave wrong values, or an arithmetic error without a sentence."""
+    for kernel, name in (
+        (Multiquadric, "c"),
+        (InverseMultiquadric, "c"),
+        (DampedOscillator, "gamma"),
+        (DampedOscillator, "omega"),
+        (Matern, "length_scale"),
+        (RationalQuadratic, "length_scale"),
+    ):
+        with pytest.raises(ValueError, match=f"square of {name} must neither overflow"):
+            kernel(**{name: size})
+
+
+@pytest.mark.parametrize("size", [1e-149, 1e149])
+def test_the_largest_and_smallest_constants_give_all_digits(size):
+    pair = [[0.0]], [[0.75 * size]]
+    np.testing.assert_allclose(Multiquadric(size)(*pair) / size, -1.25, rtol=1e-14)
+    np.testing.assert_allclose(InverseMultiquadric(size)(*pair) * size, 0.8, rtol=1e-14)
+    np.testing.assert_allclose(RationalQuadratic(1.0, size)(*pair), 1 / 1.28125, rtol=1e-14)

@@ -1,13 +1,15 @@
 """Linear machines far from the origin, and in units that make their kernel values huge or tiny."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from mercer import SVC, SVR
 from mercer.expansion import Expansion
 from mercer.kernels import Linear
-from mercer.numerics.sums import compensated_sums
+from mercer.numerics.sums import compensated_product, compensated_sums
 
 FAR = 2.0**23
 
@@ -72,3 +74,63 @@ def test_units_of_the_rows_do_not_change_the_problem(n_classes, power):
         assert model.certificate_.status == "optimal"
         assert model.certificate_.kkt_violation < 1e-9
     np.testing.assert_allclose(scaled.coef_ * unit, plain.coef_, atol=1e-9)
+
+
+def _hostile():
+    """Return machines, rows, targets, weights: huge prices, far from the origin."""
+    x = [-245730, -245790, -245760, -245850, -245760, -245730, -245730, -245730, -245760.0]
+    y = [1, 1, -1, 1, 1, -1, -1, -1, 1]
+    w = [0.0, 3.6e7, 418.0, 0.0, 0.045, 932.0, 3.5e-7, 7e-4, 0.0]
+    yield SVC(C=0.478, C2=0.0199, kernel="linear"), csr_array(np.c_[x]), y, w
+    x, y = [-0.999999, -0.999999, -1.0, -1.0], [-2.494e-5, 1.26416e-4, -6.90346e-4, -6.27329e-4]
+    squared = SVR(kernel="linear", C=1.36e15, epsilon=0.0, loss="squared_epsilon_insensitive")
+    yield squared, np.c_[x], y, [0.038, 0.0026, 4.3e5, 1.5e7]
+    x = [23521, -25236, -136468, -163072, -101642, 13031, 76868, 8934, 236827, 98147, 10867]
+    x += [23148, -48415, -175437, 119298, 14735, 215259, 95532, -4302, -87567, 144081, 23843]
+    y = [1, -1, 1, -1, -1, 1, 1, -1, 1, -1, 1, -1, -1, 1, -1, -1, -1, 1, 1, 1, 1, -1]
+    yield SVC(C=1e8, C2=3.29e9, kernel="linear"), np.c_[x] / -1e5 - 1e6, y, np.ones(22)
+    x = [[-189, -39, -236, 261, 1622, -88, 423], [893, -560, -603, -615, 706, 580, 186]]
+    x += [[-1047, -41, 1368, -169, 770, 802, -205]]
+    y = [1, -1, -1, -1, 1, -1, 1, -1, 1, 1, -1, 1, -1, 1]
+    w = [1.4e-8, 4e-4, 62.0, 0.13, 0.009, 1.5e-6, 47.0, 6.9e-6, 1.7e7, 0.055, 2.3e-4, 1.24e7]
+    rows = np.repeat(np.transpose(x), 2, axis=0) / 1e6 + 8.192
+    yield SVC(C=3.2e8, C2=6.3e9, kernel="linear"), rows, y, [*w, 3.27e7, 127.0]
+
+
+@pytest.mark.parametrize(("machine", "rows", "y", "weight"), list(_hostile()))
+def test_predictions_have_the_objective_that_was_proved(machine, rows, y, weight):
+    """The intercept and the weight vector lost up to 95 % between centred rows and those given."""
+    model = machine.fit(rows, y, sample_weight=weight)
+    y, price = np.asarray(y, dtype=float), machine.C * np.asarray(weight)
+    w = np.ravel(model.coef_.toarray() if issparse(model.coef_) else model.coef_)
+    for values in (
+        model.predict(rows) if isinstance(machine, SVR) else model.decision_function(rows),
+        rows @ w + model.intercept_,
+    ):
+        if isinstance(machine, SVR):
+            loss = price @ (y - values) ** 2
+        else:
+            slack = np.maximum(0.0, 1.0 - y * values)
+            loss = price @ (slack + machine.C2 / machine.C * slack**2)
+        # A decision value is rounded by some units in the last place of its terms.
+        terms = np.abs(w) @ np.max(np.abs(rows), axis=0) + abs(model.intercept_[0])
+        rounding = price.sum() * np.finfo(float).eps * float(np.ravel(terms)[0])
+        primal = model.certificate_.primal
+        assert 0.5 * w @ w + loss <= primal * (1.0 + 1e-6) + rounding
+
+
+def test_compensated_products_are_exact_to_the_last_digits():
+    random = np.random.default_rng(0)
+    left, right = random.normal(size=(2, 40)) * 1e9, random.normal(size=(40, 3))
+    left = np.hstack([left, -left * (1.0 + 1e-13)])
+    right = np.vstack([right, right])
+    exact = [
+        [
+            float(sum(Fraction(a) * Fraction(b) for a, b in zip(line, column, strict=True)))
+            for column in right.T.tolist()
+        ]
+        for line in left.tolist()
+    ]
+    for given in (right, csr_array(right)):
+        product, lost = compensated_product(left, given)
+        np.testing.assert_allclose(product + lost, exact, rtol=1e-12)

@@ -12,7 +12,7 @@ from mercer.losses import Hinge
 from mercer.machines.support_vector import base, proving
 from mercer.machines.support_vector.proving import GAP_LIMIT
 from mercer.machines.support_vector.rounding import ERROR, rounding_of_values
-from mercer.solvers.certification import loss_values, nu_svc_values
+from mercer.solvers.certification import loss_values
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(150, 4))
@@ -64,6 +64,27 @@ def test_the_violations_in_both_precisions_differ_by_no_more_than_estimated(
     single, double = model.certificate_, model.certify(X, *y)
     assert (single.precision, double.precision) == ("float32", "float64")
     assert abs(single.kkt_violation - double.kkt_violation) <= errors[0]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
+@each_machine
+def test_measured_errors_enclose_the_values_in_double_precision(
+    machine, constants, y, kernel, monkeypatch
+):
+    """Errors that are measured on some rows widen the values by enough, and by no more than those
+    that are estimated for all kernels."""
+    monkeypatch.setattr(proving, "checking_precision", lambda _: "float32")
+    monkeypatch.setattr(proving, "_unsure", lambda *_: False)
+    gaps = []
+    for blurred in (False, True):
+        monkeypatch.setattr(proving, "_blurred", lambda *_, blurred=blurred: blurred)
+        model = machine(kernel=KERNELS[kernel], dtype="float32", **constants).fit(X, *y)
+        single, double = model.certificate_, model.certify(X, *y)
+        assert single.precision == "float32"
+        assert single.dual <= double.dual + double.rounding
+        assert double.primal <= single.primal + double.rounding
+        gaps.append(single.rounding)
+    assert gaps[1] <= gaps[0] * (1 + 1e-12)
 
 
 def moved(size):
@@ -184,6 +205,4 @@ def test_a_value_that_overflowed_bounds_nothing():
     large = np.array([1e200, -1e200])
     y, c, one = np.array([1.0, -1.0]), np.ones(2), np.zeros(1, dtype=np.intp)
     (found,) = loss_values(Hinge(), y, c, large, np.abs(large), large, one)
-    assert (found.primal, found.dual) == (np.inf, -np.inf)
-    found = nu_svc_values(y, c, 0.5, large, np.abs(large), 0.0, 1.0)
     assert (found.primal, found.dual) == (np.inf, -np.inf)

@@ -100,7 +100,7 @@ class Statements:
 
     @property
     def vacuous(self) -> dict[str, int | None]:
-        """The bounds that say nothing at this number of samples, and from which one on they do."""
+        """The vacuous bounds, each with the number of samples from which on it is not vacuous."""
         return {
             s.name: s.turning_point for s in self.statements if s.kind in BOUNDS and s.bound.vacuous
         }

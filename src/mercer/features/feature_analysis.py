@@ -41,6 +41,7 @@ from mercer.solvers import Certificate
 
 from .base import as_precise
 from .contrasts import CONTRASTS, Contrast, of_rows
+from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 from .seeds import generator
 
@@ -52,6 +53,7 @@ ORDERS = ("sequential", "simultaneous")
 _SMALLEST_RESIDUAL = 1e-10  # of the largest diagonal entry: a smaller residual is rounding
 _BASIS = 20  # kernel principal components that a search over directions uses by default
 _TOL = 1e-8  # residual of the components that a search combines, relative to the largest
+_FIFTH = 0.2  # of the time of a fit, for the definiteness of the kernel matrix
 _VALUES = 2**22  # kernel values that are held at once
 
 
@@ -111,8 +113,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         Number of features.
     certificate_ : Certificate
         Primal value: minus the sum of the contrasts. "optimal" for the variance, where every
-        direction is the global maximum; otherwise, and where the components come from an
-        iteration, "stationary", without a bound.
+        direction is the global maximum; otherwise, where the components come from an iteration,
+        and where the kernel matrix has a negative eigenvalue, "stationary", without a bound.
     kernel_ : Kernel
         The kernel with all parameters resolved.
 
@@ -218,9 +220,11 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         self._objects_fit = positions.astype(np.int64) if kernel.pairwise else take(data.X, support)
         self.kernel_ = kernel
         total = -float(found.contrasts.sum())
-        optimal = found.status == "optimal"
+        seconds = time.monotonic() - begun
+        convexity, eigenvalue = checked_convexity(matrix.gram, self.center, _FIFTH * seconds)
+        optimal = found.status == "optimal" and convexity != "refuted"
         self.certificate_ = Certificate(
-            found.status,
+            "stationary" if found.status == "optimal" and not optimal else found.status,
             primal=total,
             dual=total if optimal else math.nan,
             gap=0.0 if optimal else math.nan,
@@ -228,7 +232,9 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             kkt_violation=found.slope,
             n_iter=found.n_iter,
             seconds=time.monotonic() - begun,
-            assumes=None if kernel.definiteness.is_psd else "psd",
+            assumes=None if convexity in ("theorem", "refuted") else "psd",
+            convexity=convexity,
+            eigenvalue=eigenvalue,
         )
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -34,7 +34,9 @@ from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
+from mercer.solvers.certificate import CONVEXITY
 
+from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 
 Array = NDArray[np.float64]
@@ -77,7 +79,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Number of pairs.
     certificate_ : Certificate
         Primal value: minus the sum of the correlations; dual value: a lower bound on it for all
-        directions, from the residual of the whole singular value decomposition.
+        directions, from the residual of the whole singular value decomposition; NaN where a kernel
+        matrix has a negative eigenvalue.
     kernel_, kernel_y_ : Kernel
         The kernels with all parameters resolved.
 
@@ -176,19 +179,26 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             # The k largest singular values of `left`, of norm `residual`, are all that M can add;
             # rounding of a kernel matrix changes M by its norm over the regularisation.
             rounding = 8.0 * np.finfo(float).eps * math.sqrt(data.n)
-            error = (residual + rounding + first.error + second.error) * math.sqrt(k)
+            error = float((residual + rounding + first.error + second.error) * math.sqrt(k))
             total = float(values[:k].sum())
-            definite = kernel.definiteness.is_psd and kernel_y.definiteness.is_psd
+            # A search for negative eigenvalues costs less than the eigenvectors did.
+            sides = [checked_convexity(view.gram, True, math.inf) for view in (first, second)]
+            convexity = max((known for known, _ in sides), key=CONVEXITY.index)
+            status = "optimal" if error <= _PROVED * total else "precision_limit"
+            if convexity == "refuted":
+                status, error = "stationary", math.nan
             self.certificate_ = Certificate(
-                "optimal" if error <= _PROVED * total else "precision_limit",
+                status,
                 primal=-total,
                 dual=-total - error,
                 gap=error,
                 relative_gap=error / total,
                 kkt_violation=residual,
                 seconds=time.monotonic() - begun,
-                assumes=None if definite else "psd",
+                assumes=None if convexity in ("theorem", "refuted") else "psd",
                 rounding=error,
+                convexity=convexity,
+                eigenvalue=min((least for _, least in sides if least is not None), default=None),
             )
         return self
 
@@ -293,7 +303,7 @@ class _View:
     """One side: its eigenvectors, damped and scaled."""
 
     def __init__(self, gram: Gram, weight: Array | None, reg: float, n_jobs: int | None) -> None:
-        matrix = ProjectedGram(gram, weight, np.ones((gram.n, 1)), n_jobs)
+        self.gram, matrix = gram, ProjectedGram(gram, weight, np.ones((gram.n, 1)), n_jobs)
         self.weight = np.ones(gram.n) if weight is None else weight
         self.total = float(self.weight.sum())
         self.means = gram.matmul(self.weight / self.total, n_jobs)

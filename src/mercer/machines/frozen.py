@@ -26,13 +26,13 @@ def freeze(model: Any) -> None:
     `model`: the fitted estimator, which is changed.
     """
     for name, value in list(model.__dict__.items()):
-        if not name.endswith("_") and name != _LINEAR:
+        if name[-1] != "_" and name != _LINEAR:
             continue
-        if isinstance(value, np.ndarray) and value.flags.writeable:
-            view = value.view()
-            view.flags.writeable = False
-            model.__dict__[name] = view
-        elif sp.issparse(value) and value.format == "csr":
+        if isinstance(value, np.ndarray):
+            if value.flags.writeable:
+                model.__dict__[name] = view = value.view()
+                view.setflags(write=False)
+        elif isinstance(value, sp.csr_matrix | sp.csr_array):
             ordered = value.sorted_indices()  # which nothing can do later
             parts = (ordered.data, ordered.indices, ordered.indptr)
             model.__dict__[name] = type(value)(tuple(map(_read_only, parts)), shape=value.shape)
@@ -41,5 +41,5 @@ def freeze(model: Any) -> None:
 def _read_only(array: np.ndarray) -> np.ndarray:
     """Return a view that cannot be written to."""
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view

@@ -3,14 +3,29 @@
 The sum of m terms and what rounding took from it, term by term (A. Neumaier, *Rundungsfehleranalyse
 einiger Verfahren zur Summation endlicher Summen*, ZAMM 54, 1974): together they are wrong by about
 m u^2 sum_i |x_i| instead of m u sum_i |x_i|, with u the rounding of a number.
+
+Matrix products with terms that cancel: both factors are split into parts of so few digits that
+products of the leading parts are exact in any order of summation (K. Ozaki, T. Ogita, S. Oishi and
+S. Rump, *Error-free transformations of matrix multiplication by using fast routines of matrix
+multiplication and its applications*, Numerical Algorithms 59, 2012).
 """
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+_ROWS = 4096
+"""Rows of a product that are split at once."""
+
+_LOWEST, _HIGHEST = -1074, 970
+"""Exponents between which numbers can be split; sums of larger ones overflow."""
 
 
 def compensated_sums(terms: Array) -> tuple[Array, Array]:
@@ -27,3 +42,41 @@ def compensated_sums(terms: Array) -> tuple[Array, Array]:
         lost += (larger - following) + smaller
         total = following
     return total, lost
+
+
+def compensated_product(left: Array, right: Any) -> tuple[Array, Array]:
+    """Return the matrix product left @ right and its correction, as `compensated_sums` does.
+
+    `left` (k, m): coefficients. `right` (m, n): finite numbers, an array or a CSR matrix.
+    """
+    terms = [np.zeros(left.shape[0] * right.shape[1])]
+    for start in range(0, right.shape[0], _ROWS):
+        A, B = left[:, start : start + _ROWS], right[start : start + _ROWS]
+        digits = (53 - int(np.ceil(np.log2(max(A.shape[1], 2))))) // 2
+        A1, A2, A3 = _parts(A, digits)
+        entries = B.data if sp.issparse(B) else B
+        B1, B2, B3 = (_with_entries(B, part) for part in _parts(entries, digits))
+        products = A1 @ B1, A1 @ B2, A2 @ B1, A1 @ B3 + A2 @ (B2 + B3) + A3 @ B
+        terms += [np.asarray(product, dtype=np.float64).ravel() for product in products]
+    sums, lost = compensated_sums(np.array(terms))
+    shape = left.shape[0], right.shape[1]
+    return sums.reshape(shape), lost.reshape(shape)
+
+
+def _parts(values: NDArray[Any], digits: int) -> tuple[Array, Array, Array]:
+    """Return two parts of so many binary digits below the largest value, and the exact rest."""
+    rest, parts = np.asarray(values, dtype=np.float64), []
+    for _ in range(2):
+        unit = int(np.frexp(np.abs(rest).max(initial=0.0))[1]) - digits
+        # Numbers are rounded to multiples of 2^unit where they are added to 1.5 * 2^(unit + 52).
+        far = math.ldexp(1.5, max(unit, _LOWEST) + 52) if unit < _HIGHEST else 0.0
+        parts.append((rest + far) - far)
+        rest = rest - parts[-1]
+    return parts[0], parts[1], rest
+
+
+def _with_entries(matrix: Any, entries: Array) -> Any:
+    """Return a matrix with other entries in the same places."""
+    if not sp.issparse(matrix):
+        return entries
+    return sp.csr_matrix((entries, matrix.indices, matrix.indptr), shape=matrix.shape)

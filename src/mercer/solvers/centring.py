@@ -6,7 +6,9 @@ the difference between a proof and rounding: dot products of rows at a distance 
 have errors of R^2 roundings, those of centred rows of the square of their spread.
 
 The machine is solved and proved on x - p. What the user sees (support vectors, weight vectors,
-intercepts, expansions) belongs to the rows as given: the intercept there is b - <w, p>.
+intercepts, expansions) belongs to the rows as given: the intercept there is b - <w, p>. Rounding of
+w counts there times the length of p, so that w is computed with compensation, here and for
+predictions; and coefficients whose sum is rounding are taken to sum to 0.
 
 Differences of numbers within a factor 2 of each other are exact (P. Sterbenz, *Floating-Point
 Computation*, 1974, theorem 4.3.1), so that rows far from the origin lose nothing. Of sparse rows
@@ -24,6 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, Linear
+from mercer.numerics.sums import compensated_product
 
 Array = NDArray[np.float64]
 
@@ -32,6 +35,12 @@ _FAR = 8.0
 
 _SAMPLE = 256
 """Rows that the medians are taken of."""
+
+_SPLIT = 4096
+"""Rows that are held in several parts at once."""
+
+_DRIFT = 64
+"""Roundings of the largest coefficients that a solver may leave in a sum of few."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +53,65 @@ class Centring:
     point: NDArray[Any]
     rows: Any
 
-    def shift(self, beta: Array, rows: Any = None) -> float:
-        """Return <w, p> for w = sum_j beta_j x_j: by how much the intercept changes.
+    def shifts(self, coef: Array) -> Array:
+        """Return <w, p> for w = sum_j beta_j x_j: by how much intercepts change.
 
-        The sum of the coefficients is 0 up to rounding only, and far from the origin that counts.
-
-        `beta`: coefficients. `rows`: the rows they belong to; default: all.
+        `coef`: the coefficients beta of all rows, a line for each intercept.
         """
-        chosen = self.rows if rows is None else self.rows[rows]
-        weight = np.asarray(chosen.T @ beta, dtype=np.float64).ravel()
-        return float(weight @ self.point.astype(np.float64)) + math.fsum(beta) * self.square
+        support = np.flatnonzero(coef.any(axis=0))
+        coef = coef[:, support]
+        product, lost = compensated_product(coef, self.along(support))
+        sums, sizes = _sums(coef), np.abs(coef).sum(axis=1)
+        return np.asarray((product + lost).sum(axis=1) + self.shifts_of_sums(sums, sizes, support))
+
+    def shifts_of_sums(self, sums: Array, sizes: Array, support: NDArray[np.intp]) -> Array:
+        """Return the part of <w, p> that the sums of the coefficients have.
+
+        `sums`: sums of coefficients. `sizes`: sums of their absolute values. `support`: rows with a
+        coefficient.
+        """
+        far = np.flatnonzero(self.point)
+        parts = self._of_sums(sums, sizes, self.rows[support][:, far], far)
+        return np.asarray(parts @ self.point[far].astype(np.float64))
+
+    def along(self, rows: NDArray[Any]) -> Array:
+        """Return <x - p, p> for some rows, and the corrections in a second column.
+
+        `rows`: positions of the rows.
+        """
+        far = np.flatnonzero(self.point)
+        point = self.point[far].astype(np.float64)[None]
+        found = np.zeros((len(rows), 2))
+        for start in range(0, len(rows), _SPLIT):
+            part = slice(start, start + _SPLIT)
+            chosen = self.rows[rows[part]][:, far].T
+            chosen = sp.csr_matrix(chosen) if sp.issparse(chosen) else chosen
+            found[part] = np.concatenate(compensated_product(point, chosen)).T
+        return found
+
+    def weights(self, rows: Any, coef: Array, columns: Any = slice(None)) -> Array:
+        """Return w = sum_j beta_j (x_j - p) + p sum_j beta_j, in some columns.
+
+        `rows`: these columns of the rows x_j - p. `coef`: the coefficients, a line for each w.
+        `columns`: the columns, by default all.
+        """
+        product, lost = compensated_product(coef, rows)
+        sums, sizes = _sums(coef), np.abs(coef).sum(axis=1)
+        return np.asarray(product + lost + self._of_sums(sums, sizes, rows, columns))
+
+    def _of_sums(self, sums: Array, sizes: Array, rows: Any, columns: Any) -> Array:
+        """Return what sum_j beta_j (x_j - p) lacks to w: p sum_j beta_j.
+
+        Where the sum is rounding of its terms, w is sum_j beta_j (x_j - q) with q in the middle
+        between the smallest and the largest entries, which is the same for any order of the rows.
+        """
+        point = self.point[columns].astype(np.float64)
+        ends = rows.min(axis=0), rows.max(axis=0)
+        low, high = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
+        middle = np.where(point == 0.0, 0.0, 0.5 * low + 0.5 * high)
+        rounding = max(rows.shape[0], _DRIFT) * np.finfo(np.float64).eps * sizes
+        balanced = np.abs(sums) <= rounding
+        return np.where(balanced[:, None], -np.outer(sums, middle), np.outer(sums, point))
 
     def move(self, X: Any) -> Any:
         """Return other rows x as x - p.
@@ -67,11 +125,6 @@ class Centring:
         place = (np.tile(far, n), len(far) * np.arange(n + 1))
         back = sp.csr_matrix((np.tile(-self.point[far], n), *place), shape=X.shape)
         return sp.csr_matrix(X) + back
-
-    @property
-    def square(self) -> float:
-        """The squared length of p."""
-        return float(np.square(self.point.astype(np.float64)).sum())
 
 
 def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
@@ -96,6 +149,11 @@ def translated(point: NDArray[Any] | None, X: Any) -> Any:
     `point`: the point. `X`: the rows.
     """
     return X if point is None else Centring(point, None).move(X)
+
+
+def _sums(coef: Array) -> Array:
+    """Return the sums of the lines of coefficients, each rounded once."""
+    return np.array([math.fsum(line) for line in coef])
 
 
 def _of_sparse(X: sp.csr_matrix) -> Centring | None:

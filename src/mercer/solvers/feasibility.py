@@ -116,19 +116,20 @@ def with_sums(
     `costs`: what a move costs; used where no number is strictly between 0 and its outer bound.
     """
     sizes = segment_sizes(starts, len(units))
-    amount = np.repeat(np.abs(missing), sizes)
     # A free number has room for the whole correction, in both directions, on its side of 0.
-    free = (units != 0.0) & (np.abs(units) > amount)
-    free &= (upper - units > amount) & (units - lower > amount)
-    number = np.add.reduceat(free.astype(np.float64), starts)
+    some = np.flatnonzero(units)
+    owner = np.searchsorted(starts, some, side="right") - 1
+    near, amount = units[some], np.abs(missing)[owner]
+    free = (np.abs(near) > amount) & (upper[some] - near > amount) & (near - lower[some] > amount)
+    some, owner = some[free], owner[free]
+    number = np.bincount(owner, minlength=len(starts)).astype(np.float64)
     shared = (number > 0.0) & (missing != 0.0)
     if shared.any():
         each = np.trunc(missing / np.where(shared, number, 1.0)) * shared
         rest = np.where(shared, missing - each * number, 0.0)
-        rank = np.cumsum(free) - free
-        rank = rank - np.repeat(rank[starts], sizes)
-        one = np.sign(np.repeat(rest, sizes)) * (rank < np.repeat(np.abs(rest), sizes))
-        units = np.where(free, units + np.repeat(each, sizes) + one, units)
+        rank = np.arange(len(some)) - (np.cumsum(number) - number)[owner]
+        units = units.copy()
+        units[some] += each[owner] + np.sign(rest)[owner] * (rank < np.abs(rest)[owner])
     for k in np.flatnonzero(~shared & (missing != 0.0)):
         part = slice(starts[k], starts[k] + sizes[k])
         cost = None if costs is None else Costs(costs.up[part], costs.down[part])

@@ -38,7 +38,7 @@ class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     certificate_: Certificate
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the curve or manifold.
+        """Fit the curve or manifold.
 
         Parameters
         ----------

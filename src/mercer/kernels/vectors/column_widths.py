@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.blas import column_sums, product, row_sums
-from mercer.objects.parameters import positive
+from mercer.objects.parameters import positive, positive_with_square
 from mercer.objects.rows import dense_column
 from mercer.objects.validation import VECTORS, count
 
@@ -42,9 +42,9 @@ def is_per_column(width: Any) -> bool:
 
 
 def check_width(width: Any, name: str) -> None:
-    """Reject a width, or a sequence of them, that is not finite and above 0."""
+    """Reject a width, whose square is used, or a sequence of widths, not finite and above 0."""
     if not is_per_column(width):
-        positive(width, name)
+        positive_with_square(width, name)
         return
     if len(width) == 0:
         raise ValueError(f"{name} is empty; give one number for each column.")

@@ -9,7 +9,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
-from mercer.objects.parameters import parameter, positive
+from mercer.objects.parameters import parameter, positive_with_square
 
 from ..definiteness import PD
 from ..regularisation import DAMPED_OSCILLATOR
@@ -49,8 +49,8 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    gamma: float = parameter(default=1.0, check=positive)
-    omega: float = parameter(default=1.0, check=positive)
+    gamma: float = parameter(default=1.0, check=positive_with_square)
+    omega: float = parameter(default=1.0, check=positive_with_square)
 
     spectral_density = stated_transform(
         fourier_transforms.damped_oscillator, gamma="gamma", factor="omega"

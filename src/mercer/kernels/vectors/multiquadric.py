@@ -9,7 +9,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
-from mercer.objects.parameters import parameter, positive, real_from
+from mercer.objects.parameters import parameter, positive_with_square, with_square
 
 from ..definiteness import CPD, PD
 from ..regularisation import INVERSE_MULTIQUADRIC, MULTIQUADRIC, NEGATIVE_DISTANCE, Regularisation
@@ -46,7 +46,7 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
-    c: float = parameter(default=1.0, check=real_from(0))
+    c: float = parameter(default=1.0, check=with_square)
 
     definiteness = CPD  # -sqrt is completely monotonic of order 1
 
@@ -95,7 +95,7 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    c: float = parameter(default=1.0, check=positive)
+    c: float = parameter(default=1.0, check=positive_with_square)
 
     spectral_density = stated_transform(fourier_transforms.inverse_multiquadric, c="c")
     regularisation = INVERSE_MULTIQUADRIC

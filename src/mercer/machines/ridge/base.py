@@ -289,7 +289,13 @@ def unpenalised(kernel: Kernel, fit_intercept: bool, n: int) -> Array | None:
 
 
 def warn_of_limits(certificate: Certificate, name: str) -> None:
-    """Warn of a fit that stopped before its tolerance."""
+    """Warn of a fit that stopped before its tolerance, or whose problem is not convex."""
+    if certificate.convexity == "refuted":
+        warn_caller(
+            f"{name}: the kernel is indefinite, so the problem is not convex; the coefficients are "
+            "a stationary point, which no duality gap bounds. Use a positive semidefinite kernel.",
+            ConvergenceWarning,
+        )
     reasons = {
         "iteration_limit": "Increase max_iter, alpha or tol, or use solver='cholesky'.",
         "time_limit": "Increase time_limit, or use a larger alpha.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -157,10 +156,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         if fitting.centring is not None:
             shared = np.zeros((len(coef), len(group)))
             shared[:, rows] = coef
-            parts = fitting.scheme.unstack(sums_of_each(group, shared.T).T)
-            pairs = zip(parts, fitting.coefs(), strict=True)
-            change = [math.fsum(part) - math.fsum(coef) for part, coef in pairs]
-            self.intercept_ = self.intercept_ - np.array(change) * fitting.centring.square
+            before, after = fitting.scheme.stack(fitting.coefs()), sums_of_each(group, shared.T).T
+            old, new = (fitting.scheme.shifts(fitting.centring, m) for m in (before, after))
+            self.intercept_ = self.intercept_ + (old - new)
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
         """Do what follows on a fit that began at a time: probabilities."""
@@ -189,13 +187,10 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> None:
         """Set the fitted attributes, and prove the model."""
         proofs, precision = prove(fitting, self.n_jobs)[1:]
-        matrix = fitting.scheme.stack(fitting.coefs())
+        matrix, intercept, self._linear = fitting.models()
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
         shifts = fitting.scheme.shifts(fitting.centring, matrix)
-        models = zip(fitting.tasks, fitting.solutions, strict=True)
-        self.intercept_ = np.array([t.intercept(s) / t.scale(s) for t, s in models]) - shifts
-        linear = [solution.linear for solution in fitting.solutions]
-        self._linear = None if linear[0] is None else np.array([a for _, a in linear])
+        self.intercept_ = intercept - shifts
         self._precision = predicting_precision(fitting)
         self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
         self._support_weight = None if sample_weight is None else sample_weight[rows]

@@ -33,7 +33,7 @@ from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions
 
 from ..estimator import TrainingData
 from ..progress import is_watched
-from .multiclass import OneVsOne, Scheme, Single, pair_shifts
+from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_shifts
 from .proving import Fitting, assumption, prove
 from .tasks import Task
 
@@ -185,6 +185,10 @@ class PairFitting(Fitting):
         """Return the coefficients in the layout of ``dual_coef_``, over all rows."""
         return self.pairs.in_order_of_rows(self.pairs.coef)
 
+    def models(self) -> tuple[Array, Array, Array | None]:
+        """Return coefficients and intercepts; there are no linear functions."""
+        return self.matrix(), self.pairs.intercept, None
+
     def pair_task(self, p: int) -> Task:
         """Return the task of a pair, of which the first class is the positive one."""
         problem, labels = self.posed.pair(p), self.scheme.classes  # type: ignore[attr-defined]
@@ -204,7 +208,7 @@ class PairFitting(Fitting):
         begins = np.concatenate([[0], pairs.ends[:-1]])
         of_class = np.add.reduceat(self.weight[pairs.order], begins)
         sums = np.add.reduceat(pairs.coef, begins, axis=1)
-        i, j = np.triu_indices(len(pairs.ends), 1)
+        i, j = pair_indices(len(pairs.ends))
         # The coefficients of a class have one sign.
         return (np.abs(sums[j - 1, i]) + np.abs(sums[i, j])) / (of_class[i] + of_class[j])
 

@@ -351,7 +351,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _sigmoids(self) -> calibration.Sigmoids:
         found = self.__dict__.get("_calibration", calibration.Sigmoids(np.empty(0), np.empty(0)))
         if not isinstance(found, calibration.Sigmoids):
-            raise AttributeError('probA_ and probB_ belong to calibration="free".')
+            raise AttributeError('probA_ and probB_ exist only with calibration="free".')
         return found
 
     # -- proof ------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer import _native
-from mercer.numerics.sums import compensated_sums
+from mercer.numerics.sums import compensated_product, compensated_sums
 from mercer.solvers.centring import Centring
 
 from .solving import TrainingKernel
@@ -70,7 +70,7 @@ class Scheme(ABC):
 
     def shifts(self, moved: Centring | None, matrix: Array) -> Array:
         """Return by how much the intercepts on centred rows exceed those on the rows as given."""
-        return np.array([0.0 if moved is None else moved.shift(line) for line in matrix])
+        return np.zeros(len(matrix)) if moved is None else moved.shifts(matrix)
 
     def sides(self, codes: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
         """Return the tasks of rows of some classes, and whether they are positive there.
@@ -372,14 +372,20 @@ def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | 
     `moved`: the translation by p. `coef`: coefficients in the layout of ``dual_coef_``. `blocks`:
     the columns of each class. `rows`: the rows that the columns belong to, by default all.
     """
-    place = np.asarray(moved.rows @ moved.point.astype(np.float64)).ravel()
-    place = place if rows is None else place[rows]
-    of_class = [(coef[:, b] @ place[b], *compensated_sums(coef[:, b].T)) for b in blocks]
-    shift, total, lost = (np.stack(part) for part in zip(*of_class, strict=True))
+    rows = np.arange(moved.rows.shape[0]) if rows is None else rows
+    place, support = moved.along(rows), rows[coef.any(axis=0)]
+    parts = []
+    for b in blocks:
+        parts_of_class = [p for part in compensated_product(coef[:, b], place[b]) for p in part.T]
+        size = np.abs(coef[:, b]).sum(axis=1)
+        parts.append((*parts_of_class, *compensated_sums(coef[:, b].T), size))
     first, second = pair_places(len(blocks))
-    # The coefficients of a pair sum to 0 up to rounding, and far from the origin that counts.
-    sums = (total.flat[first] + total.flat[second]) + (lost.flat[first] + lost.flat[second])
-    return np.asarray(shift.flat[first] + shift.flat[second] + sums * moved.square)
+    # The two classes of a pair cancel, so that corrections are added after them.
+    *products, total, lost, size = (
+        table.flat[first] + table.flat[second]
+        for table in (np.stack(part) for part in zip(*parts, strict=True))
+    )
+    return np.asarray(sum(products) + moved.shifts_of_sums(total + lost, size, support))
 
 
 def votes(decision: Array, n_classes: int) -> Array:

@@ -71,13 +71,14 @@ def _open_intercept(machine: Any) -> str | None:
     """Return the warning of a classifier with a price C, where y f = 1 - excess."""
     if not hasattr(machine, "classes_") or not hasattr(machine, "C_") or not machine.fit_intercept:
         return None
-    if len(machine._intercept_ranges) > _MOST_PROBLEMS:
+    ranges = machine._intercept_ranges
+    if len(ranges) > _MOST_PROBLEMS:
         return None
-    half = np.diff(machine._intercept_ranges, axis=1)[:, 0] / 2
+    half = (ranges[:, 1] - ranges[:, 0]) / 2
     for p in np.flatnonzero(half > _NARROW):
         near = np.abs(1.0 - machine._record.excess[p]) <= half[p] * (1 + 1e-9)
         if near.any():
-            low, high = machine._intercept_ranges[p]
+            low, high = ranges[p]
             return (
                 f"the intercept is not unique: every value from {low:.4g} to {high:.4g} is "
                 "optimal, because no support vector lies strictly inside its bounds, and the "

@@ -37,6 +37,12 @@ _LARGEST, _SPREAD = 8, 24
 """Rows at which errors are estimated: those of the largest k(x, x), and others."""
 
 
+def error_sample(gram: Gram) -> NDArray[np.int64]:
+    """Return the rows at which errors are estimated."""
+    spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)
+    return np.unique(np.concatenate([np.argsort(np.abs(gram.diag()))[-_LARGEST:], spread]))
+
+
 def rounding_of_values(
     gram: Gram,
     tasks: Sequence[Any],
@@ -50,10 +56,7 @@ def rounding_of_values(
     coefficients of their rows. `precision`: that of the kernel values behind the values of the
     models. `n_jobs`: threads.
     """
-    diagonal = np.abs(gram.diag())
-    spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)
-    sample = np.unique(np.concatenate([np.argsort(diagonal)[-_LARGEST:], spread]))
-    found = []
+    sample, found = error_sample(gram), []
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no number here
         squares = np.square(gram.tile(sample, n_jobs=n_jobs).astype(np.float64))
         for task, beta in zip(tasks, betas, strict=True):
