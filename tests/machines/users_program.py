@@ -15,7 +15,6 @@ from mercer import (
     KernelPCA,
     KernelRidge,
     OneClassSVM,
-    rbf,  # type: ignore[attr-defined]  # noqa: F401
 )
 from mercer.features import Nystrom
 from mercer.kernels import RBF, Kernel, Linear
@@ -39,6 +38,7 @@ assert_type(model.get_params()["C"], object)  # type: ignore[assert-type]
 wrong: int = model.certificate_  # type: ignore[assignment]
 words: str = SVR().fit(X, y).predict(X)  # type: ignore[assignment]
 SVC(cost=1.0)  # type: ignore[call-arg]
+missing = mercer.rbf  # type: ignore[attr-defined]
 
 assert_type(SVR().fit(X, y).n_iter_, int)
 assert_type(OneClassSVM().fit_predict(X), NDArray[np.intp])
