@@ -147,6 +147,18 @@ class Fitting:
         """Return the coefficients of all problems, laid out as ``dual_coef_``, over all rows."""
         return self.scheme.stack(self.betas())
 
+    def models(self) -> tuple[Array, Array, Array | None]:
+        """Return the coefficients, laid out as ``dual_coef_``, over all rows, and the intercepts.
+
+        The intercepts belong to the rows behind `gram`. Third are the unpenalised linear functions
+        of all tasks, where there are any.
+        """
+        models = zip(self.tasks, self.solutions, strict=True)
+        intercept = np.array([t.intercept(s) / t.scale(s) for t, s in models])
+        linear = [s.linear for s in self.solutions]
+        functions = None if linear[0] is None else np.array([a for _, a in linear])
+        return self.scheme.stack(self.coefs()), intercept, functions
+
     def drop_negligible(self) -> None:
         """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
         largest = max(float(np.abs(s.beta).max(initial=0.0)) for s in self.solutions)
