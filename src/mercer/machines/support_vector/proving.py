@@ -5,7 +5,9 @@ coefficients, made after the last step; solvers end with that product, so it is 
 model trained on float32 kernel values is checked on float64 values where that is cheap beside the
 fit, where rounding could be as large as the tolerance or keeps the gap from being small, or where
 ``dtype="float32"`` was asked for and is less accurate than ``dtype="auto"`` allows. One that then
-violates its tolerance is refined on float64 values, from where it stands.
+violates its tolerance, or whose gap float32 values keep wide, is refined on float64 values, from
+where it stands. What the errors of float32 values contribute to a proof is measured on a sample of
+the rows.
 
 A model within its tolerance whose relative gap exceeds `GAP_LIMIT` is solved further, with smaller
 tolerances. The gap includes what rounding can contribute. Where that alone is too much in float64,
@@ -63,10 +65,11 @@ _NATIVE_VALUE = 2e-9
 _MARGIN = 2.0
 """What the root mean square of the errors on a sample of the rows is multiplied by to serve for all
 of them, where no error of the sample is larger. Proofs add up absolute errors of all rows: their
-mean is no more than the root mean square, which 24 rows or more determine to about 15 %."""
+mean is no more than the root mean square, which 24 rows or more determine to about 15 %. Errors
+of like sign add up faster than `ERROR` has it, and are seen on the sample."""
 
-_BLURRED = 0.5
-"""Part of the largest gap from which on the contribution of float32 errors is measured."""
+_HEAVIEST = 8
+"""Rows of the largest |beta_i| r_i, where an error counts most, that the sample includes."""
 
 _UNLIMITED = ("optimal", "stationary", "iteration_limit")
 """How a fit without a limit ends: within its tolerance, or where no step makes progress."""
@@ -89,7 +92,8 @@ class Fitting:
     curvature: Curvature | None = None  # of a user's kernel, once it was looked at
     signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these solutions
-    share: float = 1.0  # of the estimated errors of float32 values that a closer look leaves
+    share: float = 1.0  # measured errors of float32 values, as a multiple of the estimate
+    measured: float = 0.0  # the largest of these errors
     repetition: Any = None  # which of the user's rows were taken together
     row_weight: Array | None = None  # the sample weights of these rows; None stands for ones
 
@@ -175,12 +179,14 @@ class Fitting:
             errors = replace(errors, systematic=2.0)
         return replace(errors, conditional=bool(self.gram.kernel.definiteness.order))
 
-    def look_closer(self) -> None:
-        """Measure on a sample of the rows how far the estimate of the errors can be lowered."""
-        rows, n_jobs = error_sample(self.gram), self.settings.n_jobs
+    def measure_errors(self) -> None:
+        """Compare the values in float32 with those in float64 on a sample of the rows."""
+        n_jobs = self.settings.n_jobs
         V = np.zeros((self.gram.n, len(self.tasks)))
         for t, (task, beta) in enumerate(zip(self.tasks, self.betas(), strict=True)):
             V[slice(None) if task.rows is None else task.rows, t] = beta
+        heaviest = np.argsort(np.abs(V).max(axis=1) * self.sizes)[-_HEAVIEST:]
+        rows = np.union1d(error_sample(self.gram), heaviest)
         support = np.flatnonzero(V.any(axis=1))
         V = V[support]
         single, double = (TrainingKernel(self.gram, d, n_jobs) for d in ("float32", "float64"))
@@ -189,7 +195,8 @@ class Fitting:
         estimate = ERROR["float32"] * np.outer(self.sizes[rows], np.sqrt(squares))
         ratio = np.divide(error, estimate, out=np.zeros_like(error), where=estimate > 0.0)
         mean = np.sqrt(np.mean(np.square(ratio), axis=0)).max(initial=0.0)
-        self.share = min(1.0, float(max(_MARGIN * mean, ratio.max(initial=0.0))))
+        self.share = float(max(_MARGIN * mean, ratio.max(initial=0.0)))
+        self.measured = float(error.max(initial=0.0))
 
     @cached_property
     def sizes(self) -> Array:
@@ -222,7 +229,11 @@ def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
     proof = _decided(fitting, proof, n_jobs)
     if fitting.curvature is None:
         _look_at_curvature(fitting, proof[0])
-    proof = _decided(fitting, _closed(fitting, proof, n_jobs), n_jobs)
+    proof = _closed(fitting, proof, n_jobs)
+    if proof[2] == "float32" and not fitting.hurried and _stuck(fitting, proof[1]):
+        fitting.stalled.clear()
+        proof = _closed(fitting, _checked(fitting, "float64", n_jobs), n_jobs)
+    proof = _decided(fitting, proof, n_jobs)
     _judge(fitting, *proof)
     return proof
 
@@ -230,10 +241,7 @@ def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
 def _decided(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
     """Return a proof whose gap rounding does not decide, or the one in float64."""
     precision = proof[2]
-    if precision == "float32" and fitting.share == 1.0 and _blurred(fitting.settings, proof[1]):
-        fitting.look_closer()
-        proof = _checked(fitting, precision, n_jobs)
-    if precision == "float32" and _unsure(fitting.settings, proof[1]):
+    if precision == "float32" and _unsure(fitting, proof[1]):
         precision = "float64"
         proof = _checked(fitting, precision, n_jobs)
     double = precision == "float64" and fitting.gram.dtype == "float32"
@@ -331,16 +339,22 @@ def _limited_by_rounding(fitting: Fitting, t: int, proof: Proof) -> bool:
     return error > SEEN * settings.tol
 
 
-def _unsure(settings: Settings, proofs: list[Proof]) -> bool:
-    """Return whether rounding alone keeps a gap from being small enough."""
+def _unsure(fitting: Fitting, proofs: list[Proof]) -> bool:
+    """Return whether errors of float32 values exceed the tolerance, or alone keep a gap wide."""
+    settings = fitting.settings
     limit = REACHED * (GAP_LIMIT if settings.gap_tol is None else settings.gap_tol)
-    return any(p.values.computed_gap <= limit < p.values.relative_gap for p in proofs)
+    wide = any(p.values.computed_gap <= limit < p.values.relative_gap for p in proofs)
+    return wide or fitting.measured > settings.tol
 
 
-def _blurred(settings: Settings, proofs: list[Proof]) -> bool:
-    """Return whether rounding is a large part of the gap that is allowed."""
-    limit = _BLURRED * (GAP_LIMIT if settings.gap_tol is None else settings.gap_tol)
-    return any(p.values.rounding > limit * p.values.terms for p in proofs)
+def _stuck(fitting: Fitting, proofs: list[Proof]) -> bool:
+    """Return whether a gap stayed wide that errors of float32 values contribute to."""
+    return fitting.settings.gap_tol is None and any(
+        s.status == "optimal"
+        and p.values.relative_gap > REACHED * GAP_LIMIT
+        and p.values.rounding > SEEN * GAP_LIMIT * p.values.terms
+        for s, p in zip(fitting.solutions, proofs, strict=True)
+    )
 
 
 def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequence[int]) -> None:
@@ -429,6 +443,8 @@ def _estimate(fitting: Fitting) -> float:
 def _proofs(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Proof]:
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
     kernel = TrainingKernel(fitting.gram, precision, n_jobs)
+    if precision == "float32":
+        fitting.measure_errors()
     if values is None:
         values = fitting.scheme.training_values(matrix, kernel)
     errors = replace(fitting.errors(precision), product=values_of(fitting.scheme, kernel))
