@@ -8,8 +8,8 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Barrier, Thread
 from time import perf_counter
 from typing import Any
 
@@ -45,12 +45,25 @@ def one_by_one(model: Any, rows: list[Any]) -> float:
 
 
 def from_threads(model: Any, rows: list[Any]) -> float:
-    """Return the time for each prediction while many threads ask."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(model.predict, rows[:THREADS]))
-        begin = perf_counter()
-        list(pool.map(model.predict, rows))
-        return (perf_counter() - begin) / len(rows)
+    """Return the time for each prediction while many threads ask, like the workers of a server."""
+    begin, end = Barrier(THREADS + 1), Barrier(THREADS + 1)
+
+    def ask(mine: list[Any]) -> None:
+        begin.wait()
+        for row in mine:
+            model.predict(row)
+        end.wait()
+
+    threads = [Thread(target=ask, args=(rows[k::THREADS],)) for k in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    begin.wait()
+    started = perf_counter()
+    end.wait()
+    seconds = perf_counter() - started
+    for thread in threads:
+        thread.join()
+    return seconds / len(rows)
 
 
 def after_fork(model: Any, rows: list[Any]) -> float:

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "isa/dispatch.hpp"
@@ -17,9 +16,8 @@ namespace mercer {
 namespace {
 
 /// Memory that consecutive tasks share; one per thread.
-template <class R>
 struct PathWorkspace {
-  Buffer<R> matrix, gathered, columns;
+  Buffer<float> matrix, gathered, columns;
 };
 
 /// Consecutive rows of the matrix.
@@ -38,8 +36,7 @@ std::vector<Run> runs_of(const Index* rows, Index n) {
   return runs;
 }
 
-template <class T>
-void copy_runs(const std::vector<Run>& runs, const T* from, T* to) {
+void copy_runs(const std::vector<Run>& runs, const float* from, float* to) {
   for (const Run& run : runs) {
     if (run.count == 1)
       to[run.to] = from[run.from];
@@ -49,11 +46,10 @@ void copy_runs(const std::vector<Run>& runs, const T* from, T* to) {
 }
 
 /// One task along the whole path.
-template <class R>
 class TaskSolver {
  public:
-  TaskSolver(const CostPath& path, Index task, const StoredMatrix<R>& matrix, const Settings& s,
-             double gap_limit, std::atomic<bool>* stop, PathWorkspace<R>& workspace)
+  TaskSolver(const CostPath& path, Index task, const StoredMatrix& matrix, const Settings& s,
+             double gap_limit, std::atomic<bool>* stop, PathWorkspace& workspace)
       : path_(path),
         task_(task),
         first_(task == 0 ? 0 : path.ends[task - 1]),
@@ -66,17 +62,30 @@ class TaskSolver {
         workspace_(workspace),
         runs_(runs_of(rows_, n_)),
         valid_runs_(runs_of(path.valid.data(), static_cast<Index>(path.valid.size()))) {
-    const Index count[2] = {n_, 0};
     p_.groups = path.equality ? 1 : 0;
     if (p_.groups) p_.group.assign(static_cast<std::size_t>(n_), 0);
-    slots_.layout(p_.groups, count);
-    size_ = slots_.task.size;
+    before_ = p_;
+    size_ = round_up(std::max<Index>(n_, 1), slot_align);
+    table_.assign(static_cast<std::size_t>(size_), nullptr);
     workspace_.matrix.require(size_ * size_);
     sol_.beta.assign(static_cast<std::size_t>(n_), 0.0);
     sol_.values.assign(static_cast<std::size_t>(n_), 0.0);
-    valued_ = evaluated_ = sol_.beta;
-    values_.assign(static_cast<std::size_t>(size_), 0.0);
-    valid_.assign(path.valid.size(), 0.0);
+    high_.known = low_.known = valid_high_.known = valid_low_.known = sol_.beta;
+    high_.sums.assign(static_cast<std::size_t>(size_), 0.0);
+    low_.sums = sol_.values;
+    valid_high_.sums.assign(path.valid.size(), 0.0);
+    valid_low_.sums = valid_high_.sums;
+    for (Index i = 0; i < n_; ++i) {
+      const Index at = rows_[i] * (matrix.stride + 1);
+      const double d = static_cast<double>(matrix.values[at]) + static_cast<double>(matrix.low[at]);
+      if (!std::isfinite(d))
+        throw std::invalid_argument(
+            "kernel values are not finite on these objects: k(x, x) overflows. Scale the data, or "
+            "use a smaller degree or gamma");
+      diag_.push_back(d);
+      root_.push_back(std::sqrt(std::fabs(d)));
+      largest_ = std::max(largest_, root_.back());
+    }
   }
 
   void run(const PathResults& to) {
@@ -98,50 +107,120 @@ class TaskSolver {
       to.status[at] = static_cast<signed char>(sol_.status);
       to.multiplier[at] = sol_.multiplier[0];
       to.violation[at] = sol_.violation;
-      to.gap[at] = sol_.relative_gap;
+      to.gap[at] = gap_;
       to.n_iter[at] = static_cast<int>(std::min<Index>(sol_.n_iter, 2147483647));
       std::copy(sol_.beta.begin(), sol_.beta.end(),
                 to.beta + static_cast<Index>(c) * path_.variables() + first_);
-      std::copy(valid_.begin(), valid_.end(), to.valid + at * m);
+      for (Index k = 0; k < m; ++k) to.valid[at * m + k] = valid_high_.sums[k] + valid_low_.sums[k];
     }
   }
 
  private:
+  /// K times coefficients, or what belongs to one part of the entries of K.
+  struct Product {
+    std::vector<double> known, sums;  ///< the coefficients, and the product
+  };
+
   static constexpr Index burst = 50000;
-  static constexpr Index worth_shrinking = 256;
+  static constexpr Index worth_shrinking = 600;
   /// Steps after which a problem is left to other methods.
   static constexpr Index patience = 400000, patience_per_row = 400;
-  /// Pair steps for every row between conjugate steps, and the length of these.
+  /// Pair steps for every row between Newton steps; how many of these, the products for each.
   static constexpr Index steps_per_row = 8, few_free = 32;
-  static constexpr int products = 24;
+  static constexpr int faces = 8, products = 40, shorter = 4, halvings = 60;
+  static constexpr double residual_left = 0.03;
   static constexpr int closer_attempts = 6;
-  static constexpr double closer = 0.1;
+  static constexpr double closest = 0.1, closer = 0.4;
   /// A violation that rounding still resolves.
   static constexpr double finest = 1e-10;
+  /// A tolerance that values in single precision resolve, relative to their size.
+  static constexpr double resolved = 0x1p-24 * 32;
+  /// Errors of values, relative to the tolerance, that do not matter.
+  static constexpr double negligible = 0.05;
 
   /// From the solution of the step before to that of this one.
   void advance(const CostTerms& terms, bool first) {
-    const Problem before = first ? Problem() : p_;
+    std::swap(before_, p_);
     take(terms);
     sol_.n_iter = 0;
     sol_.status = Status::optimal;
-    if (!first && !move_to_new_bounds(before)) {
-      summarise(p_, sol_);  // only the primal value depends on the bounds
-      if (sol_.relative_gap <= gap_limit_ && sol_.violation <= settings_.tol) return;
+    if (!first && !move_to_new_bounds()) {
+      find_multipliers(p_, sol_);
+      prove();
+      if (gap_ <= gap_limit_ && sol_.violation <= settings_.tol) return;
     }
     double tol = settings_.tol;
     solve(tol);
+    prove();
     for (int k = 0; k < closer_attempts && sol_.status == Status::optimal; ++k) {
-      if (!(sol_.relative_gap > gap_limit_) || tol <= finest) break;
-      tol = std::max(closer * std::min(tol, sol_.violation), finest);
+      if (!(gap_ > gap_limit_) || tol <= finest) break;
+      const double part = std::clamp(closer * gap_limit_ / gap_, closest, closer);
+      tol = std::max(part * std::min(tol, sol_.violation), finest);
       solve(tol);
+      prove();
     }
-    if (sol_.status == Status::optimal && sol_.relative_gap > 1.01 * gap_limit_)
-      sol_.status = Status::stalled;
+    if (sol_.status == Status::optimal && gap_ > 1.01 * gap_limit_) sol_.status = Status::stalled;
   }
 
-  double diagonal(Index i) const {
-    return static_cast<double>(matrix_.values[rows_[i] * matrix_.stride + rows_[i]]);
+  /// The relative gap with what rounding can contribute, from exact values where stored ones do not
+  /// suffice.
+  void prove() {
+    gap_ = proved_gap();
+    if (!(gap_ > gap_limit_) || low_.known == sol_.beta) return;
+    refresh_values(true);
+    find_multipliers(p_, sol_);
+    gap_ = proved_gap();
+  }
+
+  /// Values that are wrong by e_i change the term phi*_i(s) - s beta_i of the gap by at most e_i
+  /// times the distance of beta_i from the maximisers of s beta - phi_i(beta) for s in
+  /// [s_i - e_i, s_i + e_i]. A sum of coefficients that is not zero contributes that times the
+  /// multiplier. Sums of n terms are wrong by n + few roundings of their size.
+  double proved_gap() const {
+    constexpr double unit = 0x1p-53, few = 8;
+    const double error = value_error(low_.known);
+    const double multiplier = p_.groups ? sol_.multiplier[0] : 0.0;
+    double square = 0, gap = 0, scale = 0, terms = 0, contributed = 0, sum = 0, sizes = 0;
+    for (Index i = 0; i < n_; ++i) {
+      const double b = sol_.beta[i], e = error * root_[i];
+      const double s = multiplier - sol_.values[i];
+      sum += b;
+      sizes += std::fabs(b);
+      const double phi = p_.phi(i, b);
+      square += b * sol_.values[i];
+      terms += std::fabs(phi) + std::fabs(s * b);
+      const bool stays = (b <= p_.lower[i] || p_.slope_down(i, b) <= s - e) &&
+                         (b >= p_.upper[i] || p_.slope_up(i, b) >= s + e);
+      double c = s * b - phi;  // the conjugate, where beta_i is a maximiser
+      if (!stays) {
+        c = p_.conjugate(i, s);
+        gap += c + phi - s * b;
+        contributed += e * std::max(std::fabs(p_.maximiser(i, s - e) - b),
+                                    std::fabs(p_.maximiser(i, s + e) - b));
+      }
+      scale += std::fabs(c);
+    }
+    scale += 0.5 * std::fabs(square);
+    const double rounding = (static_cast<double>(n_) + few) * unit;
+    contributed += std::fabs(multiplier) * (std::fabs(sum) + rounding * sizes);
+    gap += contributed + rounding * (terms + scale);
+    return scale > 0 ? gap / scale : gap;
+  }
+
+  /// Estimated error of (K beta)_i relative to sqrt(k_ii), as for other fits: that of kernel values
+  /// and sums in double precision, and that of entries of which `corrected` lacks the low part.
+  double value_error(const std::vector<double>& corrected) const {
+    constexpr double unit = 0x1p-53, independent = 8, systematic = 0.5, single = 0x1p-24;
+    double all = 0, sizes = 0, lacking = 0;
+    for (Index i = 0; i < n_; ++i) {
+      const double b = sol_.beta[i];
+      if (b == 0 && corrected[i] == 0) continue;
+      const double size = b * root_[i], missing = (b - corrected[i]) * root_[i];
+      all += size * size;
+      sizes += std::fabs(size);
+      lacking += missing * missing;
+    }
+    return unit * (independent * std::sqrt(all) + systematic * sizes) + single * std::sqrt(lacking);
   }
 
   void take(const CostTerms& terms) {
@@ -158,37 +237,36 @@ class TaskSolver {
   }
 
   /// Makes the solution of the step before feasible; false where it is that of this step as well.
-  bool move_to_new_bounds(const Problem& before) {
-    const bool same_costs = before.slope_left == p_.slope_left &&
-                            before.slope_right == p_.slope_right &&
-                            before.curv_left == p_.curv_left && before.curv_right == p_.curv_right;
+  bool move_to_new_bounds() {
     const std::vector<double> old = sol_.beta;
     double rise = 0, fall = 0;
     bool moved = false;
     for (Index i = 0; i < n_; ++i) {
       double& b = sol_.beta[i];
-      if (b == before.upper[i])
+      if (b == before_.upper[i])
         b = p_.upper[i];
-      else if (b == before.lower[i])
+      else if (b == before_.lower[i])
         b = p_.lower[i];
       else
         b = std::clamp(b, p_.lower[i], p_.upper[i]);
       moved |= b != old[i];
       (b > old[i] ? rise : fall) += std::fabs(b - old[i]);
     }
-    if (!moved && same_costs) return false;
-    if (p_.groups && rise != fall) repair(old, rise - fall, before);
+    if (!moved && before_.slope_left == p_.slope_left && before_.slope_right == p_.slope_right &&
+        before_.curv_left == p_.curv_left && before_.curv_right == p_.curv_right)
+      return false;
+    if (p_.groups && rise != fall) repair(old, rise - fall);
     return true;
   }
 
   /// Takes back part of the moves that left the sum of the coefficients too large or too small.
-  void repair(const std::vector<double>& old, double excess, const Problem& before) {
+  void repair(const std::vector<double>& old, double excess) {
     const double sign = excess > 0 ? 1.0 : -1.0;
     std::vector<std::pair<double, Index>> order;
     for (Index i = 0; i < n_; ++i) {
       if (!(sign * (sol_.beta[i] - old[i]) > 0)) continue;
       // How far the row is inside the margin, before the bound moved.
-      const double slope = sign > 0 ? before.slope_down(i, old[i]) : before.slope_up(i, old[i]);
+      const double slope = sign > 0 ? before_.slope_down(i, old[i]) : before_.slope_up(i, old[i]);
       order.push_back({sign * (sol_.multiplier[0] - sol_.values[i] - slope), i});
     }
     std::sort(order.begin(), order.end());
@@ -201,21 +279,33 @@ class TaskSolver {
     }
   }
 
+  /// To a violation of at most tol, by steps on values in single precision where it resolves tol.
   void solve(double tol) {
-    InnerTask<double, R>& t = slots_.task;
-    refresh_values();
-    for (Index i = 0; i < n_; ++i) {
-      const double d = diagonal(i);
-      if (!std::isfinite(d))
-        throw std::invalid_argument(
-            "kernel values are not finite on these objects: k(x, x) overflows. Scale the data, or "
-            "use a smaller degree or gamma");
-      slots_.set(i, p_, i, sol_.beta[i], sol_.values[i], d);
-    }
-    t.tol = tol;
+    tol_ = tol;
+    refresh_values(false);
+    double size = 1;
+    for (Index i = 0; i < n_; ++i)
+      size = std::max({size, std::fabs(sol_.values[i]), std::fabs(p_.slope_up(i, sol_.beta[i]))});
+    if (tol > resolved * size) solve_on(quick_);
+    if (!(tol > resolved * size) || sol_.status == Status::stalled) solve_on(fine_);
+  }
+
+  template <class V>
+  void layout(Slots<V, float>& slots) {
+    const Index count[2] = {n_, 0};
+    slots.layout(p_.groups, count);
+    slots.task.rows = table_.data();
+  }
+
+  template <class V>
+  void solve_on(Slots<V, float>& slots) {
+    InnerTask<V, float>& t = slots.task;
+    if (!t.values) layout(slots);
+    for (Index i = 0; i < n_; ++i) slots.set(i, p_, i, sol_.beta[i], sol_.values[i], diag_[i]);
+    t.tol = tol_;
     t.stop = limits_.flag();
     t.owner = this;
-    t.fetch = [](void* owner, Index slot) -> const R* {
+    t.fetch = [](void* owner, Index slot) -> const float* {
       return static_cast<TaskSolver*>(owner)->fetch(slot);
     };
     sol_.status = Status::optimal;
@@ -236,9 +326,9 @@ class TaskSolver {
       sol_.negative_curvature |= t.negative_curvature;
       if (!(t.violation > t.tol)) {
         // The running values carry the rounding of every step: confirm on exact ones.
-        collect();
-        summarise(p_, sol_);
-        if (sol_.violation <= tol * (1 + 1e-9)) return;
+        collect(slots, true);
+        find_multipliers(p_, sol_);
+        if (sol_.violation <= tol_ * (1 + 1e-9)) return;
         if (sol_.violation >= 0.5 * previous) {
           sol_.status = Status::stalled;
           return;
@@ -254,54 +344,68 @@ class TaskSolver {
         sol_.status = Status::iteration_limit;
         break;
       }
-      if (shrinking) shrunk_pass();
+      if (shrinking) shrunk_pass(slots);
       if (sol_.n_iter - eased >= steps_per_row * n_) {
-        conjugate_steps();
+        collect(slots, false);
+        newton_steps();
+        std::copy(sol_.beta.begin(), sol_.beta.end(), t.beta);
+        collect(slots, false);
         eased = sol_.n_iter;
       }
     }
-    collect();
-    summarise(p_, sol_);
+    collect(slots, true);
+    find_multipliers(p_, sol_);
   }
 
-  static void inner(InnerTask<double, R>& task) {
-    if constexpr (std::is_same_v<R, float>)
-      ops<double>().inner_on_single(task);
-    else
-      ops<double>().inner(task);
-  }
+  static void inner(InnerTask<float>& task) { ops<float>().inner(task); }
+  static void inner(InnerTask<double, float>& task) { ops<double>().inner_on_single(task); }
 
   /// The row of a variable over the variables of the task.
-  const R* fetch(Index slot) {
-    R* row = workspace_.matrix.data() + fetched_++ * size_;
+  const float* fetch(Index slot) {
+    float* row = workspace_.matrix.data() + fetched_++ * size_;
     copy_runs(runs_, matrix_.values + rows_[slot] * matrix_.stride, row);
-    std::fill(row + n_, row + size_, R(0));
-    slots_.task.rows[slot] = row;
+    std::fill(row + n_, row + size_, 0.0f);
+    table_[slot] = row;
     return row;
   }
 
-  const R* row_of(Index i) { return slots_.task.rows[i] ? slots_.task.rows[i] : fetch(i); }
+  const float* row_of(Index i) { return table_[i] ? table_[i] : fetch(i); }
 
-  /// sol_.values = K beta in float64, from the last ones by the coefficients that changed.
-  void refresh_values() {
-    list_changes(valued_, values_);
+  /// sol_.values = K beta in float64, from the last ones by the coefficients that changed. The low
+  /// part of the entries takes part with the coefficients of the last time that it had to.
+  void refresh_values(bool exact) {
+    list_changes(high_);
     pointers_.clear();
     for (Index i : changed_) pointers_.push_back(row_of(i));
-    ops<R>().axpy_rows(values_.data(), pointers_.data(), delta_.data(),
-                       static_cast<int>(pointers_.size()), size_);
-    std::copy_n(values_.begin(), n_, sol_.values.begin());
-    for (Index i = 0; i < n_; ++i) slots_.task.values[i] = values_[i];
+    ops<float>().axpy_rows(high_.sums.data(), pointers_.data(), delta_.data(),
+                           static_cast<int>(pointers_.size()), size_);
+    if (exact && value_error(low_.known) * largest_ > negligible * tol_) {
+      list_changes(low_);
+      for (const Run& run : runs_) add_runs(matrix_.low, run, low_.sums.data() + run.to);
+    }
+    for (Index i = 0; i < n_; ++i) sol_.values[i] = high_.sums[i] + low_.sums[i];
   }
 
-  /// Reads coefficients from the slots, and makes values exact.
-  void collect() {
-    std::copy_n(slots_.task.beta, n_, sol_.beta.begin());
-    refresh_values();
+  /// Adds the changed coefficients times some columns of one part of the matrix.
+  void add_runs(const float* part, const Run& run, double* sums) {
+    pointers_.clear();
+    for (Index i : changed_) pointers_.push_back(part + rows_[i] * matrix_.stride + run.from);
+    ops<float>().axpy_rows(sums, pointers_.data(), delta_.data(),
+                           static_cast<int>(pointers_.size()), run.count);
   }
 
-  /// Lists the coefficients that differ from `known`, to which `sums` belong, and their changes.
-  /// Where fewer are not zero, these are listed, and the sums begin at zero.
-  void list_changes(std::vector<double>& known, std::vector<double>& sums) {
+  /// Reads coefficients from the slots, and brings the values up to date.
+  template <class V>
+  void collect(Slots<V, float>& slots, bool exact) {
+    std::copy_n(slots.task.beta, n_, sol_.beta.begin());
+    refresh_values(exact);
+    for (Index i = 0; i < n_; ++i) slots.task.values[i] = static_cast<V>(sol_.values[i]);
+  }
+
+  /// Lists the coefficients that differ from those of a product, and their changes. Where fewer are
+  /// not zero, these are listed, and the sums begin at zero.
+  void list_changes(Product& product) {
+    auto& [known, sums] = product;
     Index support = 0, changes = 0;
     for (Index i = 0; i < n_; ++i) {
       support += sol_.beta[i] != 0;
@@ -321,53 +425,60 @@ class TaskSolver {
     known = sol_.beta;
   }
 
-  /// valid_ = K(valid rows, variables) beta, from the last ones by the coefficients that changed.
+  /// The values on the validation rows, from the last ones by the coefficients that changed.
   void evaluate() {
-    list_changes(evaluated_, valid_);
-    const Index m = static_cast<Index>(valid_.size());
-    if (m == 0 || changed_.empty()) return;
-    pointers_.clear();
-    const bool together = valid_runs_.size() == 1;
+    add_valid(matrix_.values, valid_high_);
+    if (value_error(valid_low_.known) * largest_ > negligible * settings_.tol)
+      add_valid(matrix_.low, valid_low_);
+  }
+
+  void add_valid(const float* part, Product& product) {
+    list_changes(product);
+    if (changed_.empty()) return;
+    if (valid_runs_.size() == 1) {
+      add_runs(part, valid_runs_[0], product.sums.data());
+      return;
+    }
+    const Index m = static_cast<Index>(product.sums.size());
     const Index count = static_cast<Index>(changed_.size());
-    if (!together) workspace_.columns.require(block * m);
+    workspace_.columns.require(block * m);
     for (Index from = 0; from < count; from += block) {
       const Index rows = std::min(block, count - from);
       pointers_.clear();
       for (Index r = 0; r < rows; ++r) {
-        const R* row = matrix_.values + rows_[changed_[from + r]] * matrix_.stride;
-        if (together) {
-          pointers_.push_back(row + valid_runs_[0].from);
-        } else {
-          R* to = workspace_.columns.data() + r * m;
-          copy_runs(valid_runs_, row, to);
-          pointers_.push_back(to);
-        }
+        float* to = workspace_.columns.data() + r * m;
+        copy_runs(valid_runs_, part + rows_[changed_[from + r]] * matrix_.stride, to);
+        pointers_.push_back(to);
       }
-      ops<R>().axpy_rows(valid_.data(), pointers_.data(), delta_.data() + from,
-                         static_cast<int>(rows), m);
+      ops<float>().axpy_rows(product.sums.data(), pointers_.data(), delta_.data() + from,
+                             static_cast<int>(rows), m);
     }
   }
 
   /// Goes on with the variables that can still take part in a violating pair.
-  void shrunk_pass() {
-    InnerTask<double, R>& t = slots_.task;
-    Range<double> range{0, 0};  // without an equality moves are judged against zero
-    if (p_.groups > 0) range = range_of<double>(t.values, t.up, t.down, 0, n_);
+  template <class V>
+  void shrunk_pass(Slots<V, float>& slots) {
+    InnerTask<V, float>& t = slots.task;
+    Range<V> range{0, 0};  // without an equality moves are judged against zero
+    if (p_.groups > 0) range = range_of<V>(t.values, t.up, t.down, 0, n_);
     kept_.clear();
     for (Index s = 0; s < n_; ++s)
       if (!(t.values[s] + t.up[s] > range.max_down && t.values[s] + t.down[s] < range.min_up))
         kept_.push_back(s);
     const Index count[2] = {static_cast<Index>(kept_.size()), 0};
     if (10 * count[0] > 6 * n_) return;
-    shrunk_.layout(p_.groups, count);
-    InnerTask<double, R>& small = shrunk_.task;
+    Slots<V, float> shrunk;
+    shrunk.layout(p_.groups, count);
+    InnerTask<V, float>& small = shrunk.task;
     workspace_.gathered.require(small.size * small.size);
     gathered_ = 0;
-    for (Index k = 0; k < count[0]; ++k) shrunk_.copy(k, t, kept_[k]);
+    shrunk_rows_ = small.rows;
+    shrunk_size_ = small.size;
+    for (Index k = 0; k < count[0]; ++k) shrunk.copy(k, t, kept_[k]);
     small.tol = t.tol;
     small.stop = t.stop;
     small.owner = this;
-    small.fetch = [](void* owner, Index slot) -> const R* {
+    small.fetch = [](void* owner, Index slot) -> const float* {
       return static_cast<TaskSolver*>(owner)->gather(slot);
     };
     small.max_steps = std::min(burst, steps_per_row * n_);
@@ -376,61 +487,164 @@ class TaskSolver {
     sol_.n_iter += small.steps;
     sol_.negative_curvature |= small.negative_curvature;
     for (Index k = 0; k < count[0]; ++k) t.beta[kept_[k]] = small.beta[k];
-    collect();
+    collect(slots, false);
   }
 
-  /// Conjugate gradients on the free variables, their sum kept, within the bounds: pair steps crawl
-  /// where many variables are free. A variable that meets a bound or its kink stays there.
-  void conjugate_steps() {
-    collect();
+  /// Newton steps on the free variables, within the bounds: pair steps crawl where many variables
+  /// are free. A step minimises over a face of the box, and goes on from its projection onto it,
+  /// which takes some variables to the bounds of the face: these stay there.
+  void newton_steps() {
     free_.clear();
-    for (Index i = 0; i < n_; ++i) {
-      const double b = sol_.beta[i];
-      if (b > p_.lower[i] && b < p_.upper[i] && b != p_.kink[i]) free_.push_back(i);
+    for (Index i = 0; i < n_; ++i)
+      if (is_free(i)) free_.push_back(i);
+    const Index all = static_cast<Index>(free_.size());
+    if (all <= few_free) return;
+    gather_free();
+    for (int k = 0; k<faces&& static_cast<Index>(free_.size())> few_free; ++k) {
+      if (!conjugate_gradients(all) || !projected_step()) break;
+      const auto stays = [&](Index i) { return !is_free(i); };
+      if (std::none_of(free_.begin(), free_.end(), stays)) break;
+      drop(stays);
     }
-    std::vector<double> residual(static_cast<std::size_t>(n_)), direction(residual), image;
-    for (const Index i : free_) residual[i] = -sol_.values[i] - p_.slope_up(i, sol_.beta[i]);
-    double length = -1;  // of the residual, squared; negative: begin anew
-    for (int k = 0; k<products&& static_cast<Index>(free_.size())> few_free; ++k) {
-      const double previous = length;
-      length = centred(residual);
-      if (!(length > 0)) break;
+  }
+
+  bool is_free(Index i) const {
+    const double b = sol_.beta[i];
+    return b > p_.lower[i] && b < p_.upper[i] && b != p_.kink[i];
+  }
+
+  /// The kernel matrix of the free variables.
+  void gather_free() {
+    const Index n = static_cast<Index>(free_.size()), width = round_up(n, slot_align);
+    workspace_.gathered.require(width * width);
+    free_rows_.clear();
+    for (Index r = 0; r < n; ++r) {
+      const float* full = row_of(free_[r]);
+      float* row = workspace_.gathered.data() + r * width;
+      for (Index k = 0; k < n; ++k) row[k] = full[free_[k]];
+      free_rows_.push_back(row);
+    }
+    place_.resize(static_cast<std::size_t>(n));
+    std::iota(place_.begin(), place_.end(), Index(0));
+  }
+
+  /// Removes variables from the free ones; their columns stay.
+  template <class Condition>
+  void drop(Condition condition) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      if (condition(free_[k])) continue;
+      free_[kept] = free_[k];
+      place_[kept] = place_[k];
+      free_rows_[kept++] = free_rows_[k];
+    }
+    free_.resize(kept);
+    place_.resize(kept);
+    free_rows_.resize(kept);
+  }
+
+  /// direction_ = the Newton step of the free variables, nearly; false where they are optimal.
+  bool conjugate_gradients(Index columns) {
+    const std::size_t n = free_.size();
+    std::vector<double> residual(n), search(n, 0.0), image(static_cast<std::size_t>(columns));
+    direction_.assign(n, 0.0);
+    double largest = 0;
+    for (std::size_t k = 0; k < n; ++k)
+      residual[k] = -sol_.values[free_[k]] - p_.slope_up(free_[k], sol_.beta[free_[k]]);
+    double length = centred(residual), previous = 0;
+    for (const double r : residual) largest = std::max(largest, std::fabs(r));
+    if (!(largest > 0.25 * tol_)) return false;
+    const double enough = residual_left * residual_left * length;
+    for (int step = 0; step < products && length > enough; ++step) {
       const double keep = previous > 0 ? length / previous : 0.0;
+      for (std::size_t k = 0; k < n; ++k) search[k] = residual[k] + keep * search[k];
+      std::fill(image.begin(), image.end(), 0.0);
+      ops<float>().axpy_rows(image.data(), free_rows_.data(), search.data(), static_cast<int>(n),
+                             columns);
+      double curve = 0;
+      for (std::size_t k = 0; k < n; ++k) {
+        const Index i = free_[k];
+        double& to = image[place_[k]];
+        to += search[k] * (sol_.beta[i] > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i]);
+        curve += search[k] * to;
+      }
+      if (!(curve > 0)) break;
+      const double along = length / curve;
+      for (std::size_t k = 0; k < n; ++k) {
+        direction_[k] += along * search[k];
+        residual[k] -= along * image[place_[k]];
+      }
+      previous = length;
+      length = centred(residual);
+    }
+    return true;
+  }
+
+  /// Moves the free variables along direction_, cut off at the bounds of the face, as far as the
+  /// objective falls; false where it does not.
+  bool projected_step() {
+    std::vector<double> target(free_.size()), image;
+    double part = 1;
+    for (int k = 0; k < shorter; ++k, part *= 0.25) {
+      project(part, target);
       pointers_.clear();
       delta_.clear();
-      for (const Index i : free_) {
-        direction[i] = residual[i] + keep * direction[i];
-        pointers_.push_back(row_of(i));
-        delta_.push_back(direction[i]);
+      for (std::size_t f = 0; f < free_.size(); ++f) {
+        pointers_.push_back(row_of(free_[f]));
+        delta_.push_back(target[f] - sol_.beta[free_[f]]);
       }
       image.assign(static_cast<std::size_t>(size_), 0.0);
-      ops<R>().axpy_rows(image.data(), pointers_.data(), delta_.data(),
-                         static_cast<int>(pointers_.size()), size_);
-      double curve = 0, room = infinite, largest = 0;
-      for (const Index i : free_) {
-        const double d = direction[i], b = sol_.beta[i];
-        image[i] += d * (b > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i]);
-        curve += d * image[i];
-        if (d != 0) room = std::min(room, (end_of(i, d) - b) / d);
-        largest = std::max(largest, std::fabs(residual[i]));
+      ops<float>().axpy_rows(image.data(), pointers_.data(), delta_.data(),
+                             static_cast<int>(pointers_.size()), size_);
+      double change = 0;
+      for (std::size_t f = 0; f < free_.size(); ++f) {
+        const Index i = free_[f];
+        const double d = delta_[f], b = sol_.beta[i];
+        const double curve = b > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i];
+        change += d * (sol_.values[i] + p_.slope_up(i, b) + 0.5 * (image[i] + curve * d));
       }
-      if (!(curve > 0) || largest <= 0.25 * slots_.task.tol) break;
-      const double step = std::min(length / curve, room);
-      for (const Index i : free_) {
-        const double end = direction[i] != 0 ? end_of(i, direction[i]) : sol_.beta[i];
-        const double b = sol_.beta[i] + step * direction[i];
-        sol_.beta[i] = direction[i] > 0 ? std::min(b, end) : std::max(b, end);
-        residual[i] -= step * image[i];
-      }
-      if (step < room) continue;
-      length = -1;
-      std::erase_if(free_, [&](Index i) {
-        const double b = sol_.beta[i];
-        return b == p_.lower[i] || b == p_.upper[i] || b == p_.kink[i];
-      });
+      if (!(change < 0)) continue;
+      for (std::size_t f = 0; f < free_.size(); ++f) sol_.beta[free_[f]] = target[f];
+      for (Index i = 0; i < n_; ++i) sol_.values[i] += image[i];
+      return true;
     }
-    std::copy(sol_.beta.begin(), sol_.beta.end(), slots_.task.beta);
-    collect();
+    return false;
+  }
+
+  /// The point of the face next to beta + part * direction_ whose sum is that of beta.
+  void project(double part, std::vector<double>& target) const {
+    const std::size_t n = free_.size();
+    const auto shifted = [&](double shift) {
+      double excess = 0;
+      for (std::size_t f = 0; f < n; ++f) {
+        const Index i = free_[f];
+        const double b = sol_.beta[i];
+        target[f] = std::clamp(b + part * direction_[f] - shift, end_of(i, -1), end_of(i, 1));
+        excess += target[f] - b;
+      }
+      return excess;
+    };
+    double excess = shifted(0);
+    if (!p_.groups || excess == 0) return;
+    double low = 0, high = 0;  // between which the excess vanishes
+    for (double step = excess / static_cast<double>(n); excess * step > 0; step *= 2) {
+      double& end = step > 0 ? high : low;
+      (step > 0 ? low : high) = end;
+      end += step;
+      excess = shifted(end);
+    }
+    for (int k = 0; k < halvings && excess != 0; ++k) {
+      const double middle = 0.5 * (low + high);
+      excess = shifted(middle);
+      (excess > 0 ? low : high) = middle;
+    }
+    // What rounding leaves goes to a variable that has room for it.
+    for (std::size_t f = 0; f < n && excess != 0; ++f) {
+      const double to = target[f] - excess;
+      if (to <= end_of(free_[f], -1) || to >= end_of(free_[f], 1)) continue;
+      target[f] = to;
+      excess = 0;
+    }
   }
 
   /// Where the piece of phi_i that holds beta_i ends in the direction d.
@@ -440,25 +654,26 @@ class TaskSolver {
     return right ? std::max(p_.kink[i], p_.lower[i]) : p_.lower[i];
   }
 
-  /// Removes the mean of the free entries where there is an equality; returns their sum of squares.
+  /// Removes the mean where there is an equality; returns the sum of squares.
   double centred(std::vector<double>& v) const {
-    double mean = 0, sum = 0;
-    for (const Index i : free_) mean += v[i] / static_cast<double>(free_.size());
-    for (const Index i : free_) {
-      if (p_.groups) v[i] -= mean;
-      sum += v[i] * v[i];
+    const double sum = std::accumulate(v.begin(), v.end(), 0.0);
+    const double mean = p_.groups ? sum / static_cast<double>(v.size()) : 0.0;
+    double squares = 0;
+    for (double& x : v) {
+      x -= mean;
+      squares += x * x;
     }
-    return sum;
+    return squares;
   }
 
   /// The row of a shrunk slot: the kept columns of the full row.
-  const R* gather(Index slot) {
-    const R* full = row_of(kept_[slot]);
-    R* row = workspace_.gathered.data() + gathered_++ * shrunk_.task.size;
+  const float* gather(Index slot) {
+    const float* full = row_of(kept_[slot]);
+    float* row = workspace_.gathered.data() + gathered_++ * shrunk_size_;
     const Index n = static_cast<Index>(kept_.size());
     for (Index k = 0; k < n; ++k) row[k] = full[kept_[k]];
-    std::fill(row + n, row + shrunk_.task.size, R(0));
-    shrunk_.task.rows[slot] = row;
+    std::fill(row + n, row + shrunk_size_, 0.0f);
+    shrunk_rows_[slot] = row;
     return row;
   }
 
@@ -467,29 +682,32 @@ class TaskSolver {
   const CostPath& path_;
   Index task_, first_, n_;
   const Index* rows_;
-  const StoredMatrix<R>& matrix_;
+  const StoredMatrix& matrix_;
   const Settings& settings_;
-  double gap_limit_;
+  double gap_limit_, gap_ = 0;       ///< the last gap
+  std::vector<double> diag_, root_;  ///< k(x, x) of the variables, and its roots
+  double largest_ = 0;               ///< the largest of these
   Limits limits_;
-  PathWorkspace<R>& workspace_;
+  PathWorkspace& workspace_;
   std::vector<Run> runs_, valid_runs_;
-  Problem p_;
+  Problem p_, before_;  ///< of this value of C, and of the one before
   Solution sol_;
-  Slots<double, R> slots_, shrunk_;
-  Index size_ = 0, fetched_ = 0, gathered_ = 0;
-  std::vector<double> values_, valid_;      ///< K beta of the slots, on the validation rows
-  std::vector<double> valued_, evaluated_;  ///< the coefficients that these belong to
-  std::vector<Index> kept_, changed_, free_;
-  std::vector<double> delta_;
-  std::vector<const R*> pointers_;
+  Slots<float> quick_;
+  Slots<double, float> fine_;
+  std::vector<const float*> table_;      ///< rows of the slots
+  const float** shrunk_rows_ = nullptr;  ///< rows of the shrunk slots
+  Index size_ = 0, fetched_ = 0, shrunk_size_ = 0, gathered_ = 0;
+  double tol_ = 0;  ///< of the steps that are being made
+  Product high_, low_, valid_high_, valid_low_;
+  std::vector<Index> kept_, changed_, free_, place_;  ///< of free variables in their matrix
+  std::vector<double> delta_, direction_;
+  std::vector<const float*> pointers_, free_rows_;
 };
 
 }  // namespace
 
-template <class T>
-void solve_cost_paths(const std::vector<StoredMatrix<T>>& matrices,
-                      const std::vector<PathJob>& jobs, const Settings& settings,
-                      double gap_limit) {
+void solve_cost_paths(const std::vector<StoredMatrix>& matrices, const std::vector<PathJob>& jobs,
+                      const Settings& settings, double gap_limit) {
   struct Piece {
     Index job, task, size;
   };
@@ -503,7 +721,7 @@ void solve_cost_paths(const std::vector<StoredMatrix<T>>& matrices,
   std::stable_sort(pieces.begin(), pieces.end(),
                    [](const Piece& a, const Piece& b) { return a.size > b.size; });
   const int threads = std::max(settings.threads, 1);
-  std::vector<PathWorkspace<T>> workspace(static_cast<std::size_t>(threads));
+  std::vector<PathWorkspace> workspace(static_cast<std::size_t>(threads));
   std::atomic<bool> stop{false};
   Settings silent = settings;
   silent.interrupted = nullptr;
@@ -518,18 +736,13 @@ void solve_cost_paths(const std::vector<StoredMatrix<T>>& matrices,
           const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
           s.time_limit = std::max(s.time_limit - spent.count(), 1e-9);
         }
-        TaskSolver<T>(*job.path, piece.task, matrices[job.matrix], s, gap_limit, &stop,
-                      workspace[worker])
+        TaskSolver(*job.path, piece.task, matrices[job.matrix], s, gap_limit, &stop,
+                   workspace[worker])
             .run(job.results);
       },
       [&] {
         if (settings.interrupted && settings.interrupted()) stop.store(true);
       });
 }
-
-template void solve_cost_paths<float>(const std::vector<StoredMatrix<float>>&,
-                                      const std::vector<PathJob>&, const Settings&, double);
-template void solve_cost_paths<double>(const std::vector<StoredMatrix<double>>&,
-                                       const std::vector<PathJob>&, const Settings&, double);
 
 }  // namespace mercer

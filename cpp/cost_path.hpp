@@ -11,8 +11,12 @@
 // the validation rows are brought up to date by the coefficients that changed.
 //
 // Method of each problem: pair steps with shrinking, as WholeSolver (whole_solver.hpp), and now and
-// then conjugate gradients on the free coefficients, of which a large C leaves many. A problem that
-// does not reach its tolerance says so; the caller solves it by other means.
+// then Newton steps on the free coefficients, of which a large C leaves many (J. More, G. Toraldo,
+// "On the solution of large quadratic programming problems with bound constraints", SIAM J. Optim.
+// 1 (1991): conjugate gradients on a face, then a projection). Steps read kernel values in single
+// precision; the values K beta that they start from, and the certificate, are made exact by the
+// part that single precision has left off (iterative refinement). A problem that does not reach its
+// tolerance says so; the caller solves it by other means.
 #pragma once
 #include <atomic>
 #include <vector>
@@ -38,10 +42,10 @@ struct CostPath {
   Index variables() const { return static_cast<Index>(rows.size()); }
 };
 
-/// A square kernel matrix in row-major order.
-template <class T>
+/// A square kernel matrix in row-major order. An entry in double precision is the sum of two in
+/// single precision: pair steps read the first, certificates both.
 struct StoredMatrix {
-  const T* values;
+  const float *values, *low;
   Index n, stride;
 };
 
@@ -61,11 +65,11 @@ struct PathJob {
 };
 
 /// Solves all tasks of all paths, side by side on the threads of the settings, each task from the
-/// smallest C to the largest. A problem whose relative gap exceeds `gap_limit` at its tolerance is
-/// solved further. What an interrupt or the time limit left out has that status and zero
-/// coefficients. Results are the same bits for any number of threads.
-template <class T>
-void solve_cost_paths(const std::vector<StoredMatrix<T>>& matrices,
-                      const std::vector<PathJob>& jobs, const Settings& settings, double gap_limit);
+/// smallest C to the largest. Gaps include what rounding can contribute. A problem whose relative
+/// gap exceeds `gap_limit` at its tolerance is solved further. What an interrupt or the time limit
+/// left out has that status and zero coefficients. Results are the same bits for any number of
+/// threads.
+void solve_cost_paths(const std::vector<StoredMatrix>& matrices, const std::vector<PathJob>& jobs,
+                      const Settings& settings, double gap_limit);
 
 }  // namespace mercer

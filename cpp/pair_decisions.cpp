@@ -92,6 +92,23 @@ bool pair_decisions(const PairCoefficients& c, const T* kernel, Index rows, Pair
   return decide<many>(c, kernel, rows, out, threads, leaving);
 }
 
+void join_parts(const double* parts, Index rows, Index classes, const double* intercept,
+                double* values) {
+  const Index lines = classes - 1;
+  for (Index r = 0; r < rows; ++r, parts += classes * lines) {
+    const double* b = intercept;
+    for (Index i = 0; i < classes; ++i)
+      for (Index j = i + 1; j < classes; ++j)
+        *values++ = parts[i * lines + j - 1] + parts[j * lines + i] + *b++;
+  }
+}
+
+void count_votes(const double* values, Index rows, Index classes, double* votes) {
+  for (Index r = 0; r < rows; ++r, votes += classes)
+    for (Index i = 0; i < classes; ++i)
+      for (Index j = i + 1; j < classes; ++j) votes[*values++ > 0.0 ? i : j] += 1.0;
+}
+
 template bool pair_decisions<float>(const PairCoefficients&, const float*, Index, PairDecisions&,
                                     int, Leaving&);
 template bool pair_decisions<double>(const PairCoefficients&, const double*, Index, PairDecisions&,

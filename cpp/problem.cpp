@@ -37,7 +37,7 @@ Gap duality_gap(const Problem& p, const double* beta, const double* values, cons
   return {gap, 0.5 * std::fabs(square) + scale};
 }
 
-void summarise(const Problem& p, Solution& sol) {
+void find_multipliers(const Problem& p, Solution& sol) {
   const int groups = std::max(p.groups, 1);
   double lo[2] = {inf, inf}, hi[2] = {-inf, -inf}, sum[2] = {0, 0}, quad = 0, linear = 0;
   Index free[2] = {0, 0};
@@ -75,6 +75,10 @@ void summarise(const Problem& p, Solution& sol) {
   }
   if (std::isnan(quad)) sol.violation = quad;
   sol.objective = 0.5 * quad + linear;
+}
+
+void summarise(const Problem& p, Solution& sol) {
+  find_multipliers(p, sol);
   const Gap g = duality_gap(p, sol.beta.data(), sol.values.data(), sol.multiplier);
   sol.gap = g.gap;
   sol.relative_gap = g.scale > 0 ? g.gap / g.scale : g.gap;

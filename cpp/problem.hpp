@@ -99,8 +99,11 @@ struct Gap {
 };
 Gap duality_gap(const Problem& p, const double* beta, const double* values, const double* m);
 
-/// Multipliers, their intervals, violation, objective and gap of sol.beta and sol.values. Where
-/// values are NaN (an interrupt left them out) multipliers come from the others, the rest is NaN.
+/// Multipliers, their intervals, violation and objective of sol.beta and sol.values. Where values
+/// are NaN (an interrupt left them out) multipliers come from the others, the rest is NaN.
+void find_multipliers(const Problem& p, Solution& sol);
+
+/// The same and the gap.
 void summarise(const Problem& p, Solution& sol);
 
 }  // namespace mercer

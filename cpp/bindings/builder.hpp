@@ -66,7 +66,7 @@ class ObjectsBuilder {
     const double* c = centre ? centre->data() : nullptr;
     std::optional<DenseStore<T>> store;
     {
-      const ReleaseLock release;
+      const ReleaseLock release(static_cast<double>(s.n * s.d));
       store = pack_dense<T, U>(s, c);
     }
     add(std::move(*store), s.n);
@@ -77,7 +77,7 @@ class ObjectsBuilder {
     const Strided<U> s = strided<T>(x);
     std::optional<SparseStore<T>> store;
     {
-      const ReleaseLock release;
+      const ReleaseLock release(static_cast<double>(s.n * s.d));
       store = compress_dense<T, U>(s);
     }
     add(std::move(*store), s.n);

@@ -35,16 +35,22 @@ std::shared_ptr<CostPath> path_of(Array1<Index> rows, Array1<Index> ends, Array1
   return path;
 }
 
-template <class T>
+using Part = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 nb::list solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& settings,
                             double gap_limit) {
-  std::vector<nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>> held;
-  std::vector<StoredMatrix<T>> stored;
+  std::vector<Part> held;
+  std::vector<StoredMatrix> stored;
   for (nb::handle h : matrices) {
-    held.push_back(nb::cast<nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(h));
-    const auto& a = held.back();
-    if (a.shape(0) != a.shape(1)) throw nb::value_error("a kernel matrix is square");
-    stored.push_back({a.data(), static_cast<Index>(a.shape(0)), static_cast<Index>(a.shape(1))});
+    const auto parts = nb::cast<nb::tuple>(h);
+    const auto high = nb::cast<Part>(parts[0]), low = nb::cast<Part>(parts[1]);
+    const auto n = static_cast<Index>(high.shape(0));
+    for (const Part* part : {&high, &low})
+      for (const size_t side : {0, 1})
+        if (static_cast<Index>(part->shape(side)) != n)
+          throw nb::value_error("both parts of a kernel matrix are square");
+    stored.push_back({high.data(), low.data(), n, n});
+    held.insert(held.end(), {high, low});
   }
   std::vector<PathJob> parsed;
   std::vector<std::shared_ptr<CostPath>> paths;
@@ -77,7 +83,7 @@ nb::list solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& se
   s.interrupted = [&] { return signals(); };
   {
     const ReleaseLock release;
-    solve_cost_paths<T>(stored, parsed, s, gap_limit);
+    solve_cost_paths(stored, parsed, s, gap_limit);
   }
   const bool raised = signals.ask();
   signals.rethrow();
@@ -90,9 +96,7 @@ nb::list solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& se
 void bind_cost_paths(nb::module_& m) {
   nb::class_<CostPath>(m, "CostPath")
       .def(nb::new_(&path_of), "rows"_a, "ends"_a, "valid"_a, "equality"_a, "steps"_a);
-  m.def("solve_cost_paths32", &solve_paths_python<float>, "matrices"_a, "jobs"_a, "settings"_a,
-        "gap_limit"_a);
-  m.def("solve_cost_paths64", &solve_paths_python<double>, "matrices"_a, "jobs"_a, "settings"_a,
+  m.def("solve_cost_paths", &solve_paths_python, "matrices"_a, "jobs"_a, "settings"_a,
         "gap_limit"_a);
   nb::list names;
   for (const Status status :

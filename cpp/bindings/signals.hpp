@@ -63,14 +63,15 @@ class Signals {
   throw nb::python_error();
 }
 
-/// Runs work(leaving) without the interpreter lock. When it is interrupted it returns early, and
-/// the caller of the binding gets a KeyboardInterrupt or what a handler of the user raised.
+/// Runs work(leaving) without the interpreter lock, unless it costs little (`ReleaseLock`). When it
+/// is interrupted it returns early, and the caller of the binding gets a KeyboardInterrupt or what
+/// a handler of the user raised.
 template <class Work>
-void interruptible(Work work) {
+void interruptible(Work work, double cost = HUGE_VAL) {
   Signals signals;
   Leaving leaving([&] { return signals(); });
   {
-    const ReleaseLock release;
+    const ReleaseLock release(cost);
     work(leaving);
   }
   signals.rethrow();

@@ -112,6 +112,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
            "kernel"_a, "objects"_a)
       .def_prop_ro("rows", &RowStore<T>::rows);
   if constexpr (std::is_same_v<T, double>) {
+    evaluator.def("split", &split_of, "high"_a, "low"_a, "n_jobs"_a = 0);
     evaluator.def(
         "solve_class_pairs",
         [](const Evaluator<T>& e, const Builder& objects, const nb::dict& problems,

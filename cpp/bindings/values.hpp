@@ -11,33 +11,35 @@
 
 namespace mercer {
 
-/// to[k * to_stride + r] = tile[r * stride + k] for k < columns, a cache line at a time.
-template <class T>
-void mirror(const T* tile, Index stride, Index rows, Index columns, T* to, Index to_stride) {
-  constexpr Index line = 64 / sizeof(T);
-  for (Index k = 0; k < columns; k += line) {
-    const Index stop = std::min(k + line, columns);
-    for (Index r = 0; r < rows; ++r)
-      for (Index c = k; c < stop; ++c) to[c * to_stride + r] = tile[r * stride + c];
-  }
+/// Calls put(k, r, count, values) for pieces of the first columns of a tile: values[j] is the entry
+/// of column k in row r + j.
+template <class T, class Put>
+void each_column(const T* tile, Index stride, Index rows, Index columns, const Put& put) {
+  constexpr Index side = 64 / sizeof(T);  // whole cache lines
+  T turned[side][side];
+  for (Index k = 0; k < columns; k += side)
+    for (Index r = 0; r < rows; r += side) {
+      const Index across = std::min(side, columns - k), down = std::min(side, rows - r);
+      for (Index j = 0; j < down; ++j)
+        for (Index c = 0; c < across; ++c) turned[c][j] = tile[(r + j) * stride + k + c];
+      for (Index c = 0; c < across; ++c) put(k + c, r, down, turned[c]);
+    }
 }
 
-/// The values of some rows, or of all. Of a symmetric matrix each pair is computed once: a block
-/// of rows ends with its own last column and is written to both sides of the diagonal.
-template <class T>
-nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<Index>> rows,
-                                  int n_jobs) {
-  const Index n = rows ? static_cast<Index>(rows->shape(0)) : e.rows();
+/// Some rows of a tile: columns [first, first + columns) of rows [from, from + rows). The first
+/// `mirrored` of them belong to both sides of the diagonal.
+struct TilePart {
+  Index from, rows, first, columns, mirrored;
+};
+
+/// Calls put(tile, stride, part) for the values of some rows, or of all, from several threads. Of a
+/// symmetric matrix each pair is computed once: a block of rows ends with its own last column.
+template <class T, class Put>
+void each_tile(const Evaluator<T>& e, const Index* ids, Index n, int n_jobs, const Put& put) {
   const Index m = e.cols();
-  if (rows)
-    for (Index i = 0; i < n; ++i)
-      if (rows->data()[i] < 0 || rows->data()[i] >= e.rows())
-        throw nb::index_error("row out of range");
-  T* out;
-  auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
-  const Index* ids = rows ? rows->data() : nullptr;
-  const bool symmetric = !rows && e.symmetric();
-  interruptible([&](Leaving& leaving) {
+  const bool symmetric = !ids && e.symmetric();
+  const double work = static_cast<double>(n) * static_cast<double>(m) * e.cost();
+  const auto compute = [&](Leaving& leaving) {
     const Index block = e.block();
     constexpr Index widest = 1024;
     static_assert(widest % largest_panel == 0);
@@ -45,8 +47,7 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
                             ? std::min(round_up(std::max<Index>(m, 1), e.panel()), widest)
                             : round_up(std::max<Index>(m, 1), e.panel());
     const Index blocks = (n + block - 1) / block;
-    int threads = e.threads_allowed() ? resolve_jobs(n_jobs) : 1;
-    if (static_cast<double>(n) * static_cast<double>(m) * e.cost() < 2e6) threads = 1;
+    const int threads = e.threads_allowed() && work >= 2e6 ? resolve_jobs(n_jobs) : 1;
     struct Scratch {
       Query<T> query;
       Buffer<T> tile;
@@ -68,14 +69,61 @@ nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<In
           if (leaving(worker)) return;
           const Index count = std::min(width, end - c);
           e.tile(w.query, c, count, w.tile.data(), width);
-          for (Index r = 0; r < nq; ++r)
-            std::copy_n(w.tile.data() + r * width, count, out + (from + r) * m + c);
-          if (symmetric)
-            mirror(w.tile.data(), width, nq, std::min(count, from - c), out + c * m + from, m);
+          const Index mirrored = symmetric ? std::min(count, from - c) : 0;
+          put(w.tile.data(), width, TilePart{from, nq, c, count, mirrored});
         }
       });
-  });
+  };
+  interruptible(compute, work);
+}
+
+/// The values of some rows, or of all.
+template <class T>
+nb::ndarray<nb::numpy, T> tile_of(const Evaluator<T>& e, std::optional<Array1<Index>> rows,
+                                  int n_jobs) {
+  const Index n = rows ? static_cast<Index>(rows->shape(0)) : e.rows();
+  const Index m = e.cols();
+  if (rows)
+    for (Index i = 0; i < n; ++i)
+      if (rows->data()[i] < 0 || rows->data()[i] >= e.rows())
+        throw nb::index_error("row out of range");
+  T* out;
+  auto result = fresh<T>({static_cast<size_t>(n), static_cast<size_t>(m)}, &out);
+  each_tile(e, rows ? rows->data() : nullptr, n, n_jobs,
+            [&](const T* tile, Index stride, const TilePart& at) {
+              for (Index r = 0; r < at.rows; ++r)
+                std::copy_n(tile + r * stride, at.columns, out + (at.from + r) * m + at.first);
+              each_column(tile, stride, at.rows, at.mirrored,
+                          [&](Index k, Index r, Index count, const T* values) {
+                            std::copy_n(values, count, out + (at.first + k) * m + at.from + r);
+                          });
+            });
   return result;
+}
+
+using SinglePart = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// All values, each as the sum of two numbers in single precision; see cost_path.hpp.
+inline void split_of(const Evaluator<double>& e, SinglePart high, SinglePart low, int n_jobs) {
+  const Index m = e.cols();
+  for (const SinglePart* part : {&high, &low})
+    if (static_cast<Index>(part->shape(0)) != e.rows() || static_cast<Index>(part->shape(1)) != m)
+      throw nb::value_error("an array does not have the shape of the kernel matrix");
+  const auto put = [a = high.data(), b = low.data()](Index at, Index count, const double* values) {
+    for (Index k = 0; k < count; ++k) {
+      a[at + k] = static_cast<float>(values[k]);
+      b[at + k] = static_cast<float>(values[k] - static_cast<double>(a[at + k]));
+    }
+  };
+  each_tile(e, nullptr, e.rows(), n_jobs,
+            [&](const double* tile, Index stride, const TilePart& at) {
+              for (Index r = 0; r < at.rows; ++r)
+                put((at.from + r) * m + at.first, at.columns, tile + r * stride);
+              each_column(tile, stride, at.rows, at.mirrored,
+                          [&](Index k, Index r, Index count, const double* values) {
+                            put((at.first + k) * m + at.from + r, count, values);
+                          });
+            });
 }
 
 /// k(b_j, b_j) of all columns, in float64.
@@ -118,9 +166,9 @@ nb::object multiply(const Evaluator<T>& e, const Multiplier<T>& multiplier, int 
   Signals signals;
   bool complete = false;
   {
-    const ReleaseLock release;
-    int threads = resolve_jobs(n_jobs);
-    if (static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost() < 1e6) threads = 1;
+    const double work = static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost();
+    const ReleaseLock release(work);
+    const int threads = work < 1e6 ? 1 : resolve_jobs(n_jobs);
     complete = e.product(multiplier, out, threads, [&] { return signals(); });
   }
   signals.rethrow();

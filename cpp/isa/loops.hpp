@@ -241,15 +241,19 @@ inline void sparse_part(const T* slots, const std::int32_t* slot_of, const doubl
 template <Stat S, class T, class F>
 inline void sparse_profile(const T* slots, const std::int32_t* slot_of, const double* query_norm,
                            int n_query, const SparseRows<T>& rows, T* out, const F& profile) {
-  // Eight chains hide the latency of an addition; few queries make do with four. A block of queries
-  // never holds more vectors than fit in it: wide registers get by with fewer chains.
+  // Eight chains hide the latency of an addition; few queries make do with four, and one vector of
+  // them with one, whose rows overlap. A block of queries never holds more vectors than fit in it:
+  // wide registers get by with fewer chains.
   constexpr int w = Vec<T>::width, most = sparse_block / w;
   constexpr int many = most < 8 ? most : 8, few = most < 4 ? most : 4;
   static_assert(sparse_block % (many * w) == 0 && many % few == 0, "no part ends beyond the block");
   int h = 0;
   for (; n_query - h > few * w; h += many * w)
     sparse_part<S, T, many>(slots, slot_of, query_norm, rows, h, out, profile);
-  if (h < n_query) sparse_part<S, T, few>(slots, slot_of, query_norm, rows, h, out, profile);
+  if (n_query - h > w)
+    sparse_part<S, T, few>(slots, slot_of, query_norm, rows, h, out, profile);
+  else if (h < n_query)
+    sparse_part<S, T, 1>(slots, slot_of, query_norm, rows, h, out, profile);
 }
 
 template <Stat S, class T>

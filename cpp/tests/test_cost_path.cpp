@@ -16,6 +16,7 @@ template <class T>
 struct Data {
   Index n, stride;
   std::vector<T> kernel;
+  mutable std::vector<float> high, low;  ///< the sum of which the kernel is
   std::vector<double> label, target;
 
   explicit Data(Index size, unsigned seed = 3) : n(size), stride(size + 5) {
@@ -32,7 +33,13 @@ struct Data {
             -0.8 * (std::pow(x[2 * i] - x[2 * j], 2) + std::pow(x[2 * i + 1] - x[2 * j + 1], 2))));
     }
   }
-  StoredMatrix<T> matrix() const { return {kernel.data(), n, stride}; }
+  StoredMatrix matrix() const {
+    high.assign(kernel.begin(), kernel.end());
+    low.clear();
+    for (std::size_t k = 0; k < kernel.size(); ++k)
+      low.push_back(static_cast<float>(kernel[k] - static_cast<T>(high[k])));
+    return {high.data(), low.data(), n, stride};
+  }
   double k(Index i, Index j) const { return static_cast<double>(kernel[i * stride + j]); }
 };
 
@@ -99,7 +106,7 @@ struct Found {
 template <class T>
 Found solved(const Data<T>& data, const CostPath& path, const Settings& settings) {
   Found found(path);
-  solve_cost_paths<T>({data.matrix()}, {{&path, 0, found.results()}}, settings, 1e-3);
+  solve_cost_paths({data.matrix()}, {{&path, 0, found.results()}}, settings, 1e-3);
   return found;
 }
 
@@ -116,7 +123,8 @@ bool has(const Found& found, Status status) {
   return true;
 }
 
-/// Bounds, sums, the violation from K beta as it is, and values on the validation rows.
+/// Bounds, sums, the violation from K beta as it is, and values on the validation rows, which may
+/// lack a low part of the kernel values that is small beside the tolerance.
 template <class T>
 void check_every_step(const Data<T>& data, const CostPath& path, const Found& found, double tol) {
   const Index tasks = path.tasks(), m = static_cast<Index>(path.valid.size());
@@ -139,13 +147,14 @@ void check_every_step(const Data<T>& data, const CostPath& path, const Found& fo
         if (beta[i] > t.lower[i]) down = std::max(down, value + p.slope_down(i, beta[i]));
       }
       const double violation = path.equality ? down - up : std::max(down, -up);
-      CHECK(violation <= tol + 1e-12 * size);
-      CHECK_NEAR(std::max(violation, 0.0), found.violation[at], 1e-12 * size);
+      const double error = 1e-12 * size + 0.05 * tol;
+      CHECK(violation <= tol + 2 * error);
+      CHECK_NEAR(std::max(violation, 0.0), found.violation[at], 2 * error);
       if (path.equality) CHECK_NEAR(sum, 0, 1e-13 * size);
       for (Index v = 0; v < m; ++v) {
         double value = 0;
         for (Index j = first; j < end; ++j) value += data.k(path.valid[v], path.rows[j]) * beta[j];
-        CHECK_NEAR(value, found.valid[at * m + v], 1e-12 * size);
+        CHECK_NEAR(value, found.valid[at * m + v], error);
       }
     }
   }

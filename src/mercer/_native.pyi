@@ -28,6 +28,10 @@ def pair_decisions(
     votes: bool,
     n_jobs: int = 0,
 ) -> tuple[NDArray[np.float64], bool]: ...
+def join_parts(
+    parts: NDArray[np.float64], intercept: NDArray[np.float64], n_classes: int
+) -> NDArray[np.float64]: ...
+def count_votes(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]: ...
 def grammar_slopes(
     kernel: tuple[Any, ...],
     token_a: NDArray[np.int32],
@@ -50,14 +54,8 @@ class CostPath:
         steps: list[dict[str, NDArray[np.float64]]],
     ) -> None: ...
 
-def solve_cost_paths32(
-    matrices: list[NDArray[np.float32]],
-    jobs: list[tuple[int, CostPath]],
-    settings: dict[str, Any],
-    gap_limit: float,
-) -> list[dict[str, NDArray[Any]]]: ...
-def solve_cost_paths64(
-    matrices: list[NDArray[np.float64]],
+def solve_cost_paths(
+    matrices: list[tuple[NDArray[np.float32], NDArray[np.float32]]],
     jobs: list[tuple[int, CostPath]],
     settings: dict[str, Any],
     gap_limit: float,
@@ -190,6 +188,9 @@ class Evaluator64(_Evaluator):
     def tile(
         self, rows: NDArray[np.int64] | None = None, n_jobs: int = 0
     ) -> NDArray[np.float64]: ...
+    def split(
+        self, high: NDArray[np.float32], low: NDArray[np.float32], n_jobs: int = 0
+    ) -> None: ...
     def solve_class_pairs(
         self,
         objects: Any,

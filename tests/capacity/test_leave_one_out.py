@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mercer import SVC, SVR, NuSVC, OneClassSVM
@@ -228,3 +229,12 @@ def test_tubes_of_single_samples_are_left_out_with_their_rows():
         rest = np.arange(20) != i
         refit = SVR(gamma=0.5, tol=1e-8).fit(X[rest], y[rest], sample_epsilon=tubes[rest])
         assert found.residuals[i] == pytest.approx(y[i] - refit.predict(X[[i]])[0], abs=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_frames_give_what_their_numbers_give():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    frame = pd.DataFrame(X, columns=["age", "pay"])
+    found = leave_one_out(SVC().fit(frame, y), frame, y)
+    np.testing.assert_array_equal(found.losses, leave_one_out(SVC().fit(X, y), X, y).losses)

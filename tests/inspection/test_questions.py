@@ -1,8 +1,11 @@
 """Questions as people put them: names of kernels, boxes, samplers, functions of single objects."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
+from mercer import SVC, inspection
 from mercer.inspection import (
     alignment,
     check,
@@ -145,3 +148,17 @@ def test_strings_are_not_drawn_in_a_plane():
         plots.decision_surface(model, words)
     with pytest.raises(ValueError, match="eigenfunctions draws vectors of numbers"):
         plots.eigenfunctions(mercer_decomposition(Spectrum(2), words))
+
+
+@pytest.mark.parametrize("name", [n for n in inspection.__all__ if n.islower()])
+def test_arguments_in_the_wrong_order_get_a_sentence(name: str) -> None:
+    points = np.linspace(-1.0, 1.0, 6).reshape(3, 2)
+    takes = {"kernels": [RBF(1.0)], "model": SVC().fit(points, [0, 1, 1]), "eigenfunctions": np.sin}
+    asked = getattr(inspection, name)
+    first = next(iter(signature(asked).parameters))
+    with pytest.raises((TypeError, ValueError)) as refusal:
+        asked(points, takes.get(first, RBF(1.0)))
+    said = str(refusal.value)
+    assert len(said.split()) > 7
+    assert "argument must be" not in said
+    assert "is not callable" not in said

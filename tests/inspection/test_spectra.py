@@ -267,7 +267,7 @@ def test_other_kernels_have_the_general_operator_or_none():
     assert regularisation(2 * RBF(1.0) + Laplacian(1.0)) is GENERIC
     with pytest.raises(ValueError, match="does not state its regularisation operator"):
         regularisation(Sigmoid(1.0))
-    with pytest.raises(TypeError, match="a kernel is needed"):
+    with pytest.raises(TypeError, match="takes a kernel first"):
         regularisation("rbf")
 
 

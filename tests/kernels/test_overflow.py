@@ -176,3 +176,9 @@ def test_products_of_counts_are_exact_and_quick(mode):
     assert perf_counter() - begin < 1.0  # one entry for each copy took seconds
     assert K[0, 1] == K[1, 0] == float((1 + x) * (1 + y))
     assert Multiset(mode)([Counter(q=2)], [a])[0, 0] == 1.0
+
+
+def test_derivatives_of_a_sum_that_overflows_are_refused():
+    kernel = Polynomial(200, 1.0) + RBF(1.0)
+    with pytest.raises(OverflowError, match=r"k\(x, z\) = inf for object 0 and object 0"):
+        kernel.gradient(np.full((2, 4), 50.0))

@@ -219,3 +219,19 @@ def test_refused_questions() -> None:
         model.latent_mean_and_variance(NEW)
     with pytest.raises(ValueError, match="only class a"):
         GaussianProcessClassifier(RBF(1.0)).fit(X, np.full(30, "a"))
+
+
+def test_an_indefinite_kernel_of_the_user_has_no_gap():
+    """The primal value has no minimum there: a mode with a gap below 0 is no optimum."""
+    A = np.random.default_rng(0).normal(size=(120, 4))
+
+    def indefinite(X, Z):
+        return RBF(0.5)(X, Z) - 0.05 * X @ Z.T
+
+    proof = GaussianProcessClassifier(indefinite, optimizer=None).fit(A, A[:, 0] > 0).certificate_
+    assert (proof.status, proof.convexity, proof.assumes) == ("stationary", "refuted", None)
+    assert np.isnan(proof.gap)
+    assert proof.eigenvalue == pytest.approx(np.linalg.eigvalsh(indefinite(A, A))[0])
+    model = GaussianProcessClassifier(lambda X, Z: RBF(0.5)(X, Z), optimizer=None)
+    proof = model.fit(A, A[:, 0] > 0).certificate_
+    assert (proof.status, proof.convexity, proof.assumes) == ("optimal", "checked", "psd")

@@ -8,9 +8,11 @@ from scipy.sparse import csr_array
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import RBF, Laplacian, Linear, LogDistance, Matern, Polynomial, normalize
+from mercer.losses import Hinge
 from mercer.machines.support_vector import base, proving
 from mercer.machines.support_vector.proving import GAP_LIMIT
 from mercer.machines.support_vector.rounding import ERROR, rounding_of_values
+from mercer.solvers.certification import loss_values, nu_svc_values
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(150, 4))
@@ -196,3 +198,13 @@ def test_predictions_are_those_of_the_model_that_was_proved(kernel, C):
     assert machine.certificate_.status == "optimal"
     exact = kernel(rows, rows[machine.support_]) @ machine.dual_coef_[0] + machine.intercept_
     np.testing.assert_allclose(machine.decision_function(rows), exact, atol=1e-3)
+
+
+@np.errstate(all="ignore")
+def test_a_value_that_overflowed_bounds_nothing():
+    large = np.array([1e200, -1e200])
+    y, c, one = np.array([1.0, -1.0]), np.ones(2), np.zeros(1, dtype=np.intp)
+    (found,) = loss_values(Hinge(), y, c, large, np.abs(large), large, one)
+    assert (found.primal, found.dual) == (np.inf, -np.inf)
+    found = nu_svc_values(y, c, 0.5, large, np.abs(large), 0.0, 1.0)
+    assert (found.primal, found.dual) == (np.inf, -np.inf)

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVDD, OneClassSVM
 from mercer.geometry import smallest_enclosing_ball
-from mercer.kernels import RBF, Linear, Spectrum, normalize
+from mercer.kernels import RBF, Linear, Multiquadric, Precomputed, Spectrum, normalize
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -84,6 +85,26 @@ def test_weights_are_repetition_and_objects_may_be_strings():
     assert matrix.radius_ == pytest.approx(model.radius_)
     with pytest.raises(ValueError, match="does not hold k"):
         matrix.predict(K)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.05])
+def test_an_indefinite_matrix_has_no_smallest_ball(nu):
+    """Along the negative eigenvector the dual value grows: no gap bounds anything."""
+    K = RBF(0.5)(X) - 0.05 * X @ X.T
+    with pytest.warns(ConvergenceWarning, match="no feature space with a smallest ball"):
+        refuted = SVDD(nu=nu, kernel="precomputed").fit(K).certificate_
+    assert (refuted.status, refuted.convexity, refuted.assumes) == ("stationary", "refuted", None)
+    assert np.isnan(refuted.gap)
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    assert refuted.eigenvalue == pytest.approx(np.linalg.eigvalsh(centred)[0], rel=1e-9)
+    with pytest.warns(ConvergenceWarning, match="no feature space"):
+        ball = smallest_enclosing_ball(Precomputed(), K)
+    assert (ball.certificate.status, ball.lower_bound) == ("stationary", 0.0)
+    # Up to constants is enough, and known where it is a theorem.
+    checked = SVDD(nu=nu, kernel="precomputed").fit(Multiquadric(1.0)(X)).certificate_
+    assert (checked.status, checked.convexity, checked.assumes) == ("optimal", "checked", "psd")
+    known = SVDD(nu=nu, kernel=Multiquadric(1.0)).fit(X).certificate_
+    assert (known.status, known.convexity, known.assumes) == ("optimal", "theorem", None)
 
 
 def test_a_linear_kernel_far_from_the_origin_keeps_its_digits():

@@ -198,3 +198,24 @@ def test_every_picture_of_a_machine_takes_a_pipeline():
     assert plots.posterior(process.fit(line, target)).get_xlabel() == "transformed x"
     ridge = make_pipeline(StandardScaler(), mercer.KernelRidgeCV(kernel="rbf")).fit(line, target)
     assert plots.penalty_path(ridge).get_xlabel() == "alpha"
+
+
+@pytest.mark.filterwarnings("error")
+def test_models_fitted_on_frames_are_drawn_with_names_and_without_warnings(ring_machine):
+    _, X, y = ring_machine
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    machine = mercer.SVC(C=10).fit(frame, y)
+    for ax in (plots.decision_surface(machine, frame, y), plots.margin(machine, frame, y)):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
+    process = mercer.GaussianProcessRegressor(optimizer=None).fit(frame[["width"]], X[:, 1])
+    assert plots.posterior(process).get_xlabel() == "width"
+
+
+def test_a_picture_of_something_else_gets_a_sentence():
+    points = np.zeros((4, 2))
+    for draw in (plots.coefficient_path, plots.eigenfunctions, plots.posterior, plots.relevances):
+        with pytest.raises(TypeError, match=r"; got ndarray\."):
+            draw(points)
+    for draw in (plots.coverage, plots.margin, plots.tube):
+        with pytest.raises(TypeError, match=r"a fitted model comes first; got ndarray\."):
+            draw(points, mercer.SVC(), points)

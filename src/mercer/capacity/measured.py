@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -241,14 +242,16 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
         Training data of the model.
     """
     kernel = model.kernel_
+    predictions = np.asarray(model.predict(X))
     X = X if kernel.pairwise else kernel.validate(X)
+    model = _on_validated(model, X)
     n = count(X)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     rows = np.flatnonzero(weight > 0)
     y = None if y is None else one_column(y)
     of_class = np.asarray(getattr(model, "class_weight_", [1.0]))
     uniform = bool(np.ptp(weight[rows]) == 0 and np.ptp(of_class) == 0)
-    predicted = np.asarray(model.predict(X))[rows]
+    predicted = predictions[rows]
     if hasattr(model, "classes_"):
         labels = np.asarray(y)[rows]
         errors = int(np.sum(predicted != labels))
@@ -261,6 +264,15 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
         return Measured(model, "one-class", X, rows, np.ones(len(rows)), outliers, uniform)
     targets = np.asarray(y, dtype=np.float64)[rows]
     return Measured(model, "regression", X, rows, targets, 0, uniform)
+
+
+def _on_validated(model: Any, X: Any) -> Any:
+    """Return the machine for validated objects, which have no column names unless in a table."""
+    if not hasattr(model, "feature_names_in_") or hasattr(X, "columns"):
+        return model
+    model = copy.copy(model)
+    del model.feature_names_in_
+    return model
 
 
 def one_column(y: Any) -> NDArray[Any]:

@@ -10,6 +10,9 @@ library's decomposition solver takes it as minimise 1/2 a'Ka - 1/2 sum_i k(x_i, 
 group. Any a of the simplex gives a ball that holds all objects, whose squared radius
 P(a) = a'Ka + max_i (k(x_i, x_i) - 2 (Ka)_i) is at least the optimum, and a dual value D(a) that is
 at most the optimum, so sqrt(D) <= smallest radius <= sqrt(P) is proved by the numbers themselves.
+
+All of this needs a'Ka >= 0 for all a that sum to 0. Matrices and functions of the user are searched
+for negative curvature (`mercer.solvers.curvature`); where it is found there is no ball and no gap.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
 from mercer.solvers import Certificate, DualProblem, Settings, Solution, solve
 from mercer.solvers.centring import centring
+from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
 from .functions import RKHSFunction, cross_gram_product
@@ -38,6 +42,7 @@ Array = NDArray[np.float64]
 
 _SEEN = 0.1  # rounding, relative to the accepted gap, that keeps the solver from it
 _NOTHING = 256.0 * UNIT  # a squared radius this small beside k(x, x) is none
+_FIFTH, _NATIVE_VALUE = 0.2, 1e-8  # of the time of a fit, for curvature; seconds for a value
 _ATTEMPTS = 4  # each with a tolerance a hundred times finer than the one before
 
 
@@ -58,7 +63,8 @@ class Ball:
     radius : float
         The radius: all objects are inside, up to rounding.
     lower_bound : float
-        No ball with a smaller radius than this holds all objects.
+        No ball with a smaller radius than this holds all objects; 0 where the kernel matrix is not
+        positive semidefinite.
     centre_norm2 : float
         The squared length of the centre.
     certificate : Certificate
@@ -151,9 +157,9 @@ def smallest_enclosing_ball(
         support,
         support.astype(np.int64) if kernel.pairwise else take(X, support),
         math.sqrt(max(found.primal, 0.0)),
-        math.sqrt(max(found.dual, 0.0)),
+        0.0 if found.refuted else math.sqrt(max(found.dual, 0.0)),
         found.centre,
-        certificate_of(kernel, found, tol),
+        certificate_of(found, tol),
     )
 
 
@@ -188,7 +194,7 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     shift = real(shift, "shift", minimum=0)
     found = solve_ball(kernel, X, shift * shift, tol, None)
     status = _status(found, tol)
-    if status != "optimal":
+    if status not in ("optimal", "stationary"):
         warn_caller(
             f"the smallest ball was not found to tol={tol:g} ({status}): its squared radius lies "
             f"between {max(found.dual, 0.0):.6g} and {max(found.primal, 0.0):.6g}. Rows far from "
@@ -209,6 +215,12 @@ class Found(NamedTuple):
     solution: Solution
     rounding: float
     largest: float  # k(x, x)
+    curvature: Curvature | None = None  # of a user's kernel; None: definiteness is a theorem
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the kernel matrix is not positive semidefinite."""
+        return self.curvature is not None and self.curvature.negative is not None
 
 
 def solve_ball(
@@ -272,7 +284,36 @@ def solve_ball(
     if moved is not None:
         centre = float(coef @ Gram(kernel, X, "float64").matmul(coef, n_jobs))
     largest = float(np.abs(diagonal).max())
-    return Found(coef, primal, dual, centre, solution, above + below, largest)
+    curvature = _look_at_curvature(exact, coef, ridge, solution)
+    return Found(coef, primal, dual, centre, solution, above + below, largest, curvature)
+
+
+def _look_at_curvature(
+    gram: Gram, coef: Array, ridge: float, solution: Solution
+) -> Curvature | None:
+    """Look for negative curvature of a user's kernel, None where definiteness is a theorem."""
+    if gram.kernel.definiteness.order is not None and not gram.in_python:
+        return None
+    per_value = solution.seconds / max(solution.n_kernel_values, 1)
+    found = look_for_negative_curvature(
+        gram,
+        np.flatnonzero(coef),
+        sum_zero=True,
+        seconds=_FIFTH * solution.seconds,
+        value_seconds=per_value if gram.in_python else _NATIVE_VALUE,
+    )
+    if found.negative is None:
+        return found
+    if found.negative.eigenvalue >= -ridge:
+        return Curvature(None, False)
+    warn_caller(
+        f"The kernel matrix is not positive semidefinite: it has an eigenvalue of at most "
+        f"{found.negative.eigenvalue:.3g}, so that there is no feature space with a smallest ball. "
+        "Use a positive semidefinite kernel, or add a constant larger than "
+        f"{-found.negative.eigenvalue:.3g} to the diagonal of the matrix.",
+        ConvergenceWarning,
+    )
+    return found
 
 
 def penalised_radius(squares: Array, price: Array | None) -> tuple[float, float]:
@@ -318,6 +359,8 @@ def _to_centre(kernel: Kernel, diagonal: Array, values: Array, centre: float) ->
 def _status(found: Found, tol: float) -> str:
     """Return how the search for the ball ended."""
     status, gap = found.solution.status, found.primal - found.dual
+    if found.refuted:
+        return "stationary" if status == "optimal" else status
     point = found.primal <= _NOTHING * found.largest  # all objects are one, up to rounding
     if point or gap <= tol * max(found.primal, 0.0):
         return "optimal" if status == "iteration_limit" else status
@@ -327,21 +370,30 @@ def _status(found: Found, tol: float) -> str:
     return "precision_limit" if limited else "iteration_limit"
 
 
-def certificate_of(kernel: Kernel, found: Found, tol: float) -> Certificate:
+def certificate_of(found: Found, tol: float) -> Certificate:
     """Return the proof of a ball."""
-    primal, dual, solution = found.primal, found.dual, found.solution
+    primal, dual, rounding = found.primal, found.dual, found.rounding
+    solution, looked = found.solution, found.curvature
+    convexity, eigenvalue = "theorem", None
+    if looked is not None:
+        convexity = "checked" if looked.complete else "not ruled out"
+        if looked.negative is not None:
+            convexity, eigenvalue = "refuted", looked.negative.eigenvalue
+            primal = dual = rounding = math.nan
     gap = primal - dual
     return Certificate(
         _status(found, tol),
         primal=primal,
         dual=dual,
         gap=gap,
-        relative_gap=gap / primal if primal > 0.0 else 0.0,
+        relative_gap=0.0 if primal <= 0.0 else gap / primal,
         kkt_violation=solution.kkt_violation,
         n_iter=solution.n_iter,
         n_kernel_values=solution.n_kernel_values,
         seconds=solution.seconds,
         precision="float64",
-        assumes=None if kernel.definiteness.is_psd else "psd",
-        rounding=found.rounding,
+        assumes=None if convexity in ("theorem", "refuted") else "psd",
+        rounding=rounding,
+        convexity=convexity,
+        eigenvalue=eigenvalue,
     )

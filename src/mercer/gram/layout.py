@@ -70,9 +70,8 @@ class Layout:
         objects; what it has in common with this one is shared.
         """
         X = views.X
-        if ids is None:
-            ids = np.arange(count(X), dtype=np.int64)
-        store: Any = _STORES[self.dtype](len(ids))
+        n = count(X) if ids is None else len(ids)
+        store: Any = _STORES[self.dtype](n)
         if found is None:
             found = self.images.of(views)
         seen: list[tuple[Any, ...]] = []  # what the leaves look at
@@ -84,7 +83,7 @@ class Layout:
                 store.share(known[1], known[0].program.leaves.index(leaf))
                 continue
             if leaf.kind in ("matrix", "python"):
-                store.index(ids)
+                store.index(np.arange(n, dtype=np.int64) if ids is None else ids)
                 continue
             if leaf.kind == "sequence":
                 norm, kernel = sequence_norms(leaf, found[k], views), leaf.kernel
@@ -96,7 +95,7 @@ class Layout:
             rows = found[k] if k in found else select(X, leaf.columns, VECTORS)
             if sp.issparse(rows):
                 exact = leaf.kind == "dot" and k in found and _exact_sums(rows, self.dtype)
-                _add_sparse(store, sp.csr_array(rows), exact)
+                _add_sparse(store, rows.tocsr(), exact)
             elif self.sparse and k not in found:
                 store.compress(_floats(rows))
             else:
@@ -320,7 +319,7 @@ def _floats(X: np.ndarray) -> np.ndarray:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _add_sparse(store: Any, X: sp.csr_array, exact: bool) -> None:
+def _add_sparse(store: Any, X: Any, exact: bool) -> None:
     data = _floats(X.data)
     index = np.int64 if X.indptr.dtype == np.int64 or X.indices.dtype == np.int64 else np.int32
     store.sparse(

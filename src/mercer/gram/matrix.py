@@ -306,6 +306,18 @@ class Gram:
             return self._evaluator.tile(as_index(rows, self.n), native_jobs(n_jobs))
         return self._block(rows, cols).tile(None, native_jobs(n_jobs))
 
+    def split(self, high: np.ndarray, low: np.ndarray, n_jobs: int | None = None) -> None:
+        """Fill two arrays in single precision whose sum is the matrix, in double precision.
+
+        Parameters
+        ----------
+        high, low : array of float32 of shape (n, n)
+            The values rounded to single precision, and what rounding has left off.
+        n_jobs : int, optional
+            Threads.
+        """
+        self.in_precision("float64")._evaluator.split(high, low, native_jobs(n_jobs))
+
     def _block(self, rows: Any, cols: Any) -> Any:
         """Return the native evaluator of some rows and columns, which computes no other values."""
         a, b = (some(self._objects, index) for index in (rows, cols))

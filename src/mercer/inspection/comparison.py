@@ -49,10 +49,18 @@ def waves(kernel: Kernel, highest: float) -> Waves | None:
 
 def by_name(kernels: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     """Return kernels by name: those that are given, or the kernels printed."""
+    if isinstance(kernels, Kernel) or not isinstance(kernels, Mapping | Sequence):
+        raise TypeError(
+            "the kernels come first, as a list or a dictionary of names to kernels; got "
+            f"{type(kernels).__name__}."
+        )
     if not isinstance(kernels, Mapping):
         kernels = {repr(kernel): kernel for kernel in kernels}
     if not kernels:
         raise ValueError("there is no kernel to compare.")
+    for name, kernel in kernels.items():
+        if not isinstance(kernel, Kernel) and not callable(kernel):
+            raise TypeError(f"{name!r} is neither a kernel nor a function: {kernel!r}.")
     return {str(name): kernel for name, kernel in kernels.items()}
 
 
@@ -93,8 +101,6 @@ def compare_spectra(
     w = as_frequencies(omega, dimension)
     table = {}
     for name, kernel in named.items():
-        if not isinstance(kernel, Kernel) and not callable(kernel):
-            raise TypeError(f"{name!r} is neither a kernel nor a function: {kernel!r}.")
         of_waves = _of_waves(kernel, w) if isinstance(kernel, Kernel) else None
         table[name] = _of_density(name, kernel, w) if of_waves is None else of_waves
     return table

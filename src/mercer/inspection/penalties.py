@@ -7,6 +7,7 @@ from typing import Any
 from mercer.kernels import Kernel
 from mercer.kernels.regularisation import CONDITIONAL, GENERIC, PERIODIC, Regularisation
 
+from .arguments import require_kernel
 from .linear_terms import terms
 from .periodic import stated_coefficients
 from .spectra import closed_form, point_masses
@@ -35,8 +36,7 @@ def regularisation(kernel: Kernel) -> Regularisation:
     >>> print(regularisation(NegativeDistance()).filter)
     \|\omega\|^{-(d + p)}
     """
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"a kernel is needed; got {type(kernel).__name__}.")
+    require_kernel(kernel, "regularisation(kernel)")
     constant, others = terms(kernel)
     if not others:
         return _of_constant(constant, kernel)

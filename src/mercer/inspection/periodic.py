@@ -11,6 +11,7 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.objects.parameters import integer, positive, require_choice
 
+from .arguments import require_kernel
 from .linear_terms import terms
 from .spectra import METHODS
 
@@ -53,6 +54,7 @@ def fourier_coefficients(
     >>> fourier_coefficients(wave, 4).round(12) + 0.0
     array([1. , 0. , 0.5, 0. ])
     """
+    require_kernel(kernel, "fourier_coefficients(kernel, n_terms)")
     integer(n_terms, "n_terms", minimum=1)
     require_choice(method, "method", METHODS)
     kernel._require_bound("on the real line")

@@ -19,6 +19,7 @@ from mercer.numerics.frequencies import as_frequencies
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.objects.parameters import require_choice
 
+from .arguments import require_kernel
 from .invariance import symmetries
 from .linear_terms import terms
 
@@ -69,12 +70,7 @@ def fourier_transform(
     array([1.      , 0.606531])
     """
     require_choice(method, "method", METHODS)
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"a kernel is needed; got {type(kernel).__name__}. Wrap a function: FromFunction(f); "
-            "for a function of the distance use radial_fourier."
-        )
-    _require_vectors(kernel)
+    _require_vectors(kernel, "fourier_transform(kernel, omega)")
     kernel._require_bound("in the frequency domain")
     w = as_frequencies(omega, dimension)
     concentrated = point_masses(kernel)
@@ -120,7 +116,7 @@ def bochner_density(kernel: Kernel, omega: Any, dimension: int | None = None) ->
     >>> bochner_density(RBF(gamma=0.5), 0.0).round(6)  # that of the normal distribution
     array([0.398942])
     """
-    _require_vectors(kernel)
+    _require_vectors(kernel, "bochner_density(kernel, omega)")
     w = as_frequencies(omega, dimension)
     d = w.shape[1]
     at_zero = float(kernel.diag(np.zeros((1, d)))[0])
@@ -192,6 +188,7 @@ def spectrum_sign(
     >>> spectrum_sign(box).non_negative
     False
     """
+    _require_vectors(kernel, "spectrum_sign(kernel, dimension)")
     if omega is None:
         width = half_length(lambda r: _profile(kernel, dimension)(r))
         omega = np.linspace(0.0, 40.0 / width, 201)[1:]
@@ -266,7 +263,8 @@ def _profile(kernel: Kernel, dimension: int, axis: int = 0) -> Callable[[np.ndar
     return profile
 
 
-def _require_vectors(kernel: Kernel) -> None:
+def _require_vectors(kernel: Kernel, usage: str) -> None:
+    require_kernel(kernel, usage)
     if kernel.takes.structured:
         raise TypeError(
             "a Fourier transform is that of a translation-invariant kernel on vectors, a function "

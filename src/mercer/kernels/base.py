@@ -261,7 +261,8 @@ class Kernel(Parametrised):
             The matrix of derivatives, of shape (n_X, n_Z), for the name of every parameter that
             is a real number, nested ones as ``part__name``. A sequence of numbers has one matrix
             for each, stacked along the first axis. Integers, rules, functions and matrices have
-            none. A rule such as ``gamma="scale"`` is differentiated at its value.
+            none. A rule such as ``gamma="scale"`` is differentiated at its value. Values too
+            large for a number raise OverflowError, as in a call.
 
         Examples
         --------
@@ -271,11 +272,17 @@ class Kernel(Parametrised):
         """
         if Z is None:
             kernel, X = self._bound_to(X)
-            return kernel._gradient(X, X)
-        self._check_changes()
-        self._require_bound("on two sets of objects")
-        Z = self.validate(Z)
-        return self._gradient(*objects.stored_alike(self.validate(X, Z), Z))
+            Z = X
+        else:
+            self._check_changes()
+            self._require_bound("on two sets of objects")
+            Z = self.validate(Z)
+            kernel, (X, Z) = self, objects.stored_alike(self.validate(X, Z), Z)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gradient = kernel._gradient(X, Z)
+        if not all(np.isfinite(slopes).all() for slopes in gradient.values()):
+            kernel(X, Z)  # raises OverflowError where the values themselves are too large
+        return gradient
 
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.

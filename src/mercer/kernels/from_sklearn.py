@@ -60,7 +60,8 @@ def from_sklearn(kernel: Any) -> Kernel:
     if found is None:
         raise ValueError(
             f"{kernel!r} has no counterpart in mercer; sums, products and natural powers of "
-            "ConstantKernel, WhiteKernel, RBF, Matern, RationalQuadratic and DotProduct have one."
+            "ConstantKernel, WhiteKernel, RBF, Matern, RationalQuadratic and DotProduct have one. "
+            "For periodic functions use PeriodicGaussian(sigma, period)."
         )
     return found.kernel
 

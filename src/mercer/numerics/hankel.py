@@ -65,6 +65,11 @@ def radial_fourier(
     >>> (np.sqrt(np.pi / 2) * np.exp([-0.5, -1.0])).round(6)
     array([0.760173, 0.461069])
     """
+    if not callable(f):
+        raise TypeError(
+            "radial_fourier(f, omega) takes a function of the distance first; got "
+            f"{type(f).__name__}."
+        )
     d = integer(dimension, "dimension", minimum=1)
     frequencies = np.atleast_1d(np.asarray(omega, dtype=np.float64)).reshape(-1)
     if not (np.isfinite(frequencies).all() and (frequencies >= 0).all()):

@@ -169,6 +169,7 @@ def inflated(stored: Any, most: int = 0, usual: bytes = _USUAL) -> bytes:
     return zlib.decompressobj(zdict=usual).decompress(stored, most)
 
 
+_ALONE = 24  # bytes by which an array compressed alone may look too large
 _SMALL = 2**14  # bytes up to which a value is pickled with the rest
 
 
@@ -199,7 +200,8 @@ class _Pickler(pickle.Pickler):
             return np.transpose, (value.T,)
         raw = value.tobytes()
         by_place = shuffled(raw, value.itemsize)
-        if len(zlib.compress(raw, 1)) <= len(zlib.compress(by_place, 1)):
+        # Beside the rest of the state signs and exponents compress better than alone.
+        if len(zlib.compress(raw, 1)) + _ALONE <= len(zlib.compress(by_place, 1)):
             return _array, (value.dtype.str, value.shape, raw)
         return _array, (value.dtype.str, value.shape, by_place, value.itemsize)
 

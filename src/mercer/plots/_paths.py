@@ -44,6 +44,10 @@ def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> A
     ('C', True)
     """
     ax = new_axes(ax, figsize=(7.0, 4.2))
+    if not hasattr(path, "breakpoints"):
+        raise TypeError(
+            f"coefficient_path draws the result of solution_path; got {type(path).__name__}."
+        )
     breaks = np.sort(path.breakpoints[np.isfinite(path.breakpoints)])
     over_cost = path.parameter == "C"
     if over_cost:

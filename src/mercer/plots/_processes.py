@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, last_step, new_axes, tidy
+from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, fitted, last_step, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +59,7 @@ def posterior(
     >>> X = np.linspace(0, 3, 8)[:, None]
     >>> axes = posterior(GaussianProcessRegressor(RBF(1.0), noise=0.01).fit(X, np.sin(X[:, 0])))
     """
+    fitted(model)
     of_pipeline = last_step(model) is not model
     model = last_step(model)
     x = dense_2d(model.X_train_, columns=1, what="posterior")[:, 0]
@@ -66,6 +68,11 @@ def posterior(
     ax = new_axes(ax)
     room = margin * (np.ptp(x) or 1.0)
     grid = np.linspace(x.min() - room, x.max() + room, n_points)
+    name = "transformed x" if of_pipeline else "x"
+    if hasattr(model, "feature_names_in_"):  # the points to draw are rows without names
+        name = str(model.feature_names_in_[0])
+        model = copy.copy(model)
+        del model.feature_names_in_
     mean, std = model.predict(grid[:, None], return_std=True, include_noise=False)
     ax.fill_between(
         grid, mean - level * std, mean + level * std, color=SKY, alpha=0.3, lw=0, label="band"
@@ -76,7 +83,7 @@ def posterior(
     ax.plot(grid, mean, color=BLUE, lw=2.0, label="posterior mean")
     y = model._y_train_std * model.y_train_ + model._y_train_mean
     ax.plot(x, y, "o", color=INK, ms=3.5, label="data")
-    ax.set_xlabel("transformed x" if of_pipeline else "x")
+    ax.set_xlabel(name)
     ax.set_ylabel("y")
     tidy(ax)
     return ax
@@ -105,6 +112,7 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> X = np.linspace(0, 3, 30)[:, None]
     >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
     """
+    fitted(model)
     model = last_step(model)
     ax = new_axes(ax)
     alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])
@@ -159,6 +167,7 @@ def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None 
     >>> model = GaussianProcessRegressor(RBF(0.5), noise=0.1).fit(X[:40], y[:40])
     >>> axes = coverage(model, X[40:], y[40:])
     """
+    fitted(model)
     mean, std = model.predict(X, return_std=True)
     y = np.asarray(y, dtype=np.float64)
     if mean.ndim != 1 or y.shape != mean.shape:
@@ -211,6 +220,8 @@ def relevances(model: Any, *, names: Any = None, ax: Axes | None = None) -> Axes
     >>> axes = relevances(1.0 * RBF([2.0, 0.0001]), names=["width", "noise"])
     """
     kernel = getattr(model, "kernel_", model)
+    if not hasattr(kernel, "get_params"):
+        raise TypeError(f"relevances takes a fitted model or a kernel; got {type(model).__name__}.")
     scales = _length_scales(kernel)
     if scales is None:
         raise ValueError(f"{kernel!r} has no width for each column, such as RBF(gamma=[...]).")

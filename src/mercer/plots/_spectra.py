@@ -131,6 +131,11 @@ def eigenfunctions(
     >>> from mercer.plots import eigenfunctions
     >>> ax = eigenfunctions(mercer_decomposition(RBF(gamma=2.0), (-1, 1), n_nodes=40))
     """
+    if not hasattr(decomposition, "nodes"):
+        raise TypeError(
+            "eigenfunctions draws the result of mercer_decomposition; got "
+            f"{type(decomposition).__name__}."
+        )
     nodes = as_numbers(decomposition.nodes, "eigenfunctions")
     if nodes.ndim != 2 or nodes.shape[1] != 1:
         raise ValueError(

@@ -86,16 +86,19 @@ def last_step(model: Any) -> Any:
 
 
 def in_frames(model: Any, X: Any) -> Callable[[NDArray[np.float64]], Any]:
-    """Return a function that gives points the form of `X`, which a pipeline may need."""
-    if not hasattr(X, "columns") or last_step(model) is model:
+    """Return a function that gives points the form of `X`, for models fitted on frames."""
+    named = hasattr(model, "feature_names_in_") or last_step(model) is not model
+    if not (hasattr(X, "columns") and named):
         return lambda points: points
     return lambda points: type(X)(dict(zip(X.columns, points.T, strict=True)))
 
 
 def fitted(model: Any) -> None:
-    """Reject a machine that has not been fitted."""
+    """Reject a machine that has not been fitted, and what is no machine."""
     from sklearn.utils.validation import check_is_fitted
 
+    if not hasattr(model, "fit"):
+        raise TypeError(f"a fitted model comes first; got {type(model).__name__}.")
     check_is_fitted(model)
 
 

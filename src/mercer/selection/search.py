@@ -3,7 +3,7 @@
 The classes have scikit-learn's names, parameters, methods and results, so that one import line
 changes. `n_jobs=None` uses all cores. Additions:
 
-- ``cache_size``: megabytes for kernel matrices; a search on more rows makes plain fits;
+- ``cache_size``: megabytes for kernel matrices; rows beyond it are computed again;
 - ``time_limit``: seconds after which no further fit is begun; the best candidate so far is fitted;
 - ``resume``: a file with the results so far, from which an interrupted search continues;
 - ``prune``: candidates that are significantly worse than the best one after three splits or more

@@ -7,6 +7,10 @@ form a path (``cpp/cost_path.hpp``): each solution starts the next, and the deci
 validation rows follow from the coefficients that changed. Paths, folds, pairs of classes and
 kernels run side by side on all cores, under a byte budget for the matrices.
 
+Of a matrix beyond the budget some rows are kept and the others computed again: the machines of one
+split are then fitted one after the other, along C each from the solution before it, and folds share
+the rows that are kept.
+
 A transformer before the machine is fitted fold by fold; the matrices are then those of one fold. A
 kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
 
@@ -40,12 +44,15 @@ from mercer.gram import Gram
 from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
 from mercer.kernels import Kernel
+from mercer.machines.estimator import TrainingData
 from mercer.machines.input_validation import check_training_objects
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.fitting import fit_on
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
+from mercer.machines.support_vector.solving import settings_for
 from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.validation import count, take
@@ -53,27 +60,18 @@ from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
-from mercer.solvers.ladder import FINE_TOL
 
 from . import known_values, stored_values
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Single = NDArray[np.float32]
 
 _WIDE = 50
 """Columns from which it costs less to keep pair statistics than to compute them again."""
 
 _TASKS_PER_THREAD = 8
 """Problems that are handed to the threads together, where memory allows."""
-
-_SINGLE = 2.0**-24
-"""Largest relative error of a value in double precision that is stored in single precision."""
-
-_STALLED = len(_native.cost_path_statuses) - 1
-"""The status of a problem that makes no more progress."""
-
-_SAMPLE = 8
-"""Validation rows on which the effect of these errors is looked at."""
 
 
 class Request(NamedTuple):
@@ -173,25 +171,13 @@ class _Domain:
         bytes_ = 8.5 * self.n**2
         keeps = wide and not pairwise and bytes_ < budget / 2
         self._statistics = bytes_ / 2**20 if keeps else 0.0
-        self._grams: dict[str, Gram] = {}
+        self._gram: Gram | None = None
 
     def gram(self, kernel: Any) -> Gram:
         """Return the Gram matrix of a kernel, which shares what others have prepared."""
-        known = next(iter(self._grams.values()), None)
-        if known is None:
-            found = Gram(kernel, self.objects, cache_size=self._statistics)
-        else:
-            found = known.with_kernel(kernel)
-            same = self._grams.get(found.dtype)
-            if same is not None and same is not known:
-                found = same.with_kernel(kernel)
-        self._grams[found.dtype] = found
-        return found
-
-    def matrix(self, kernel: Any, single: bool, n_jobs: int | None) -> NDArray[Any]:
-        """Return all kernel values, computed in double precision and stored in either."""
-        values = self.gram(kernel).in_precision("float64").tile(n_jobs=n_jobs)
-        return np.ascontiguousarray(values, dtype=np.float32 if single else np.float64)
+        if self._gram is None:
+            self._gram = Gram(kernel, self.objects, "float64", self._statistics)
+        return self._gram.with_kernel(kernel)
 
 
 class _Path(NamedTuple):
@@ -200,14 +186,7 @@ class _Path(NamedTuple):
     native: Any
     order: list[int]  # of the values of C, ascending
     ends: Rows
-    rows: Rows
     classes: NDArray[Any] | None
-    posed: tuple[Any, ...]  # what the native path was made of, the terms of all C last
-
-    def beginning_at(self, c: int) -> _Path:
-        """Return the path from one value of C on."""
-        posed = *self.posed[:-1], self.posed[-1][c:]
-        return self._replace(native=_native.CostPath(*posed), posed=posed)
 
 
 class _Job(NamedTuple):
@@ -219,11 +198,6 @@ class _Job(NamedTuple):
     path: _Path
     settings: Settings
 
-    def beginning_at(self, c: int) -> _Job:
-        """Return the job from one value of C on."""
-        path = self.path.beginning_at(c)
-        return self._replace(requests=self.requests[c:], machines=self.machines[c:], path=path)
-
 
 @dataclass(eq=False)
 class _Matrix:
@@ -231,18 +205,17 @@ class _Matrix:
 
     domain: _Domain
     kernel: Any
-    single: bool
     jobs: list[_Job] = field(default_factory=list)
 
     @property
     def bytes(self) -> float:
-        return float(self.domain.n**2 * (4 if self.single else 8))
+        return 8.0 * self.domain.n**2
 
     @property
     def workspace(self) -> float:
         """Bytes that a thread needs to solve the largest task."""
         sizes = [np.diff(job.path.ends, prepend=0).max() for job in self.jobs]
-        return 1.4 * float(max(sizes)) ** 2 * (4 if self.single else 8)
+        return 1.4 * 4.0 * float(max(sizes)) ** 2
 
     @property
     def tasks(self) -> int:
@@ -292,9 +265,11 @@ class SharedFits:
         self.cache_size, self.n_jobs = float(cache_size), n_jobs
         self.refused: list[tuple[Request, str]] = []
         self._stored: list[_Stored] = []
+        self._large: list[_Stored] = []  # matrices of which only some rows are stored
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
         self._paths: dict[Any, _Path] = {}
+        self._storage: list[Single] = []  # of kernel matrices, from batch to batch
 
     def run(
         self, requests: Sequence[Request], time_limit: float | None = None
@@ -309,19 +284,18 @@ class SharedFits:
             Seconds; what is not done by then is left out.
         """
         begin = perf_counter()
-        self.refused, self._stored = [], []
+        self.refused, self._stored, self._large = [], [], []
         waiting = self._planned(requests)
         while waiting:
             left = None if time_limit is None else time_limit - (perf_counter() - begin)
             if left is not None and left <= 0.0:
                 return
-            batch = self._next_batch(waiting)
-            again: list[_Matrix] = []
-            yield from self._solved(batch, left, again)
-            waiting = again + waiting
+            yield from self._solved(self._next_batch(waiting), left)
         end = math.inf if time_limit is None else begin + time_limit
         for stored in self._stored:
             yield from self._fitted(stored, end)
+        for large in self._large:
+            yield from self._followed(large, end)
 
     # -- planning -----------------------------------------------------------------------------
 
@@ -344,35 +318,36 @@ class SharedFits:
             users[where].append(request)
         matrices: dict[Any, _Matrix] = {}
         stored: dict[Any, _Stored] = {}
+        large: dict[Any, _Stored] = {}
         for (where, (others, _), _), members in families.items():
             try:
                 prepared = self._prepared(where, members, users[where])
                 path = None
-                if has_path(copy.copy(members[0][1])):
+                if others[0]:  # the solutions are followed along C
                     path = self._path(where, others, members, prepared.split)
             except Exception as error:
+                if stored_values.is_defect(error):
+                    raise
                 # A plain fit raises the same error, or has a way around it.
                 reason = f"it cannot be prepared ({error})"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
-            if path is None:
-                alone = _Stored(prepared.domain, prepared.kernel)
-                needs = alone.bytes
-            else:
-                job, single = _job(prepared.split, members, path)
-                matrix = _Matrix(prepared.domain, prepared.kernel, single, [job])
-                needs = self._needs(matrix)
-            if needs > self._budget:
+            if path is not None:
+                job = _job(prepared.split, members, path)
+                matrix = _Matrix(prepared.domain, prepared.kernel, [job])
+                if self._needs(matrix) <= self._budget:
+                    matrices.setdefault(prepared.key, replace(matrix, jobs=[])).jobs.append(job)
+                    continue
+                members = list(zip(job.requests, job.machines, strict=True))
+            whole = _Stored(prepared.domain, prepared.kernel)
+            by_rows = path is not None and not prepared.kernel.pairwise
+            if not by_rows and (path is not None or whole.bytes > self._budget):
                 reason = f"the kernel matrix of {prepared.domain.n} rows exceeds cache_size"
                 self.refused += [(request, reason) for request, _ in members]
-            elif path is None:
-                requests_, machines = map(list, zip(*members, strict=True))
-                stored.setdefault(prepared.key, alone).jobs.append(
-                    (prepared.split, requests_, machines)
-                )
-            else:
-                key = prepared.key, single
-                matrices.setdefault(key, replace(matrix, jobs=[])).jobs.append(job)
+                continue
+            group = prepared.split, [r for r, _ in members], [m for _, m in members]
+            (large if by_rows else stored).setdefault(prepared.key, whole).jobs.append(group)
+        self._large = list(large.values())
         self._stored = list(stored.values())
         return list(matrices.values())
 
@@ -385,12 +360,15 @@ class SharedFits:
                 return reason
             kernel = machine._resolved_kernel()
             others = dict(vars(machine))
-            constants = ("C", "lam") if has_path(copy.copy(machine)) else stored_values.CONSTANTS
+            follows = has_path(copy.copy(machine))
+            constants = ("C", "lam") if follows else stored_values.CONSTANTS
             for name in (*constants, *stored_values.OF_KERNELS):
                 others.pop(name, None)
-            key = joblib.hash([type(machine), others]), _kernel_key(kernel)
+            key = (follows, type(machine), _parameter_key(others)), _kernel_key(kernel)
             steps = joblib.hash(before) if before else None
         except Exception as error:
+            if stored_values.is_defect(error):
+                raise
             return f"cannot be described ({type(error).__name__})"
         return steps, machine, key
 
@@ -413,7 +391,7 @@ class SharedFits:
         return _Prepared(domain, split, bound, key)
 
     def _path(
-        self, where: Any, others: str, members: list[tuple[Request, Any]], split: _Split
+        self, where: Any, others: Any, members: list[tuple[Request, Any]], split: _Split
     ) -> _Path:
         """Return the problems of machines that differ in C alone, which are posed once."""
         request, machine = members[0]
@@ -484,8 +462,7 @@ class SharedFits:
         X_train, y_train = _safe_split(estimator, request.X, request.y, request.train)
         X_test, _ = _safe_split(estimator, request.X, None, request.test, request.train)
         for step in before:
-            step = clone(step)
-            X_train = step.fit_transform(X_train, y_train)
+            step, X_train = _transformed(step, X_train, y_train)
             X_test = step.transform(X_test)
         objects = check_training_objects(machine, X_train, kernel)
         tested = check_training_objects(copy.copy(machine), X_test, kernel)
@@ -527,7 +504,7 @@ class SharedFits:
     def _next_batch(self, waiting: list[_Matrix]) -> list[_Matrix]:
         """Remove from the list what is computed together: enough for all threads."""
         batch = [waiting.pop(0)]
-        while waiting and waiting[0].single == batch[0].single:
+        while waiting:
             together = [*batch, waiting[0]]
             room = sum(m.bytes for m in together)
             room += self._threads * max(m.workspace for m in together)
@@ -538,52 +515,29 @@ class SharedFits:
         return batch
 
     def _solved(
-        self, batch: list[_Matrix], time_limit: float | None, again: list[_Matrix]
+        self, batch: list[_Matrix], time_limit: float | None
     ) -> Iterator[tuple[Request, Answer]]:
         begin = perf_counter()
-        single = batch[0].single
-        values = [m.domain.matrix(m.kernel, single, self.n_jobs) for m in batch]
+        values = [self._values(k, matrix) for k, matrix in enumerate(batch)]
         jobs = [(k, job) for k, matrix in enumerate(batch) for job in matrix.jobs]
         limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
         settings = replace(_settings_of(batch), n_jobs=self.n_jobs, time_limit=limit)
-        solve = _native.solve_cost_paths32 if single else _native.solve_cost_paths64
-        found = solve(
-            values, [(k, job.path.native) for k, job in jobs], native_settings(settings), GAP_LIMIT
-        )
-        n = sum(len(job.requests) for _, job in jobs)
-        seconds = (perf_counter() - begin) / n
-        doubled = {k: replace(matrix, single=False) for k, matrix in enumerate(batch) if single}
-        finer = {
-            k: replace(matrix, jobs=[])
-            for k, matrix in doubled.items()
-            if self._needs(matrix) <= self._budget
-        }
-        for (k, job), result in zip(jobs, found, strict=True):
-            if k in finer and (c := self._coarse_from(values[k], job, result)) < len(job.requests):
-                finer[k].jobs.append(job.beginning_at(c))
-                job = job._replace(requests=job.requests[:c], machines=job.machines[:c])
+        paths = [(k, job.path.native) for k, job in jobs]
+        found = _native.solve_cost_paths(values, paths, native_settings(settings), GAP_LIMIT)
+        seconds = (perf_counter() - begin) / sum(len(job.requests) for _, job in jobs)
+        for (_, job), result in zip(jobs, found, strict=True):
             yield from self._answers(job, result, seconds)
-        again += [matrix for matrix in finer.values() if matrix.jobs]
 
-    def _coarse_from(self, matrix: NDArray[Any], job: _Job, result: dict[str, Any]) -> int:
-        """Return the first step for whose tolerance single precision is too coarse."""
-        for c, beta in enumerate(result["beta"]):
-            if (result["status"][c] == _STALLED).any() or self._is_coarse(matrix, job, beta):
-                return c
-        return len(result["beta"])
-
-    def _is_coarse(self, matrix: NDArray[Any], job: _Job, beta: Array) -> bool:
-        """Return whether decision values in single precision are too coarse for the tolerance."""
-        starts = np.concatenate([[0], job.path.ends[:-1]])
-        diagonal = matrix.diagonal()[job.path.rows]
-        largest = float(np.abs(matrix.diagonal()).max())
-        sizes = np.add.reduceat(np.square(beta) * diagonal, starts)
-        if _SINGLE * np.sqrt(largest * sizes.max()) <= job.settings.tol:
-            return False
-        sample = job.split.outside[:: max(len(job.split.outside) // _SAMPLE, 1)]
-        errors = np.square(matrix[sample][:, job.path.rows] * beta)
-        total = np.sqrt(np.add.reduceat(errors, starts, axis=1).max(initial=0.0))
-        return bool(_SINGLE * total > job.settings.tol)
+    def _values(self, k: int, matrix: _Matrix) -> tuple[Single, Single]:
+        """Return a kernel matrix as the sum of two, in the k-th place of the storage."""
+        n = matrix.domain.n
+        if k == len(self._storage):
+            self._storage.append(np.empty(0, dtype=np.float32))
+        if self._storage[k].size < 2 * n * n:
+            self._storage[k] = np.empty(2 * n * n, dtype=np.float32)
+        high, low = self._storage[k][: 2 * n * n].reshape(2, n, n)
+        matrix.domain.gram(matrix.kernel).split(high, low, self.n_jobs)
+        return high, low
 
     def _answers(
         self, job: _Job, result: dict[str, Any], seconds: float
@@ -612,7 +566,7 @@ class SharedFits:
         if perf_counter() >= end:
             return
         begin = perf_counter()
-        K = stored.domain.matrix(stored.kernel, False, self.n_jobs)
+        K = stored.domain.gram(stored.kernel).tile(n_jobs=self.n_jobs)
         once = (perf_counter() - begin) / sum(len(requests) for _, requests, _ in stored.jobs)
         for split, requests, machines in stored.jobs:
             first, rows = requests[0], split.train_places
@@ -641,6 +595,37 @@ class SharedFits:
                     return
                 begin = perf_counter()
 
+    def _followed(self, large: _Stored, end: float) -> Iterator[tuple[Request, Answer]]:
+        """Yield the answers of machines along C; rows of the matrix are kept or computed again."""
+        gram = Gram(large.kernel, large.domain.objects, "auto")
+        for split, requests, machines in large.jobs:
+            rows, start = split.inside, None
+            views = Views(take(large.domain.objects, rows))
+            names = large.domain.names
+            data = TrainingData(views, split.y_train, split.weight, None, len(rows), names=names)
+            for request, asked in zip(requests, machines, strict=True):
+                if perf_counter() >= end:
+                    return
+                begin, machine = perf_counter(), clone(asked)
+                settings = settings_for(machine, None)
+                settings = replace(settings, n_jobs=self.n_jobs, cache_size=self.cache_size)
+                try:
+                    start = fit_on(machine, data, gram.take(rows), start, settings, quiet=True)
+                except Exception as error:
+                    if stored_values.is_defect(error):
+                        raise
+                    self.refused.append((request, f"the fit on kept rows failed ({error})"))
+                    continue
+                known = [(split.X_test, split.X_test), (split.X_train, split.X_train)]
+                fit, classes = _Fit(request, split), getattr(machine, "classes_", None)
+                model = known_values.model(asked, classes, known, fit, machine)
+                proof, seconds = machine.certificate_, perf_counter() - begin
+                gap = float(proof.relative_gap)
+                yield (
+                    request,
+                    Answer(model, split.X_test, split.X_train, proof.status, gap, seconds),
+                )
+
 
 class _Fit:
     """The fit that a model stands for, made when it is asked for."""
@@ -653,7 +638,7 @@ class _Fit:
         before, machine = final_step(request.estimator)
         X, y = _safe_split(request.estimator, request.X, request.y, request.train)
         for step in before:
-            X = clone(step).fit_transform(X, y)
+            _, X = _transformed(step, X, y)
         weight = request.sample_weight
         given = {} if weight is None else {"sample_weight": np.asarray(weight)[request.train]}
         return clone(machine).fit(X, y, **given)
@@ -672,22 +657,27 @@ def _path(machine: Any, split: _Split, machines: list[Any], request: Request) ->
     if request.evaluate_train:
         valid = np.concatenate([split.outside, split.inside])
     steps = [_terms(posed[k], batch) for k in order]
-    terms = rows, ends, valid, bool(posed[0].fit_intercept), steps
-    classes = getattr(machine, "classes_", None)
-    return _Path(_native.CostPath(*terms), order, ends, rows, classes, terms)
+    native = _native.CostPath(rows, ends, valid, bool(posed[0].fit_intercept), steps)
+    return _Path(native, order, ends, getattr(machine, "classes_", None))
 
 
-def _job(split: _Split, members: list[tuple[Request, Any]], path: _Path) -> tuple[_Job, bool]:
-    """Return the path of a split, and whether single precision may do for it."""
+def _job(split: _Split, members: list[tuple[Request, Any]], path: _Path) -> _Job:
+    """Return the path of a split."""
     machine = members[0][1]
     requests, machines = map(list, zip(*(members[k] for k in path.order), strict=True))
     settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
-    single = machine.tol >= FINE_TOL and machine.dtype != "float64"
-    return _Job(split, requests, machines, path, settings), single
+    return _Job(split, requests, machines, path, settings)
 
 
 def _settings_of(batch: list[_Matrix]) -> Settings:
     return batch[0].jobs[0].settings
+
+
+def _parameter_key(parameters: dict[str, Any]) -> Any:
+    """Return what tells parameters apart: numbers and names as they are, others by a digest."""
+    if all(v is None or isinstance(v, str | int | float) for v in parameters.values()):
+        return tuple((name, type(v), v) for name, v in sorted(parameters.items()))
+    return joblib.hash(parameters)
 
 
 def _kernel_key(kernel: Kernel) -> str:
@@ -726,6 +716,16 @@ def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any] | None, n: int) -> R
         codes = np.unique(y, return_inverse=True)[1]
     order = np.lexsort((np.arange(n), codes, fold))
     return order[used[order]]
+
+
+def _transformed(step: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return a transformer fitted to objects, and what it makes of them."""
+    if not hasattr(step, "transform"):
+        raise ValueError(f"{type(step).__name__} before a machine is no transformer")
+    step = clone(step)
+    if hasattr(step, "fit_transform"):
+        return step, step.fit_transform(X, y)
+    return step.fit(X, y), step.transform(X)
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -84,9 +84,27 @@ def fits(
             else:
                 found.fit(K, y, sample_weight)
         except Exception as error:  # which a plain fit raises again, where it can be reported
+            if is_defect(error):
+                raise
             yield k, error
         else:
             yield k, found
+
+
+def is_defect(error: BaseException) -> bool:
+    """Return whether an error is one of mercer's own code, and says nothing about a fit.
+
+    Errors of users' code (transformers, kernels) and of data or parameters belong to the fit, which
+    is made by itself and reports them.
+    """
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    module = "" if traceback is None else str(traceback.tb_frame.f_globals.get("__name__", ""))
+    if isinstance(error, ValueError | MemoryError):
+        return False
+    own = "mercer.selection." if isinstance(error, TypeError) else "mercer."
+    return module.startswith(own)
 
 
 def _constants(machine: Any) -> list[float]:

@@ -88,7 +88,7 @@ class Certificate:
         it was; "refuted": it is not, and there is no gap.
     eigenvalue : float or None
         Where convexity was refuted, the smallest eigenvalue of the kernel matrix or an upper bound
-        on it. The direction is ``negative_curvature_`` of the estimator.
+        on it. Support vector machines keep the direction as ``negative_curvature_``.
     n_problems : int
         Number of binary or real-valued problems. For several, ``primal``, ``dual``, ``gap``,
         ``rounding``, counts and seconds are sums, ``relative_gap`` and ``kkt_violation`` the

@@ -238,11 +238,20 @@ def dot(a: Array, b: Array) -> float:
 def _values(
     primal: Array, high: Array, dual: Array, low: Array, terms: Array, norms: Array
 ) -> list[Values]:
-    """Return values widened by rounding, given those that were computed."""
+    """Return values widened by rounding, given those that were computed.
+
+    What overflowed bounds nothing: a value that is not a number becomes infinite.
+    """
+    high, low = np.where(np.isnan(high), np.inf, high), np.where(np.isnan(low), -np.inf, low)
     with np.errstate(invalid="ignore"):  # of infinite values no rounding is known
         rounding = (high - primal) + (dual - low)
     columns = np.stack([high, low, terms, norms, rounding], axis=1)
     return [Values(*row) for row in columns.tolist()]
+
+
+def _of_one(*values: float) -> Values:
+    """Return the values of one machine; see `_values`."""
+    return _values(*(np.array([value]) for value in values))[0]
 
 
 def loss_values(
@@ -594,8 +603,7 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     dual = -omega.conjugate(v) - total
     low = -omega.conjugate(v, off) * (1.0 + UNIT * (len(v) + 8.0)) - total
     low -= float(of_sum(terms, _ONE)[0])
-    columns = (np.array([value]) for value in (primal, high, dual, low, primal, 2.0 * penalty))
-    (found,) = _values(*columns)
+    found = _of_one(primal, high, dual, low, primal, 2.0 * penalty)
     return _certificate(solution, found, violation, gram.dtype)
 
 

@@ -117,34 +117,30 @@ class Subsequence(SequenceKernel):
 def _slopes(x: np.ndarray, z: np.ndarray, decay: float, weights: np.ndarray) -> np.ndarray:
     """Return the derivatives by the decay of the values of one sequence with others.
 
-    The recursion of the class with its derivative. R and D are running sums along the two
-    sequences, y_j = x_j + decay y_{j-1}, whose derivatives are running sums of x_j' + y_{j-1}.
+    The recursion of the class with its derivative, token after token of `x` and for all lengths at
+    once. R and D are running sums along the two sequences, y_j = x_j + decay y_{j-1}, whose
+    derivatives are running sums of x_j' + y_{j-1}.
     """
     from scipy.signal import lfilter  # slow to import, and only derivatives need it
 
-    if not len(x):
-        return np.zeros(len(z))
-    equal = (x[:, None] == z[:, None]) & (x[:, None] >= 0)
-    total = np.zeros(len(z))
-    above, slope_above = np.ones(equal.shape), np.zeros(equal.shape)  # D_{l-1}(i - 1, j - 1)
-    for length, weight in enumerate(weights, start=1):
-        matches, slopes = equal * above, equal * slope_above
-        total += weight * (
-            2 * length * decay ** (2 * length - 1) * matches.sum(axis=(1, 2))
-            + decay ** (2 * length) * slopes.sum(axis=(1, 2))
-        )
-        for axis in (2, 1):
-            matches = lfilter([1.0], [1.0, -decay], matches, axis=axis)
-            slopes = lfilter([1.0], [1.0, -decay], slopes + _later(matches, axis), axis=axis)
-        above, slope_above = (_later(_later(table, 1), 2) for table in (matches, slopes))
-    return total
-
-
-def _later(table: np.ndarray, axis: int) -> np.ndarray:
-    """Return a table moved by one place along an axis, with zeros at the begin."""
-    moved = np.roll(table, 1, axis=axis)
-    moved[(slice(None),) * axis + (0,)] = 0.0
-    return moved
+    count, size = z.shape
+    found = np.zeros((2, len(weights), count))  # sums over all matches, and of their derivatives
+    # D_{l-1}(i - 1, j - 1) and its derivative; a subsequence of length 1 continues the empty one.
+    above = np.zeros((2, len(weights), count, size))
+    above[0, 0] = 1.0
+    below = np.zeros((2, len(weights), count, size))  # D_l(i, j) and its derivative
+    for token in x:
+        runs = above * (token == z)
+        found += runs.sum(axis=3)
+        runs[0] = lfilter([1.0], [1.0, -decay], runs[0], axis=2)
+        runs[1, ..., 1:] += runs[0, ..., :-1]
+        runs[1] = lfilter([1.0], [1.0, -decay], runs[1], axis=2)
+        below[1] = runs[1] + decay * below[1] + below[0]
+        below[0] = runs[0] + decay * below[0]
+        above[:, 1:, :, 1:] = below[:, :-1, :, :-1]
+    lengths = np.arange(1, len(weights) + 1)
+    matches, slopes = weights[:, None] * found
+    return 2 * lengths * decay ** (2 * lengths - 1) @ matches + decay ** (2 * lengths) @ slopes
 
 
 def _split(tokens: Tokens) -> list[np.ndarray]:

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from mercer.gram import Gram
+from mercer.kernels import Precomputed
 from mercer.numerics.logistic_normal import logistic_normal_mean
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
+from mercer.solvers.curvature import look_for_negative_curvature
 from mercer.solvers.rounding import estimated, of_sum
 
 from ..ridge.proof import convexity_of
@@ -98,8 +101,19 @@ class LatentProcess:
             rounding += float(of_sum(np.concatenate([np.abs(a * f), np.abs(f) + 1.0]), _START)[0])
         primal, dual = mode.primal + rounding, mode.dual - rounding
         gap = primal - dual
-        relative = gap / max(mode.primal, np.finfo(float).tiny)
+        relative = gap / mode.primal if mode.primal > 0.0 else np.nan
         convexity = convexity_of(self.covariance.gram(self.X).kernel, False)
+        eigenvalue = None
+        if convexity == "not ruled out":
+            found = look_for_negative_curvature(
+                Gram(Precomputed(), K, "float64"),
+                np.arange(n),
+                sum_zero=False,
+                seconds=np.inf,
+                value_seconds=0.0,
+            )
+            convexity = "checked" if found.negative is None else "refuted"
+            eigenvalue = None if found.negative is None else found.negative.eigenvalue
         if convexity == "refuted":
             primal = dual = gap = relative = np.nan
             status = "stationary" if status == "optimal" else status
@@ -115,9 +129,10 @@ class LatentProcess:
             n_iter=n_iter,
             n_kernel_values=n * n * max(1, n_iter),
             seconds=seconds,
-            assumes="psd" if convexity == "not ruled out" else None,
+            assumes="psd" if convexity == "checked" else None,
             rounding=rounding,
             convexity=convexity,
+            eigenvalue=eigenvalue,
         )
 
     def _in_blocks(self, X: Any) -> Any:

@@ -138,7 +138,7 @@ class SVDD(OutlierMixin, KernelEstimator):
             squares = self._squares(data.X, support if kernel.pairwise else None)
             radius2 = max(penalised_radius(squares, price)[1], 0.0)
             self.radius_, self.offset_ = math.sqrt(radius2), -radius2
-            self.certificate_ = certificate_of(kernel, found, self.tol)
+            self.certificate_ = certificate_of(found, self.tol)
         return self
 
     def score_samples(self, X: Any) -> Array:

@@ -61,6 +61,7 @@ def certificates(
             # D is a lower bound where B'a = 0; what rounding leaves of it counts with m.
             sums = [math.fsum(a * column) for column in problem.basis.T]
             rounding += float(np.abs(sums) @ np.abs(solution.basis_coef[:, t]))
+        rounding, violation = _rounded_up(rounding), _rounded_up(violation)
         primal, dual = primal + rounding, dual - rounding
         gap = primal - dual
         relative = gap / size if size > 0.0 else 0.0
@@ -87,6 +88,11 @@ def certificates(
             )
         )
     return found
+
+
+def _rounded_up(bound: float) -> float:
+    """Return a bound with four digits: later ones are noise, and cost bytes in files."""
+    return float(f"{1.001 * bound:.3e}")
 
 
 def convexity_of(kernel: Kernel, basis: bool) -> str:

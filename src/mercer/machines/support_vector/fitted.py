@@ -284,11 +284,11 @@ class FittedAttributes:
 
     def _derived(self, name: str, make: Callable[[], Any]) -> Any:
         """Return something made from the model's arrays, kept until one of them is replaced."""
-        arrays = self.dual_coef_, self.intercept_, self.support_vectors_
-        *known, thing = self._lazy.get(name, (None, None, None, None))
-        if any(a is not b for a, b in zip(arrays, known, strict=True)):
+        coef, intercept, vectors = self.dual_coef_, self.intercept_, self.support_vectors_
+        a, b, c, thing = self._lazy.get(name, (None, None, None, None))
+        if not (a is coef and b is intercept and c is vectors):
             thing = make()
-            self._lazy[name] = *arrays, thing
+            self._lazy[name] = coef, intercept, vectors, thing
         return thing
 
     def _expansion(self) -> Expansion:

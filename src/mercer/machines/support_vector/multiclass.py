@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer import _native
 from mercer.numerics.sums import compensated_sums
 from mercer.solvers.centring import Centring
 
@@ -351,10 +352,6 @@ def pair_groups(n_classes: int) -> Iterator[tuple[int, slice]]:
         yield i, slice(begin, end)
 
 
-_FEW_VALUES = 2048
-"""Rows times classes up to which values of pairs are gathered at once instead of class by class."""
-
-
 @lru_cache(maxsize=16)
 def pair_indices(n_classes: int) -> tuple[Rows, Rows]:
     """Return the first and the second class of every pair."""
@@ -385,29 +382,13 @@ def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | 
     return np.asarray(shift.flat[first] + shift.flat[second] + sums * moved.square)
 
 
-def few_values(n_rows: int, n_classes: int) -> bool:
-    """Return whether so few values are gathered at once: a prediction of one row, for example."""
-    return n_rows * n_classes <= _FEW_VALUES
-
-
 def votes(decision: Array, n_classes: int) -> Array:
     """Return the number of pairs that each class wins; a value of 0 is won by the second.
 
     `decision`: values of the pairs, positive for the first class of each. `n_classes`: number of
     classes.
     """
-    n = len(decision)
-    if few_values(n, n_classes):
-        winner = np.where(decision > 0.0, *pair_indices(n_classes))
-        winner += (n_classes * np.arange(n))[:, None]
-        counts = np.bincount(winner.ravel(), minlength=n * n_classes)
-        return counts.reshape(n, n_classes).astype(np.float64)
-    won = np.zeros((n, n_classes))
-    for i, group in pair_groups(n_classes):
-        first = decision[:, group] > 0.0
-        won[:, i] += first.sum(axis=1)
-        won[:, i + 1 :] += ~first
-    return won
+    return _native.count_votes(np.ascontiguousarray(decision), n_classes)
 
 
 def one_score_per_class(decision: Array, n_classes: int) -> Array:

@@ -15,7 +15,7 @@ from mercer.gram.overflow import refuse_infinite
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring
 
-from .multiclass import few_values, pair_groups, pair_places, pair_shifts
+from .multiclass import pair_shifts
 from .repetition import first_of_each, sums_of_each
 
 Array = NDArray[np.float64]
@@ -96,17 +96,6 @@ class PairPredictor:
 
     def _of_classes(self, X: Any) -> Array:
         """Return the values from the products of each class with the coefficients of its pairs."""
-        k = self.n_classes
         # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
         parts = self.products(X, self.n_jobs)
-        if few_values(len(parts), k):
-            of_first, of_second = pair_places(k)
-            values = parts.take(of_first, axis=1)
-            values += parts.take(of_second, axis=1)
-        else:
-            parts = parts.reshape(len(parts), k, k - 1)
-            values = np.empty((len(parts), len(self.intercept)))
-            for i, group in pair_groups(k):
-                np.add(parts[:, i, i:], parts[:, i + 1 :, i], out=values[:, group])
-        values += self.intercept
-        return values
+        return _native.join_parts(parts, self.intercept, self.n_classes)
