@@ -78,8 +78,8 @@ class RowStore {
   }
   /// Room for the whole row of object i, pinned and seen by nobody else until it is published; null
   /// when it is in use, or when there is no room (`evict`: rows that nobody uses give way). Memory
-  /// that is touched for the first time costs as much as a value of few multiply-adds: rows of these
-  /// are kept when claims that evict ask for them again and again.
+  /// that is touched for the first time costs as much as a value of few multiply-adds: rows of
+  /// these are kept when claims that evict ask for them again and again.
   T* claim(Index i, bool evict) {
     if (matrix_) return nullptr;
     const std::lock_guard guard(lock_);
@@ -227,7 +227,7 @@ class RowStore {
   mutable std::mutex lock_;
   Index capacity_ = 0, pinned_ = 0, oldest_ = -1, newest_ = -1;
   Index in_slab_ = 0, next_in_slab_ = 0;
-  std::vector<Index> slot_of_;  ///< of an object; -1: none
+  std::vector<Index> slot_of_;        ///< of an object; -1: none
   std::vector<unsigned char> asked_;  ///< how often, of a row; empty: all are kept at once
   std::vector<Slot> slots_;
   std::vector<Buffer<T>> slabs_;

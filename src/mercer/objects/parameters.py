@@ -47,7 +47,7 @@ def parameter(*, default: Any = inspect.Parameter.empty, check: Callable[[Any, s
 
 def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., None]:
     """Return the constructor of a class that declares parameters; those of its base come first."""
-    defaults = dict(cls._defaults)
+    cls._defaults = defaults = dict(cls._defaults)
     for name in own:
         stated = cls.__dict__.get(name, inspect.Parameter.empty)
         if name in cls.__dict__:
@@ -67,6 +67,17 @@ def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., 
     init.__annotations__ = {**inherited, **own, "return": None}
     init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
     return init
+
+
+def _stated_defaults(cls: type) -> dict[str, Any]:
+    """Return the parameters of a written constructor with their defaults."""
+    parameters = inspect.signature(cls).parameters.values()
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        raise TypeError(
+            f"{cls.__name__}.__init__ takes *args or **kwargs; name every parameter, so that it "
+            "can be listed, set and cloned."
+        )
+    return {p.name: p.default for p in parameters}
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(parameter,))
@@ -93,17 +104,11 @@ class Parametrised:
         }
         if declared and "__init__" not in cls.__dict__:
             cls.__init__ = _constructor(cls, declared)  # type: ignore[method-assign]
-        signature = inspect.signature(cls)
-        for parameter in signature.parameters.values():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise TypeError(
-                    f"{cls.__name__}.__init__ takes *args or **kwargs; name every parameter, "
-                    "so that it can be listed, set and cloned."
-                )
+        else:
+            cls._defaults = _stated_defaults(cls)
         if cls._foreign_names and "__init__" in cls.__dict__:
             cls.__init__ = _explaining(cls.__init__, cls._foreign_names)  # type: ignore[method-assign]
-        cls._names = tuple(signature.parameters)
-        cls._defaults = {p.name: p.default for p in signature.parameters.values()}
+        cls._names = tuple(cls._defaults)
 
     def _check(self) -> None:
         """Reject parameters outside their range; subclasses extend it."""

@@ -62,8 +62,8 @@ _NATIVE_VALUE = 2e-9
 
 _MARGIN = 2.0
 """What the root mean square of the errors on a sample of the rows is multiplied by to serve for all
-of them. Proofs add up absolute errors of all rows: their mean is no more than the root mean square,
-which 24 rows or more determine to about 15 %."""
+of them, where no error of the sample is larger. Proofs add up absolute errors of all rows: their
+mean is no more than the root mean square, which 24 rows or more determine to about 15 %."""
 
 _BLURRED = 0.5
 """Part of the largest gap from which on the contribution of float32 errors is measured."""
@@ -176,8 +176,8 @@ class Fitting:
         squares = np.square(self.sizes[support]) @ np.square(V)
         estimate = ERROR["float32"] * np.outer(self.sizes[rows], np.sqrt(squares))
         ratio = np.divide(error, estimate, out=np.zeros_like(error), where=estimate > 0.0)
-        share = np.sqrt(np.mean(np.square(ratio), axis=0)).max(initial=0.0)
-        self.share = min(1.0, _MARGIN * float(share))
+        mean = np.sqrt(np.mean(np.square(ratio), axis=0)).max(initial=0.0)
+        self.share = min(1.0, float(max(_MARGIN * mean, ratio.max(initial=0.0))))
 
     @cached_property
     def sizes(self) -> Array:
