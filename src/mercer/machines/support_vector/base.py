@@ -189,7 +189,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> None:
         """Set the fitted attributes, and prove the model."""
         proofs, precision = prove(fitting, self.n_jobs)[1:]
-        matrix = fitting.scheme.stack(fitting.coefs())
+        matrix = fitting.stack(fitting.coefs())
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
         shifts = fitting.scheme.shifts(fitting.centring, matrix)
         models = zip(fitting.tasks, fitting.solutions, strict=True)
@@ -278,10 +278,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             fitting.data.kept,
             codes,
             [p.excess.astype(store, copy=False) for p in proofs],
-            [
-                (coef != 0.0).view(np.int8) + p.at_bound.view(np.int8)
-                for coef, p in zip(fitting.betas(), proofs, strict=True)
-            ],
+            [p.marks for p in proofs],
         )
 
     def _warm_starts(
