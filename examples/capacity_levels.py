@@ -31,16 +31,20 @@ def draw():
     kernel = RBF(gamma=30.0)
     K, k = kernel(X), kernel(GRID, X)
     margin = worst_margin(K)
-    fig, axes = plt.subplots(3, 1, figsize=(6.4, 6.4), sharex=True, layout="constrained")
+    fig, axes = plt.subplots(3, 1, figsize=(6.4, 7.0), sharex=True, layout="constrained")
     for ax, (name, levels) in zip(axes, LEVELS.items(), strict=True):
         shift = k @ np.linalg.solve(K, levels)  # one fixed function with the levels as its values
         for y, style in zip(LABELS, ("-", "--", ":"), strict=True):
             a, own = shatter_with_margin(K, y)
-            ax.plot(GRID, shift + k @ a * margin / own, style, color="#0072B2")
-        ax.errorbar(X[:, 0], levels, yerr=margin, fmt="k.", capsize=3)
-        ax.set_title(f"{name}, bars: margin {margin:.3f}", fontsize=9)
+            signs = " ".join("+" if label > 0 else "−" for label in y)
+            ax.plot(GRID, shift + k @ a * margin / own, style, color="#0072B2", label=signs)
+        ax.errorbar(X[:, 0], levels, yerr=margin, fmt="k.", capsize=3, label="level ± margin")
+        ax.set_title(f"{name}, margin {margin:.3f}", fontsize=9)
         ax.set_ylabel("f(x)")
     axes[-1].set_xlabel("x")
+    handles, labels = axes[0].get_legend_handles_labels()
+    title = "three of the 32 labellings, each realised by one function"
+    fig.legend(handles, labels, loc="outside lower center", ncols=4, title=title, frameon=False)
     return fig
 
 

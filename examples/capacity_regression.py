@@ -29,24 +29,28 @@ def panel(ax, kernel, target):
     f = model.predict(grid[:, None])
     fitted = model.predict(x[:, None])
     slack = regression_slacks(fitted, y, THETA, GAMMA)
-    ax.plot(grid, f, color="#222222")
-    ax.fill_between(grid, f - THETA, f + THETA, color="#56B4E9", alpha=0.25, lw=0)
-    ax.fill_between(grid, f - THETA + GAMMA, f + THETA - GAMMA, color="#56B4E9", alpha=0.4, lw=0)
-    edge = fitted + np.sign(y - fitted) * (THETA - GAMMA)
+    ax.plot(grid, f, color="#222222", label="f")
+    inner = THETA - GAMMA
+    band = {"color": "#56B4E9", "lw": 0}
+    ax.fill_between(grid, f - inner, f + inner, alpha=0.55, label="f ± (θ − γ): no slack", **band)
+    ax.fill_between(grid, f - THETA, f + THETA, alpha=0.25, label="f ± θ: accurate", **band)
+    edge = fitted + np.sign(y - fitted) * inner
     held = slack > 0
-    ax.vlines(x[held], edge[held], y[held], color="#D55E00", lw=1)
+    ax.vlines(x[held], edge[held], y[held], color="#D55E00", lw=1, label="slack")
     outside = slack > GAMMA
-    ax.plot(x[~outside], y[~outside], "o", ms=4, color="#0072B2")
-    ax.plot(x[outside], y[outside], "o", ms=5, mfc="none", color="#D55E00")
-    ax.set_title(f"{outside.sum()} of {len(x)} residuals exceed theta", fontsize=9)
+    ax.plot(x[~outside], y[~outside], "o", ms=4, color="#0072B2", label="residual at most θ")
+    ax.plot(x[outside], y[outside], "o", ms=5, mfc="none", color="#D55E00", label="above θ")
+    ax.set_title(f"{outside.sum()} of {len(x)} residuals exceed θ", fontsize=9)
     ax.set(xlabel="x", ylabel="y")
 
 
 def draw():
     """Return the figure."""
-    fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    fig, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
     panel(axes[0], Linear(), lambda x: 0.6 * x - 1)
     panel(axes[1], RBF(gamma=1.0), lambda x: np.sin(2 * x))
+    handles, labels = axes[0].get_legend_handles_labels()
+    fig.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
     return fig
 
 

@@ -13,13 +13,21 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_iris, make_classification, make_moons
 
 from mercer import SVC, SVR, GaussianProcessRegressor, OneClassSVM, explain, plots
 from mercer.data import noisy_sinc, spirals
 from mercer.features import Nystrom, RandomFourierFeatures
-from mercer.kernels import RBF, PeriodicGaussian, Spectrum, Subsequence, normalize
+from mercer.kernels import (
+    RBF,
+    Categorical,
+    PeriodicGaussian,
+    Spectrum,
+    Subsequence,
+    normalize,
+)
 
 mpl.use("Agg")
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures" / "guide"
@@ -181,6 +189,38 @@ def strings():
     return fig
 
 
+def tables():
+    """Draw the kernel matrices of the parts of a table, and of their sum."""
+    fig, axes = plt.subplots(1, 4, figsize=(12.4, 3.6), layout="constrained", sharey=True)
+    names = ["Anna", "Hanna", "Johanna", "Bert", "Albert", "Robert"]
+    table = pd.DataFrame(
+        {
+            "name": names,
+            "city": ["Oslo", "Bern", "Oslo", "Bern", "Rome", "Rome"],
+            "age": [31, 28, 45, 52, 39, 61],
+            "height": [1.68, 1.71, 1.65, 1.82, 1.79, 1.85],
+        }
+    )
+    parts = {
+        "names: normalize(Spectrum(2))": normalize(Spectrum(2)).on_columns("name"),
+        "cities: Categorical()": Categorical().on_columns(["city"]),
+        "age and height: RBF()": RBF().on_columns(["age", "height"]),
+    }
+    first, second, third = parts.values()
+    for ax, (title, kernel) in zip(
+        axes, {**parts, "their sum": first + second + third}.items(), strict=True
+    ):
+        K = kernel.bind(table)(table)
+        image = ax.imshow(K, cmap="Blues", vmin=0.0, vmax=3.0 if ax is axes[-1] else 1.0)
+        for (i, j), value in np.ndenumerate(K):
+            colour = "white" if value > 0.6 * image.get_clim()[1] else "black"
+            ax.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
+        ax.set_xticks(range(6), names, rotation=45, ha="right")
+        ax.set_yticks(range(6), names)
+        ax.set_title(title, fontsize=10)
+    return fig
+
+
 def approximations():
     """Draw the error of explicit features over their number."""
     fig, ax = plt.subplots(figsize=(6.0, TALL), layout="constrained")
@@ -209,6 +249,7 @@ PICTURES = (
     novelty,
     kernels,
     strings,
+    tables,
     approximations,
 )
 

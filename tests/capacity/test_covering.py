@@ -265,6 +265,9 @@ def test_orthogonal_points_attain_the_fat_dimension() -> None:
     assert not is_fat_shattered(pair, R / math.sqrt(2) * 1.0001)
     nine = 3.0 * np.eye(9)
     assert linear_fat_dimension(radius=3.0, margin=1.0).value == 9
+    F = np.random.default_rng(1).random((12, 5))
+    sizes = [fat_dimension(F, g) for g in (0.02, 0.1, 0.2, 0.5)]
+    assert sizes == sorted(sizes, reverse=True) != [sizes[0]] * 4
     assert worst_margin(nine @ nine.T) == pytest.approx(1.0)  # shattered at R / sqrt(9)
     X = np.random.default_rng(7).normal(size=(8, 3))
     signs = np.array(list(itertools.product((-1, 1), repeat=8)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC
+from mercer.inspection import check
 from mercer.kernels import FromFunction, PairHMM, Spectrum, Subsequence, WeightedDegree, normalize
 
 
@@ -57,5 +58,6 @@ def test_an_alignment_score_is_flagged_when_it_is_no_kernel():
     np.testing.assert_array_equal(K, K.T)
     assert np.linalg.eigvalsh(K)[0] < -0.1
     assert score.definiteness == "unknown"
+    assert not check(score, X).is_psd
     # The proof says what it rests on, here in vain.
     assert SVC(kernel=score, C=100).fit(X, y).certificate_.assumes == "psd"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mercer import KernelRidge
 from mercer.gram import Gram
 from mercer.kernels import RBF
 
@@ -25,7 +26,11 @@ def exact():
 @pytest.mark.spec("CS-7.49")
 def test_direct_solution():
     a, _ = Gram(RBF(2.0), X).shifted(SIGMA2, solver="cholesky").solve(Y)
-    assert np.abs((RBF(2.0)(X) + SIGMA2 * np.eye(12)) @ a - Y).max() < 1e-8
+    K = RBF(2.0)(X) + SIGMA2 * np.eye(12)
+    assert np.abs(K @ a - Y).max() < 1e-8
+    for solver in ("cholesky", "lu", "eigh"):
+        model = KernelRidge(SIGMA2, kernel=RBF(2.0), solver=solver).fit(X, Y)
+        assert np.abs(K @ model.dual_coef_ - Y).max() < 1e-8
 
 
 @pytest.mark.spec("CS-7.51")

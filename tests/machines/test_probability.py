@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from mercer import SVC, NuSVC
+from mercer.machines.support_vector import base, nu_svc
 from mercer.machines.support_vector.calibration import (
     Scores,
     Sigmoids,
@@ -18,6 +19,8 @@ from mercer.machines.support_vector.calibration import (
     project,
 )
 from mercer.machines.support_vector.multiclass import one_score_per_class, pairs, votes
+from mercer.machines.support_vector.proving import prove
+from mercer.solvers.problem import margin_problem
 from tests.machines.data_sets import classes
 
 
@@ -111,6 +114,31 @@ def test_tiny_classes_and_infeasible_folds(calibration):
             np.testing.assert_array_equal(machine.classes_[p.argmax(axis=1)], machine.predict(X))
     lone = SVC(probability=True, random_state=0, calibration=calibration)
     assert np.isfinite(lone.fit(X[:4], [0, 0, 0, 1]).predict_proba(X)).all()
+
+
+def test_folds_are_solved_but_not_proved(monkeypatch):
+    proofs = []
+    counted = lambda *given: proofs.append("") or prove(*given)  # noqa: E731
+    monkeypatch.setattr(base, "prove", counted)
+    SVC(probability=True, random_state=0).fit(*classes(450))
+    assert len(proofs) == 1
+
+
+def test_a_fold_lowers_nu_for_the_pairs_that_cannot_have_it_alone(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(126, 2))
+    y = np.repeat([0, 1, 2], [50, 50, 26])
+    largest = 2 * 26 / 76  # of the pairs with class 2; a fold without 6 of its rows has less
+    posed = []
+
+    def noted(*given):
+        posed.append(margin_problem(*given))
+        return posed[-1]
+
+    monkeypatch.setattr(nu_svc, "margin_problem", noted)
+    NuSVC(nu=largest, probability=True, random_state=0).fit(X, y)
+    of_fold = posed[3:6]  # the first fold leaves out 10, 10 and 6 rows
+    nu = [np.abs(problem.totals).sum() / problem.c.sum() for problem in of_fold]
+    np.testing.assert_allclose(nu, [largest, 2 * 20 / 60, 2 * 20 / 60])
 
 
 def test_weights_of_zero_are_removal_for_the_calibration_too():

@@ -662,3 +662,14 @@ def test_a_custom_metric_sees_the_fitted_pipeline():
     np.testing.assert_allclose(
         a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], atol=2e-3
     )
+
+
+def test_splits_given_as_masks_share_too():
+    X, y = load_iris(return_X_y=True)
+    masks = [(np.arange(150) % 3 != k, np.arange(150) % 3 == k) for k in range(3)]
+    rows = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in masks]
+    ours, same = (GridSearchCV(SVC(), {"C": [1, 10]}, cv=cv).fit(X, y) for cv in (masks, rows))
+    assert set(ours.cv_results_["note"]) == {"shared"}
+    for k in range(3):
+        name = f"split{k}_test_score"
+        assert ours.cv_results_[name].tolist() == same.cv_results_[name].tolist()

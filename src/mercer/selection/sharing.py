@@ -268,6 +268,7 @@ class SharedFits:
         self._large: list[_Stored] = []  # matrices of which only some rows are stored
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
+        self._masks: dict[int, tuple[Any, Rows]] = {}  # kept with their positions, for their ids
         self._paths: dict[Any, _Path] = {}
         self._storage: list[Single] = []  # of kernel matrices, from batch to batch
 
@@ -285,7 +286,7 @@ class SharedFits:
         """
         begin = perf_counter()
         self.refused, self._stored, self._large = [], [], []
-        waiting = self._planned(requests)
+        waiting = self._planned([self._with_positions(request) for request in requests])
         while waiting:
             left = None if time_limit is None else time_limit - (perf_counter() - begin)
             if left is not None and left <= 0.0:
@@ -298,6 +299,17 @@ class SharedFits:
             yield from self._followed(large, end)
 
     # -- planning -----------------------------------------------------------------------------
+
+    def _with_positions(self, request: Request) -> Request:
+        """Return the request with positions of rows, where a splitter of the user gives masks."""
+
+        def positions(rows: Any) -> Any:
+            if np.asarray(rows).dtype != np.bool_:
+                return rows
+            return self._masks.setdefault(id(rows), (rows, np.flatnonzero(rows)))[1]
+
+        train, test = positions(request.train), positions(request.test)
+        return request._replace(train=train, test=test)
 
     def _planned(self, requests: Sequence[Request]) -> list[_Matrix]:
         """Return the kernel matrices to compute, with the paths on them."""

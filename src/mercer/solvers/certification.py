@@ -236,13 +236,21 @@ def dot(a: Array, b: Array) -> float:
 
 
 def _values(
-    primal: Array, high: Array, dual: Array, low: Array, terms: Array, norms: Array
+    primal: Array,
+    high: Array,
+    dual: Array,
+    low: Array,
+    terms: Array,
+    norms: Array,
+    unknown: Any = False,
 ) -> list[Values]:
     """Return values widened by rounding, given those that were computed.
 
-    What overflowed bounds nothing: a value that is not a number becomes infinite.
+    What overflowed bounds nothing: a bound that is not a number becomes infinite. `unknown`: of
+    models whose values were not computed, because of an interrupt, nothing is said.
     """
-    high, low = np.where(np.isnan(high), np.inf, high), np.where(np.isnan(low), -np.inf, low)
+    high = np.where(np.isnan(high) & ~unknown, np.inf, high)
+    low = np.where(np.isnan(low) & ~unknown, -np.inf, low)
     with np.errstate(invalid="ignore"):  # of infinite values no rounding is known
         rounding = (high - primal) + (dual - low)
     columns = np.stack([high, low, terms, norms, rounding], axis=1)
@@ -290,7 +298,8 @@ def loss_values(
     rise = e.conjugate_rise(loss, y, c, conjugate)
     low = low - e.sums(rise + np.zeros(len(y))) * (1.0 + 1e-9)
     low = np.where(total < np.inf, low, -np.inf)
-    return _values(primal, high, dual, low, scale, norms.model)
+    unknown = np.logical_or.reduceat(np.isnan(f0), starts)
+    return _values(primal, high, dual, low, scale, norms.model, unknown)
 
 
 def values_of(

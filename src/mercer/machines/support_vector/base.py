@@ -189,13 +189,10 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> None:
         """Set the fitted attributes, and prove the model."""
         proofs, precision = prove(fitting, self.n_jobs)[1:]
-        matrix = fitting.stack(fitting.coefs())
+        matrix, intercept, self._linear = fitting.models()
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
         shifts = fitting.scheme.shifts(fitting.centring, matrix)
-        models = zip(fitting.tasks, fitting.solutions, strict=True)
-        self.intercept_ = np.array([t.intercept(s) / t.scale(s) for t, s in models]) - shifts
-        linear = [solution.linear for solution in fitting.solutions]
-        self._linear = None if linear[0] is None else np.array([a for _, a in linear])
+        self.intercept_ = intercept - shifts
         self._precision = predicting_precision(fitting)
         self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
         self._support_weight = None if sample_weight is None else sample_weight[rows]

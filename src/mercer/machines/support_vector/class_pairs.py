@@ -185,6 +185,10 @@ class PairFitting(Fitting):
         """Return the coefficients in the layout of ``dual_coef_``, over all rows."""
         return self.pairs.in_order_of_rows(self.pairs.coef)
 
+    def models(self) -> tuple[Array, Array, Array | None]:
+        """Return coefficients and intercepts; there are no linear functions."""
+        return self.matrix(), self.pairs.intercept, None
+
     def pair_task(self, p: int) -> Task:
         """Return the task of a pair, of which the first class is the positive one."""
         problem, labels = self.posed.pair(p), self.scheme.classes  # type: ignore[attr-defined]

@@ -1,13 +1,12 @@
 """Decision values of training rows by machines that were trained without them.
 
 The rows are dealt into five folds, every class evenly; for each fold the machine is trained on the
-other four, on the kernel matrix of the fit and from its solution (`fit_on`), and evaluated on the
+other four, on the kernel matrix of the fit and from its solution (`solve_on`), and evaluated on the
 fold. Five fits on four fifths of the rows: with the fit itself never more than six.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from time import perf_counter
 from typing import Any
 
@@ -18,11 +17,10 @@ from sklearn.base import clone
 from mercer.objects.validation import take
 from mercer.solvers import Settings
 
-from ..errors import InfeasibleNuError
 from .calibration import Scores
 from .class_pairs import PairFitting
-from .fitting import fit_on
-from .linear_part import dense_columns
+from .fitting import solve_on
+from .linear_part import dense_columns, linear_columns
 from .proving import Fitting
 from .solving import TrainingKernel
 
@@ -58,6 +56,7 @@ def cross_fitted(
             folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
     kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
     untrained = _of_fold(machine)
+    start = None if isinstance(fitting, PairFitting) else machine
     begin, limited, found = perf_counter(), False, list[tuple[NDArray[Any], ...]]()
     for fold in range(1 + int(folds.max())):
         away = folds == fold
@@ -65,15 +64,18 @@ def cross_fitted(
             np.bincount(group[part], weight[part], m).astype(np.float64) for part in (~away, away)
         )
         left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
-        start = None if isinstance(fitting, PairFitting) else machine
-        trained = _trained(copy(untrained), fitting, inside, start, left)
-        if trained is None:
-            continue
-        limited |= trained.certificate_.status == "time_limit"
-        limited |= 0 <= trained.max_iter <= int(np.max(trained.n_iter_))
-        rows = np.flatnonzero(outside > 0.0)
+        rest, rows = np.flatnonzero(inside > 0.0), np.flatnonzero(outside > 0.0)
+        part, gram = data.merged(rest, inside[rest]), fitting.gram.take(rest)
+        trained = solve_on(untrained, part, gram, start, left)
+        if "interrupted" in trained.statuses:
+            raise KeyboardInterrupt(
+                "the calibration was interrupted; the machine itself is fitted, without "
+                "probabilities."
+            )
+        limited |= "time_limit" in trained.statuses
+        limited |= settings.max_iter >= 0 and "iteration_limit" in trained.statuses
         problem, positive = scheme.sides(codes[rows])
-        values = _values(trained, fitting, kernel, rows, problem)
+        values = _values(trained, rest, fitting, kernel, rows, problem)
         weights = np.broadcast_to(outside[rows], problem.shape)
         found.append((problem.ravel(), values.ravel(), positive.ravel(), weights.ravel()))
     if not found:
@@ -95,52 +97,34 @@ def _share(settings: Settings, spent: float, parts: int) -> Settings:
 
 
 def _of_fold(machine: Any) -> Any:
-    """Return an unfitted machine with the prices of a fitted one, and without probabilities."""
+    """Return an unfitted machine with the prices of a fitted one, and without probabilities.
+
+    A nu that the rest of the rows cannot have is lowered to fit.
+    """
     untrained = clone(machine)
     untrained.probability, untrained.verbose, untrained.warm_start = False, False, False
     prices = zip(machine.classes_.tolist(), machine.class_weight_.tolist(), strict=True)
-    untrained.class_weight = dict(prices)
+    untrained.class_weight, untrained._lowers_nu = dict(prices), True
     if hasattr(machine, "C_"):
         untrained.C, untrained.lam = machine.C_, None
     return untrained
 
 
-def _trained(trained: Any, fitting: Fitting, inside: Array, start: Any, settings: Settings) -> Any:
-    """Return a machine trained with other sample weights, those of a fold being 0.
-
-    A nu that the rest cannot have is lowered to fit; None where there is no such nu.
-    """
-    rows = np.flatnonzero(inside > 0.0)
-    data, gram = fitting.data.merged(rows, inside[rows]), fitting.gram.take(rows)
-    try:
-        fit_on(trained, data, gram, start, settings, quiet=True)
-    except InfeasibleNuError as error:
-        if error.largest_nu <= 0.0:
-            return None
-        trained.nu = error.largest_nu
-        fit_on(trained, data, gram, start, settings, quiet=True)
-    if trained.certificate_.status == "interrupted":
-        raise KeyboardInterrupt(
-            "the calibration was interrupted; the machine itself is fitted, without probabilities."
-        )
-    return trained
-
-
 def _values(
-    trained: Any, fitting: Fitting, kernel: TrainingKernel, rows: Rows, problem: Rows
+    trained: Fitting,
+    rest: Rows,
+    fitting: Fitting,
+    kernel: TrainingKernel,
+    rows: Rows,
+    problem: Rows,
 ) -> Array:
-    """Return the decision values of some rows in the problems that they belong to."""
-    scheme, data = fitting.scheme, fitting.data
-    place = np.arange(data.n_total)
-    if data.kept is not None:
-        place[data.kept] = np.arange(data.n)
-    coef = trained._dense_coef()
-    matrix = np.zeros((len(coef), data.n))
-    matrix[:, place[trained.support_]] = coef
-    offset = trained.intercept_ + scheme.shifts(fitting.centring, matrix)
-    values = scheme.values_at(matrix, kernel, rows) + offset[problem]
-    if trained._linear is None:
+    """Return the values of some rows, in the problems they belong to, by models on the rest."""
+    coef, intercept, linear = trained.models()
+    matrix = np.zeros((len(coef), fitting.data.n))
+    matrix[:, rest] = coef
+    values = fitting.scheme.values_at(matrix, kernel, rows) + intercept[problem]
+    if linear is None:
         return values
-    X = dense_columns(take(data.X, rows), trained.kernel_, trained._linear_columns)
-    linear = X @ trained._linear.T
-    return values + linear[np.arange(len(rows)), problem]
+    of_kernel = fitting.gram.kernel
+    X = dense_columns(take(fitting.data.X, rows), of_kernel, linear_columns(of_kernel))
+    return values + (X @ linear.T)[np.arange(len(rows)), problem]

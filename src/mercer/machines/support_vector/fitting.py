@@ -18,19 +18,22 @@ conclude    ``machine._finish`` (calibration), warnings (`fit_diagnosis`, `remar
 
 Small problems for all pairs of classes are solved and proved in one native call (`class_pairs`).
 `fit_on` is the same fit without the first step, for callers that have checked samples and their
-kernel matrix already: folds of a search, values of C, models without one sample.
+kernel matrix already: folds of a search, values of C, models without one sample. `solve_on` ends
+with the step "solve", for the folds of a calibration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
+from mercer.objects.validation import count
 from mercer.solvers import Job, Settings, solve_jobs
-from mercer.solvers.centring import centring
+from mercer.solvers.centring import Centring, centring
 from mercer.solvers.interrupt import interrupted
 
 from ..constant_kernels import warn_of_constant
@@ -127,6 +130,19 @@ def fit_on(
     return machine
 
 
+def solve_on(
+    machine: Any, data: TrainingData, gram: Gram, start: Any, settings: Settings
+) -> Fitting:
+    """Return the solved problems of a machine on rows of another fit, without proof or model.
+
+    These are the steps "pose" to "solve" alone, for callers that need coefficients and intercepts
+    (`Fitting.models`) as accurate as the solver leaves them. `gram` is used as it is: values of the
+    models are products with the same kernel matrix. The parameters are those of `fit_on`.
+    """
+    kernel, alone, begin = gram.kernel, start is None, perf_counter()
+    return _solved(machine, data, lambda _: gram, kernel, None, start, alone, settings, begin)
+
+
 def _fit(
     machine: Any,
     data: TrainingData,
@@ -144,50 +160,21 @@ def _fit(
         data = data.merged(repetition.first, repetition.total(data.weight))
         X = data.X
         given = None if given is None else given.take(repetition.first)
-    n = data.n
-    scheme, s = machine._pose(data.y, data.weight, n, fitting=True)
-    machine._set_price(float(s.sum()))
-    known = check_definiteness(machine, kernel)
-    sum_zero = machine._sums_to_zero
-    moved = centring(kernel, X, sum_zero)
+    moved = centring(kernel, X, machine._sums_to_zero)
 
     def matrix(precision: str) -> Gram:
         if given is not None and moved is None:
             return given if precision == "auto" else given.in_precision(precision)
         return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
 
-    alone, pairs = start is None and like is None, None
-    if alone:  # small pairs of classes are one job
-        pairs = class_pairs.posed(machine, scheme, kernel, known, X, s)
-    if pairs is not None:
-        with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
-            limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
-            found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
-        together = class_pairs.read_pairs(data, gram, scheme, limits, s, moved, pairs, found)
-        machine._keep_pairs(together, kernel, data.y, data.weight)
-        machine._share_out(repetition, whole, together)
-        return together
-    tasks = pose_tasks(machine, scheme.batch(s), data.extra)
-    if known.order == 2:
-        with_linear_part(tasks, kernel, X)
-    starts = None
-    if start is not None and repetition is None:
-        starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
-    gram = matrix(machine._kernel_dtype(tasks[0].problem))
-    with watched(machine, len(tasks)) as callback:
-        limits = _settings(machine, settings, begin, callback)
-        solutions = solve_tasks(tasks, gram, limits, starts)
-    fitting = Fitting(
-        data,
-        gram,
-        scheme,
-        limits,
-        s,
-        tasks,
-        solutions,
-        moved,
-        sum_zero,
-    )
+    alone = start is None and like is None
+    if repetition is not None:
+        start = None
+    fitting = _solved(machine, data, matrix, kernel, moved, start, alone, settings, begin)
+    if isinstance(fitting, class_pairs.PairFitting):
+        machine._keep_pairs(fitting, kernel, data.y, data.weight)
+        machine._share_out(repetition, whole, fitting)
+        return fitting
     if like is not None:
         take_over(like, fitting)
     fit_diagnosis.refuse_infeasible(machine, fitting)
@@ -197,6 +184,47 @@ def _fit(
         machine._keep(fitting, kernel, data.y, data.weight)
     machine._share_out(repetition, whole, fitting)
     return fitting
+
+
+def _solved(
+    machine: Any,
+    data: TrainingData,
+    matrix: Callable[[str], Gram],
+    kernel: Kernel,
+    moved: Centring | None,
+    start: Any,
+    alone: bool,
+    settings: Settings | None,
+    begin: float,
+) -> Fitting:
+    """Pose and solve the problems of a machine on samples that differ.
+
+    `matrix`: returns their kernel matrix in a precision. `kernel`: the bound kernel. `moved`:
+    by what the rows behind the matrix were translated. `alone`: whether the fit is neither started
+    from another nor compared with one, so that small pairs of classes can be one job.
+    """
+    X = data.X
+    scheme, s = machine._pose(data.y, data.weight, count(X), fitting=True)
+    machine._set_price(float(s.sum()))
+    known = check_definiteness(machine, kernel)
+    pairs = class_pairs.posed(machine, scheme, kernel, known, X, s) if alone else None
+    if pairs is not None:
+        with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
+            limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
+            found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
+        return class_pairs.read_pairs(data, gram, scheme, limits, s, moved, pairs, found)
+    tasks = pose_tasks(machine, scheme.batch(s), data.extra)
+    if known.order == 2:
+        with_linear_part(tasks, kernel, X)
+    starts = None
+    if start is not None:
+        starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
+    gram = matrix(machine._kernel_dtype(tasks[0].problem))
+    with watched(machine, len(tasks)) as callback:
+        limits = _settings(machine, settings, begin, callback)
+        solutions = solve_tasks(tasks, gram, limits, starts)
+    sum_zero = machine._sums_to_zero
+    return Fitting(data, gram, scheme, limits, s, tasks, solutions, moved, sum_zero)
 
 
 def _settings(

@@ -73,6 +73,9 @@ class NuSVC(KernelClassifier):
 
     _divided_by_margin = True
 
+    _lowers_nu = False
+    """Whether a nu that is infeasible is lowered to the largest feasible one, pair by pair."""
+
     def __init__(
         self,
         *,
@@ -146,7 +149,9 @@ class NuSVC(KernelClassifier):
         total, plus = math.fsum(weight), math.fsum(weight[y > 0.0])
         largest = 2.0 * min(plus, total - plus) / total
         if intercept and nu > largest * (1.0 + 1e-12):
-            raise InfeasibleNuError(nu, largest, name if name is not None else (-1, 1))
+            if not self._lowers_nu:
+                raise InfeasibleNuError(nu, largest, name if name is not None else (-1, 1))
+            nu = largest
         return margin_problem(y, weight, nu * total, intercept, Margin(), rows, name)
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:

@@ -151,6 +151,18 @@ class Fitting:
             self.stacked = betas, self.scheme.stack(betas)
         return self.stacked[1]
 
+    def models(self) -> tuple[Array, Array, Array | None]:
+        """Return the coefficients, laid out as ``dual_coef_``, over all rows, and the intercepts.
+
+        The intercepts belong to the rows behind `gram`. Third are the unpenalised linear functions
+        of all tasks, where there are any.
+        """
+        models = zip(self.tasks, self.solutions, strict=True)
+        intercept = np.array([t.intercept(s) / t.scale(s) for t, s in models])
+        linear = [s.linear for s in self.solutions]
+        functions = None if linear[0] is None else np.array([a for _, a in linear])
+        return self.stack(self.coefs()), intercept, functions
+
     def drop_negligible(self) -> None:
         """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
         size = np.abs(joined([solution.beta for solution in self.solutions]))
