@@ -28,7 +28,7 @@ where beta_i can rise and (K beta)_i + phi_i'(beta_i - 0) <= m_g where it can fa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
@@ -125,8 +125,23 @@ class DualProblem:
                 np.clip(point, self.lower, self.upper, out=point)
         return point
 
+    def part(self, rows: slice) -> DualProblem:
+        """Return the problem of some consecutive variables, without totals."""
+        slopes, curvatures = (self.slope_left, self.slope_right), (self.curv_left, self.curv_right)
+        terms = (*slopes, *curvatures, self.kink, self.group, self.rows)
+        parts: Any = (None if a is None else a[rows] for a in terms)
+        part = DualProblem(self.lower[rows], self.upper[rows], *parts)
+        part._native = {
+            name: a[rows] if isinstance(a, np.ndarray) else a for name, a in self._native.items()
+        }
+        return part
+
     def native(self, start: np.ndarray | None) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
+        return {**self._native, "start": None if start is None else _doubles(start)}
+
+    @cached_property
+    def _native(self) -> dict[str, Any]:
         zero = np.zeros(np.shape(self.lower))
         left = _doubles(self.slope_left)
         curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
@@ -144,7 +159,6 @@ class DualProblem:
             "groups": 0 if group is None else int(group.max(initial=0)) + 1,
             "group": group,
             "rows": _indices(self.rows),
-            "start": None if start is None else _doubles(start),
         }
 
 
@@ -206,7 +220,9 @@ class Problem:
     @property
     def unbounded(self) -> bool:
         """Whether losses are constraints, so that the dual problem has no bounds and no totals."""
-        return self.totals is None and bool(np.isinf(self.c).all())
+        if self.totals is not None or (len(self.c) and self.c.item(0) < inf):
+            return False
+        return bool(np.isinf(self.c).all())
 
     @property
     def rewarded(self) -> bool:
@@ -234,6 +250,26 @@ class Problem:
         terms: DualTerms = self.loss.pieces(self.y, self.c)  # type: ignore[attr-defined]
         group = self.basis if self.grouped else None
         return DualProblem(*terms, group, self.rows, self.totals)
+
+    def parts(self, slices: Sequence[slice], names: Sequence[Any]) -> list[Problem]:
+        """Return the problems of consecutive variables, whose dual terms are computed together.
+
+        For problems of one loss without totals; all have the basis of groups, or none.
+
+        Parameters
+        ----------
+        slices : sequence of slice
+            The variables of each.
+        names : sequence
+            The name of each.
+        """
+        found = []
+        for part, name in zip(slices, names, strict=True):
+            rows, basis = (None if a is None else a[part] for a in (self.rows, self.basis))
+            problem = Problem(self.loss, self.y[part], self.c[part], rows, basis, name=name)
+            problem.dual = self.dual.part(part)
+            found.append(problem)
+        return found
 
 
 def one_sided(

@@ -273,10 +273,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             fitting.data.kept,
             codes,
             [p.excess.astype(store, copy=False) for p in proofs],
-            [
-                (coef != 0.0).view(np.int8) + p.at_bound.view(np.int8)
-                for coef, p in zip(fitting.betas(), proofs, strict=True)
-            ],
+            [p.marks for p in proofs],
         )
 
     def _warm_starts(

@@ -303,7 +303,7 @@ def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:
     (solution,) = alone.solutions
     pairs.put(pairs.coef, p, solution.beta)
     pairs.put(pairs.excess, p, proof.excess)
-    pairs.put(pairs.mark, p, (solution.beta != 0.0).view(np.int8) + proof.at_bound.view(np.int8))
+    pairs.put(pairs.mark, p, proof.marks)
     pairs.intercept[p] = task.intercept(solution)
     pairs.lowest[p], pairs.highest[p] = proof.intercept_range
     values = proof.values

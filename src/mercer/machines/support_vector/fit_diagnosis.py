@@ -22,6 +22,7 @@ from mercer.solvers.certificate import GAP_LIMIT
 
 from ..errors import ConvexCombination, NotSeparableError
 from .rounding import REACHED, SEEN, rounding_of_values
+from .tasks import joined
 
 if TYPE_CHECKING:
     from .base import KernelMachine
@@ -58,7 +59,8 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
         message = _infeasible(machine, task, combinations, distance)
         raise NotSeparableError(message, combinations[0], combinations[1], distance)
     models = zip(fitting.tasks, fitting.solutions, strict=True)
-    if not all(math.isfinite(t.intercept(s) + s.beta.sum()) for t, s in models):
+    total = float(joined([solution.beta for solution in fitting.solutions]).sum())
+    if not math.isfinite(sum((t.intercept(s) for t, s in models), total)):
         raise ValueError(
             "The dual coefficients or intercepts are not finite: the kernel values overflow. Scale "
             "the columns of X, for instance with StandardScaler."
@@ -215,7 +217,7 @@ def _reached(machine: KernelMachine) -> str:
 
 def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
     """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
-    coef, largest = fitting.scheme.stack(fitting.coefs()), fitting.largest
+    coef, largest = fitting.stack(fitting.coefs()), fitting.largest
     gram, models = fitting.gram, (fitting.tasks, fitting.betas())
     rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
     cause, advice, C = "", [], getattr(machine, "C", None)

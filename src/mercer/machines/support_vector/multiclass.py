@@ -214,12 +214,15 @@ class OneVsOne(Scheme):
 
     def stack(self, betas: Sequence[Array]) -> Array:
         """Return the matrix with n_classes - 1 rows."""
-        members = self.members
-        matrix = np.zeros((len(members) - 1, len(self.codes)))
-        for (i, j), beta in zip(pairs(len(members)), betas, strict=True):
-            cut = len(members[i])
-            matrix[j - 1, members[i]] = beta[:cut]
-            matrix[i, members[j]] = beta[cut:]
+        k, ends = len(self.members), np.cumsum([len(rows) for rows in self.members]).tolist()
+        by_class = np.empty((k - 1, len(self.codes)))
+        for (i, j), beta in zip(pairs(k), betas, strict=True):
+            first = ends[i - 1] if i else 0
+            cut = ends[i] - first
+            by_class[j - 1, first : ends[i]] = beta[:cut]
+            by_class[i, ends[j - 1] : ends[j]] = beta[cut:]
+        matrix = np.empty_like(by_class)
+        matrix[:, np.concatenate(self.members)] = by_class
         return matrix
 
     def unstack(self, matrix: Array) -> list[Array]:

@@ -41,13 +41,13 @@ class Proof(NamedTuple):
     """Primal and dual value of a model, and what was computed beside them.
 
     ``violation`` of the optimality conditions; ``excess`` of the rows over the region without loss,
-    and which of their coefficients are ``at_bound``; the interval of optimal intercepts.
+    and the ``marks`` of their coefficients (`training_record`); the interval of optimal intercepts.
     """
 
     values: proof.Values
     violation: float
     excess: Array
-    at_bound: NDArray[np.bool_]
+    marks: NDArray[np.int8]
     intercept_range: tuple[float, float]
 
 
@@ -97,6 +97,11 @@ def _product_of_part(
     return values
 
 
+def _marks(coef: Array, at_bound: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """Return `ZERO`, `FREE` or `BOUNDED` for each coefficient."""
+    return (coef != 0.0).view(np.int8) + at_bound.view(np.int8)
+
+
 def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors) -> Proof:
     """Return the proof of one model whose margin or tube is a variable of the problem."""
     problem, beta, n = task.problem, solution.beta, len(f0)
@@ -125,7 +130,7 @@ def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors)
         values._replace(terms=terms, norm2=norm2),
         checked.violation,
         excess.reshape(-1, n).max(axis=0) / scale,
-        np.logical_or.reduce(checked.at_bound.reshape(-1, n)),
+        _marks(task.coef(solution), np.logical_or.reduce(checked.at_bound.reshape(-1, n))),
         interval,
     )
 
@@ -176,7 +181,7 @@ def _without_totals(
             parts = np.split(moved, starts[1:])
             of_moved = joined(errors.product(parts)), errors.of(moved, rows, starts)
             proofs = proof.values_of(*arguments, doubt._replace(moved=of_moved))
-    excess = loss.excess(y, f)  # type: ignore[attr-defined]
+    excess, marks = loss.excess(y, f), _marks(beta, checked.at_bound)  # type: ignore[attr-defined]
     result = []
     for t, (start, length) in enumerate(zip(starts.tolist(), sizes, strict=True)):
         part, b = slice(start, start + length), intercepts[t]
@@ -184,5 +189,5 @@ def _without_totals(
         # Rounding may have emptied the interval.
         interval = (min(-high, b), max(-low, b)) if intercept and low < high else (b, b)
         violation = float(checked.violations[t])
-        result.append(Proof(proofs[t], violation, excess[part], checked.at_bound[part], interval))
+        result.append(Proof(proofs[t], violation, excess[part], marks[part], interval))
     return result

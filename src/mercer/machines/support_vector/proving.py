@@ -20,6 +20,7 @@ had at hand.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +42,7 @@ from .multiclass import Scheme
 from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
-from .tasks import Task
+from .tasks import Task, joined
 
 Array = NDArray[np.float64]
 
@@ -96,6 +97,7 @@ class Fitting:
     measured: float = 0.0  # the largest of these errors
     repetition: Any = None  # which of the user's rows were taken together
     row_weight: Array | None = None  # the sample weights of these rows; None stands for ones
+    stacked: tuple[list[Array], Array] | None = None  # coefficients, and their matrix
 
     @property
     def interrupted(self) -> bool:
@@ -145,7 +147,13 @@ class Fitting:
 
     def matrix(self) -> Array:
         """Return the coefficients of all problems, laid out as ``dual_coef_``, over all rows."""
-        return self.scheme.stack(self.betas())
+        return self.stack(self.betas())
+
+    def stack(self, betas: list[Array]) -> Array:
+        """Return coefficients of all tasks as one matrix, made once of the same arrays."""
+        if self.stacked is None or not all(map(operator.is_, betas, self.stacked[0])):
+            self.stacked = betas, self.scheme.stack(betas)
+        return self.stacked[1]
 
     def models(self) -> tuple[Array, Array, Array | None]:
         """Return the coefficients, laid out as ``dual_coef_``, over all rows, and the intercepts.
@@ -157,11 +165,14 @@ class Fitting:
         intercept = np.array([t.intercept(s) / t.scale(s) for t, s in models])
         linear = [s.linear for s in self.solutions]
         functions = None if linear[0] is None else np.array([a for _, a in linear])
-        return self.scheme.stack(self.coefs()), intercept, functions
+        return self.stack(self.coefs()), intercept, functions
 
     def drop_negligible(self) -> None:
         """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
-        largest = max(float(np.abs(s.beta).max(initial=0.0)) for s in self.solutions)
+        size = np.abs(joined([solution.beta for solution in self.solutions]))
+        largest = float(size.max(initial=0.0))
+        if not ((size > 0.0) & (size <= _NEGLIGIBLE * largest)).any():
+            return
         for solution in self.solutions:
             size = np.abs(solution.beta)
             rounding = (size > 0.0) & (size <= _NEGLIGIBLE * largest)

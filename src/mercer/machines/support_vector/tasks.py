@@ -93,7 +93,8 @@ class Task:
             return solution.linear[0]
         if self.problem.basis is None or self.problem.sign is not None:
             return 0.0
-        return -float(solution.multiplier.mean())
+        multiplier = solution.multiplier
+        return -float(multiplier.item() if multiplier.size == 1 else multiplier.mean())
 
     def width(self, solution: Solution) -> float:
         """Return t: the margin, or minus the half width of the tube; NaN without totals."""
@@ -141,6 +142,10 @@ class Task:
 
 def pose_tasks(machine: Any, batch: Batch, extra: Any = None) -> list[Task]:
     """Return the tasks of a machine; where its nu is infeasible, the error names the tightest."""
+    if machine._plain and len(batch.names) > 1:
+        whole = machine._problem(batch.y, batch.weight, batch.rows, None, extra)
+        parts = zip(whole.parts(batch.slices, batch.names), batch.slices, strict=True)
+        return [Task(p, p.y, batch.weight[part], p.rows, p.name) for p, part in parts]
     tasks, refused = [], list[InfeasibleNuError]()
     for part, name in zip(batch.slices, batch.names, strict=True):
         rows = None if batch.rows is None else batch.rows[part]
