@@ -130,18 +130,10 @@ class DualProblem:
         slopes, curvatures = (self.slope_left, self.slope_right), (self.curv_left, self.curv_right)
         terms = (*slopes, *curvatures, self.kink, self.group, self.rows)
         parts: Any = (None if a is None else a[rows] for a in terms)
-        part = DualProblem(self.lower[rows], self.upper[rows], *parts)
-        part._native = {
-            name: a[rows] if isinstance(a, np.ndarray) else a for name, a in self._native.items()
-        }
-        return part
+        return DualProblem(self.lower[rows], self.upper[rows], *parts)
 
     def native(self, start: np.ndarray | None) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
-        return {**self._native, "start": None if start is None else _doubles(start)}
-
-    @cached_property
-    def _native(self) -> dict[str, Any]:
         zero = np.zeros(np.shape(self.lower))
         left = _doubles(self.slope_left)
         curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
@@ -159,6 +151,7 @@ class DualProblem:
             "groups": 0 if group is None else int(group.max(initial=0)) + 1,
             "group": group,
             "rows": _indices(self.rows),
+            "start": None if start is None else _doubles(start),
         }
 
 
