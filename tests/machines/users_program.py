@@ -12,12 +12,15 @@ from mercer import (
     Certificate,
     Expansion,
     GaussianProcessRegressor,
+    KernelCCA,
     KernelPCA,
     KernelRidge,
+    MultipleKernelSVC,
     OneClassSVM,
 )
-from mercer.features import Nystrom
+from mercer.features import Nystrom, RelevantColumns
 from mercer.kernels import RBF, Kernel, Linear
+from mercer.selection import GridSearchCV
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +53,18 @@ assert_type(process.predict(X, return_cov=True), tuple[Floats, Floats])
 assert_type(process.log_marginal_likelihood(), float)
 assert_type(KernelPCA(n_components=2).fit_transform(X), Floats)
 assert_type(Nystrom(n_components=2).fit(X).eigenvalues_, Floats)
+assert_type(Nystrom(n_components=2).fit(X).set_output(transform="pandas"), Nystrom)
+assert_type(RelevantColumns().fit(X, y).get_support(), NDArray[Any])
+assert_type(KernelCCA().fit(X, X).transform(X), Floats)
+assert_type(KernelCCA().fit(X, X).transform(X, X), tuple[Floats, Floats])
+assert_type(MultipleKernelSVC().fit(X, y).machine_, SVC)
+search = GridSearchCV(SVC(), {"C": [1.0, 10.0]}).fit(X, y)
+assert_type(search, GridSearchCV)
+assert_type(search.best_params_, dict[str, Any])
+assert_type(search.score(X, y), float)
+assert_type(search.predict_proba(X), Floats)
+assert_type(model.refit_on_support(), SVC)
+assert_type(model.margin_width_, float | Floats)
 assert_type(RBF(0.5).bind(X), RBF)
 assert_type(2.0 * RBF(0.5) + Linear(), Kernel)
 assert_type(mercer.inspection.explain(model, X[0]).label, Any)

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.gram.available_memory import available_bytes
 from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
 from mercer.objects.parameters import integer, positive
@@ -202,7 +201,12 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             )
         return self
 
-    def transform(self, X: Any, y: Any = None) -> Any:
+    @overload
+    def transform(self, X: Any, y: None = None) -> Array: ...
+    @overload
+    def transform(self, X: Any, y: Any) -> tuple[Array, Array]: ...
+
+    def transform(self, X: Any, y: Any = None) -> Array | tuple[Array, Array]:
         """Return the projections of objects.
 
         Parameters

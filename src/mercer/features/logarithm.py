@@ -38,6 +38,8 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, B
     array([[0., 1.]])
     """
 
+    n_features_in_: int
+
     def __init__(self, shift: float = 0.0) -> None:
         self.shift = shift
 

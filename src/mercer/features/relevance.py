@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer.machines.conventions import TransformerMixin
 from mercer.objects.parameters import EstimatorParameters, positive, real
 
 Array = NDArray[np.float64]
 
 
-class RelevantColumns(SelectorMixin, EstimatorParameters, BaseEstimator):
+class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
     """Keep the columns that a ridge regression of the target gives weight to.
 
     Columns and target are brought to mean 0 and standard deviation 1, so that weights compare;
@@ -46,6 +47,20 @@ class RelevantColumns(SelectorMixin, EstimatorParameters, BaseEstimator):
     >>> RelevantColumns().fit(X, 3 * X[:, 0] - X[:, 2]).get_support(indices=True).tolist()
     [0, 2]
     """
+
+    if TYPE_CHECKING:  # the types of scikit-learn's methods, which it does not state
+
+        def get_support(self, indices: bool = False) -> NDArray[Any]:
+            """Return a mask of the columns, or their positions."""
+
+        def transform(self, X: Any) -> NDArray[Any]:
+            """Return the chosen columns."""
+
+        def inverse_transform(self, X: Any) -> NDArray[Any]:
+            """Return the chosen columns in their places, with zeros in the others."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+            """Return the names of the chosen columns."""
 
     def __init__(self, threshold: float = 0.1, alpha: float = 1e-3) -> None:
         self.threshold = threshold

@@ -5,7 +5,7 @@ At run time these are scikit-learn's own classes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn import base
 
@@ -43,9 +43,19 @@ if TYPE_CHECKING:
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
             """Fit, and return the features."""
 
+        def set_output(self, *, transform: Any = None) -> Self:
+            """Choose arrays or frames for the features."""
+
+    class ClassNamePrefixFeaturesOutMixin(base.ClassNamePrefixFeaturesOutMixin):
+        """Adds the names of the features."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+            """Return the names of the features."""
+
 else:
     ClassifierMixin = base.ClassifierMixin
     RegressorMixin = base.RegressorMixin
     OutlierMixin = base.OutlierMixin
     ClusterMixin = base.ClusterMixin
     TransformerMixin = base.TransformerMixin
+    ClassNamePrefixFeaturesOutMixin = base.ClassNamePrefixFeaturesOutMixin

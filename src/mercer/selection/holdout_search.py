@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -116,6 +117,10 @@ class HoldoutSearchCV(GridSearchCV):
     >>> search.risk_interval_[0] < search.risk_test_ < search.risk_interval_[1]
     True
     """
+
+    train_rows_: NDArray[np.intp]
+    valid_rows_: NDArray[np.intp]
+    test_rows_: NDArray[np.intp]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{

@@ -17,10 +17,12 @@ Ctrl-C leaves ``cv_results_``, ``best_params_`` and ``missing_candidates_`` of w
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.model_selection import _search
 from sklearn.model_selection import _search_successive_halving as _halving
@@ -38,6 +40,14 @@ _OWN_CONSTRAINTS: dict[str, Any] = {
     "prune": ["boolean"],
 }
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _validated(method: _Method) -> _Method:
+    """Return a method that checks the parameters first, as those of scikit-learn do."""
+    checked: _Method = _fit_context(prefer_skip_nested_validation=False)(method)
+    return checked
+
 
 class _SharedSearch(_search.BaseSearchCV):
     """The part of a search that differs from scikit-learn's: the loop over fits."""
@@ -46,11 +56,47 @@ class _SharedSearch(_search.BaseSearchCV):
     time_limit: float | None
     resume: Any
     prune: bool
+    best_estimator_: Any
+    best_index_: int
+    best_params_: dict[str, Any]
+    best_score_: float
+    cv_results_: dict[str, Any]
+    n_splits_: int
+    refit_time_: float
+    multimetric_: bool
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    if TYPE_CHECKING:  # the types of scikit-learn's methods, which it does not state
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Set parameters."""
+
+        def predict(self, X: Any) -> NDArray[Any]:
+            """Return the predictions of the best estimator."""
+
+        def predict_proba(self, X: Any) -> NDArray[np.float64]:
+            """Return the probabilities of the best estimator."""
+
+        def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+            """Return the logarithms of the probabilities."""
+
+        def decision_function(self, X: Any) -> NDArray[np.float64]:
+            """Return the decision values of the best estimator."""
+
+        def score_samples(self, X: Any) -> NDArray[np.float64]:
+            """Return the scores of single rows."""
+
+        def score(self, X: Any, y: Any = None, **params: Any) -> float:
+            """Return the score of the best estimator."""
 
     def _run_search(self, evaluate_candidates: Any, **options: Any) -> None:
         raise NotImplementedError
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @_validated
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Evaluate all candidates, and fit the best one to all data.
 

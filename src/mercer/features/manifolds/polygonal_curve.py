@@ -88,6 +88,8 @@ class PolygonalPrincipalCurve(PolygonalLine):
     (8, True)
     """
 
+    objective_: float
+
     def __init__(
         self,
         n_knots: int = 20,

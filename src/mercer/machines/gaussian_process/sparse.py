@@ -119,6 +119,10 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     0.1
     """
 
+    alpha_: Array
+    jitter_: float
+    lower_bound_: float
+
     def __init__(
         self,
         kernel: Any = None,

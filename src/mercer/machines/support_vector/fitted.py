@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,7 +61,7 @@ class FittedAttributes:
             return self._per_problem(1.0 / np.sqrt(self._fitted("_squared_norms")))
 
     @property
-    def margin_width_(self) -> Any:
+    def margin_width_(self) -> float | Array:
         """The distance 2 / |f| of the two edges of the margin."""
         return 2.0 * self.margin_
 
@@ -128,7 +128,7 @@ class FittedAttributes:
         """Training rows whose coefficient is at the bound that the loss sets."""
         return self._fitted("_record").marked(BOUNDED)
 
-    def margin_points(self, tol: float | None = None) -> Any:
+    def margin_points(self, tol: float | None = None) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the training rows on the edge of the margin or tube, support vectors or not.
 
         Parameters
@@ -165,7 +165,7 @@ class FittedAttributes:
             w.flags.writeable = False
         return w
 
-    def top_features(self, n: int = 10) -> Any:
+    def top_features(self, n: int = 10) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
         """Return the features of the largest weights, with their weights.
 
         For kernels that are dot products of named features: Linear, TfIdf, Spectrum and sums of
@@ -215,7 +215,7 @@ class FittedAttributes:
         chosen = self._linear_columns
         return np.arange(self.poly_coef_.shape[1]) if chosen is None else np.array(chosen)
 
-    def refit_on_support(self) -> Any:
+    def refit_on_support(self) -> Self:
         """Return a machine of the same parameters trained on the support vectors alone.
 
         Rows that are not support vectors do not shape the solution, so the decision function is

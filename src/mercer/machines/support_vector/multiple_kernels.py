@@ -35,7 +35,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -48,6 +48,7 @@ from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import UNIT
 
+from ..conventions import ClassifierMixin, RegressorMixin
 from ..parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
@@ -495,6 +496,9 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
     (1, 'optimal')
     """
 
+    machine_: SVC
+    classes_: NDArray[Any]
+
     def __init__(
         self,
         kernels: Sequence[Kernel] | None = None,
@@ -587,6 +591,8 @@ class MultipleKernelSVR(RegressorMixin, _MultipleKernels):
     >>> MultipleKernelSVR(kernels, C=10.0).fit(X, np.sin(2 * X[:, 0])).weights_.round(2).tolist()
     [1.0, 0.0]
     """
+
+    machine_: SVR
 
     def __init__(
         self,

@@ -210,7 +210,7 @@ class TrainingRecord:
         here = np.flatnonzero(marks != ZERO)
         return here if rows is None else rows[here]
 
-    def on_edge(self, tol: float) -> Any:
+    def on_edge(self, tol: float) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose excess is within `tol` of 0: an array, or one per task."""
         if self.edge is not None and tol != self.edge:
             raise ValueError(
