@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.kept_documents import without_texts
 from mercer.objects.compression import packed_state, unpacked_state
-from mercer.objects.parameters import EstimatorParameters
+from mercer.objects.parameters import EstimatorParameters, declared
 from mercer.objects.validation import count, take, taken_by
 
 from .constant_kernels import warn_of_constant
@@ -98,13 +98,16 @@ class TrainingData:
         )
 
 
+@declared
 class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     """Base class of all estimators that are fitted with a kernel.
 
     A subclass has the parameter ``kernel`` and, for kernels given by name, ``gamma``, ``degree``
-    and ``coef0``. It states what its targets are (`_check_target`), and sets ``kernel_`` in `fit`.
+    and ``coef0``; it adds its own by a constructor, or in its body under `declared`. It states what
+    its targets are (`_check_target`), and sets ``kernel_`` in `fit`.
     """
 
+    _: KW_ONLY
     kernel: Any = "rbf"
     gamma: Any = "scale"
     degree: int = 3

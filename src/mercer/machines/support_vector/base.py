@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import linear_columns
 from mercer.losses import PiecewiseQuadratic
+from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate, Problem, Solution
 from mercer.solvers.centring import centring
@@ -48,12 +49,28 @@ from .training_record import TrainingRecord
 Array = NDArray[np.float64]
 
 
+@declared
 class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
     problem each task is (`_problem`, or `_loss` for the sum of losses at a price C).
     """
+
+    _: KW_ONLY
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    verbose: bool | int = False
+    max_iter: int = -1
+    fit_intercept: bool = True
+    lam: float | None = None
+    gap_tol: float | None = None
+    time_limit: float | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    dtype: str = "auto"
+    solver: str = "auto"
 
     def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
         """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
