@@ -345,13 +345,6 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
 
     Vectors around a point p far from the origin are summed as sum_i v_i (x_i - p) + p sum_i v_i,
     with compensation; the second sum is 0 where it is rounding of the v_i.
-
-    Parameters
-    ----------
-    vectors : array or CSR matrix of shape (n_terms, n_features)
-        The x_i.
-    coef : array of shape (n_terms, n_outputs)
-        The v_i.
     """
     moved = centring(Linear(), vectors, True)
     rows = vectors if moved is None else moved.rows

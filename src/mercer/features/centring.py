@@ -17,12 +17,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.geometry.squared_lengths import nonnegative, require_distances
 from mercer.geometry.weights import shares
 from mercer.gram import Gram, Prepared
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.objects.validation import count, stored_alike, take
 

@@ -30,10 +30,9 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.objects.parameters import declared, integer, positive, require_choice, truth

@@ -22,13 +22,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.gram.available_memory import available_bytes
 from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
 from mercer.objects.parameters import declared, integer, positive

@@ -25,13 +25,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
-from mercer.machines.conventions import ClusterMixin, TransformerMixin
+from mercer.machines.conventions import (
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.machines.weights import check_sample_weight

@@ -12,13 +12,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs

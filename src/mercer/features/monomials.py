@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
@@ -24,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from mercer.kernels.vectors.monomials import monomial_name
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.parameters import EstimatorParameters, declared, integer, require_choice
 
 from .base import as_precise

@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.dense_rows import checked_rows, training_rows
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +28,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, declared, real
 from mercer.objects.validation import count, take
 
-from ..conventions import OutlierMixin
+from ..conventions import BaseEstimator, OutlierMixin
 from ..support_vector.one_class import OneClassSVM
 
 Array = NDArray[np.float64]

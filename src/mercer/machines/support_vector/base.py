@@ -185,11 +185,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         return None if self.time_limit is None else float(self.time_limit)
 
     def _kernel_dtype(self, problem: Problem) -> str:
-        """Return the precision to ask for.
-
-        Hard constraints, linear functions and tolerances near the error of float32 values need
-        float64.
-        """
+        """Return the precision: float64 for hard constraints, linear parts and small tolerances."""
         fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
         if problem.unbounded or not problem.grouped:
             return "float64"
@@ -328,9 +324,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> list[tuple[Array, float, float]] | None:
         """Return coefficients, intercept and margin or minus tube of every task, in its units.
 
-        `n_total`: rows of the user's data. `kept`: the rows that take part. `price`: C s_i of the
-        support vectors, to which the coefficients are scaled. `repetition`: which of these rows are
-        taken together. None where the tasks are not those of the fit.
+        Coefficients are scaled to the `price` C s_i of the support vectors. `repetition`: which of
+        the `kept` rows are taken together. None where the tasks are not those of the fit.
         """
         coef = self._dense_coef()
         if price is not None:

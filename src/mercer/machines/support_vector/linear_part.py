@@ -80,10 +80,7 @@ def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:
 
 
 class LinearPart:
-    """The linear functions on some points `X`, in an orthonormal basis.
-
-    `equations`: orthonormal columns that span the constants and the coordinates.
-    """
+    """The linear functions on some points `X`: `equations` are an orthonormal basis of them."""
 
     def __init__(self, X: Array) -> None:
         self.X, self.mean = X, X.mean(axis=0)

@@ -199,18 +199,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predictions of the machine with the weighted kernels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels or values.
-        """
+        """Return the labels or values that the machine with the weighted kernels predicts."""
         check_is_fitted(self, "machine_")
         return np.asarray(self.machine_.predict(X))
 

@@ -45,11 +45,7 @@ def is_dot_product(kernel: Kernel) -> bool:
 def named_weights(
     kernel: Kernel, vectors: Any, coef: Array, columns: list[str] | None
 ) -> tuple[Any, list[str]]:
-    """Return the weight vectors, one row for each output, and the names of the features.
-
-    `kernel`: A bound kernel. `vectors`: the x_i. `coef`: the v_i. `columns`: names of the columns
-    of vectors and tables.
-    """
+    """Return the weight vectors, one row for each output, and the names of the features."""
     vocabulary = Vocabulary()
     features = kernel.map_features(vectors, vocabulary)
     names = kernel.feature_names(columns, vocabulary)

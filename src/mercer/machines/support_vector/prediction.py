@@ -29,8 +29,6 @@ class PairPredictor:
 
     The support vectors of a class serve its n_classes - 1 pairs and no other, so a product per
     class costs a fraction of one product with all pairs.
-
-    `machine`: A fitted machine of one task per pair. `blocks`: the support vectors of each class.
     """
 
     def __init__(self, machine: Any, blocks: list[slice]) -> None:
@@ -62,10 +60,7 @@ class PairPredictor:
             self.products = Products(self.prepared, groups)
 
     def __call__(self, X: Any) -> Array:
-        """Return the values of all pairs on validated objects.
-
-        `X`: validated objects.
-        """
+        """Return the values of all pairs on validated objects."""
         if self.many:
             values = self._native(X, False)[0]
         else:
@@ -73,10 +68,7 @@ class PairPredictor:
         return refuse_infinite(values, self.prepared.kernel)
 
     def votes(self, X: Any) -> Array:
-        """Return how many pairs each class wins, of so many that no value is stored.
-
-        `X`: validated objects.
-        """
+        """Return how many pairs each class wins, of so many that no value is stored."""
         counts, finite = self._native(X, True)
         if not finite:
             self(X)  # says which values are not

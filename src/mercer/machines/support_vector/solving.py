@@ -81,11 +81,7 @@ def solve_tasks(
 
 
 class TrainingKernel:
-    """Products of kernel values between training rows with coefficients.
-
-    `gram`: the kernel matrix of the training rows. `dtype`: precision of the kernel values, by
-    default that of `gram`. `n_jobs`: threads.
-    """
+    """Products of kernel values between training rows with coefficients."""
 
     def __init__(self, gram: Gram, dtype: str | None = None, n_jobs: int | None = None) -> None:
         self.gram, self.n_jobs = gram, n_jobs

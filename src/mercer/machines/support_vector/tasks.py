@@ -119,7 +119,7 @@ class Task:
         """Remove from a solution what a model cannot have.
 
         These are a margin that is rounding, a tube of negative width, and a coefficient on both
-        sides of one, which cancels.
+        sides.
         """
         problem = self.problem
         if self.linear is not None:
