@@ -88,11 +88,7 @@ class Iterative:
         return (A, M) if Y.ndim == 2 else (A[:, 0], M[:, 0])
 
     def logdet(self, n_probes: int = 16, seed: int = 0, tol: float = 1e-6) -> Estimate:
-        """Return an estimate of log det(K + N) with its standard error and with bounds.
-
-        `n_probes`: number of random vectors. `tol`: the relative gap of the quadratic forms at
-        which their iterations stop.
-        """
+        """Return an estimate of log det(K + N) with its standard error and with bounds."""
         Z = self.preconditioner.draw(np.random.default_rng(seed), n_probes)
         return self.solve_with_probes(Z[:, :0], Z, tol)[2]
 

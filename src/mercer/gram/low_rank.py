@@ -26,10 +26,9 @@ _NOISE = 1e-13  # residual diagonals below this share of the largest are roundin
 
 
 class LowRank:
-    """A matrix of low rank plus a diagonal, with its inverse by the formula of Woodbury.
+    """A matrix LL' + N of low rank plus a diagonal, with its inverse by the formula of Woodbury.
 
-    `gram`: the kernel matrix K in float64. `noise`: the diagonal N, all positive. `rank`: the
-    largest rank of L. It is 0 where K turns out not to be positive semidefinite.
+    `rank`: the largest rank of L. It is 0 where K turns out not to be positive semidefinite.
     """
 
     def __init__(self, gram: Gram, noise: Array, rank: int) -> None:

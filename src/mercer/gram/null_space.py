@@ -23,10 +23,7 @@ _DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dep
 
 
 class Complement:
-    """The projection onto the orthogonal complement of a basis; of none, the identity.
-
-    `basis`: columns, linearly independent.
-    """
+    """The projection onto the orthogonal complement of a basis; of none, the identity."""
 
     def __init__(self, basis: Array | None, n: int) -> None:
         self.basis = np.zeros((n, 0)) if basis is None else np.asarray(basis, dtype=np.float64)

@@ -24,10 +24,7 @@ _LOGISTIC = _STEP * expit(_L) * expit(-_L)
 
 
 def logistic_normal_mean(mean: Array, variance: Array) -> Array:
-    """Return E sigma(f) for f normal with these means and variances.
-
-    `mean`, `variance` (n,): moments of f; a variance may be 0. Returns the probabilities.
-    """
+    """Return E sigma(f) for f normal with these means and variances, which may be 0."""
     m, s = np.asarray(mean, dtype=np.float64), np.sqrt(np.asarray(variance, dtype=np.float64))
     narrow = s <= 1.0
     found = np.empty_like(m)

@@ -18,10 +18,7 @@ counts as none."""
 
 
 class Costs:
-    """The costs of a problem, with what it leaves out filled in.
-
-    `problem`: the problem.
-    """
+    """The costs of a problem, with what it leaves out filled in."""
 
     def __init__(self, problem: DualProblem) -> None:
         self.problem, zero = problem, np.zeros(len(problem.lower))

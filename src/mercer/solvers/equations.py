@@ -60,13 +60,7 @@ class FeasiblePoint(NamedTuple):
 def near_equations(beta: Array, lower: Array, upper: Array, X: Array) -> FeasiblePoint | None:
     """Return a point near `beta` next to which its sum and X'beta vanish, within the bounds.
 
-    `beta`: coefficients that satisfy the constraints up to rounding. `lower`, `upper`: bounds, with
-    lower <= 0 <= upper, possibly infinite. `X`: the columns of the linear functions.
-
-    Returns
-    -------
-    FeasiblePoint or None
-        None where no such point is found.
+    Bounds satisfy lower <= 0 <= upper and may be infinite. None where no such point is found.
     """
     start = within_bounds(beta, lower, upper)
     if start is None:
