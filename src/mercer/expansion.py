@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.columns_used import linear_columns
+from mercer.objects.arrays import Array
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, column_names, count, take
 from mercer.solvers.centring import centring
 from mercer.storage import read_expansion, write_expansion
-
-Array = NDArray[np.float64]
 
 
 class Expansion:

@@ -35,6 +35,7 @@ from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared, integer, positive, require_choice, truth
 from mercer.objects.validation import stored_alike, take
 from mercer.solvers import Certificate
@@ -44,8 +45,6 @@ from .contrasts import CONTRASTS, Contrast, of_rows
 from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 from .seeds import generator
-
-Array = NDArray[np.float64]
 
 CONSTRAINTS = ("l1", "l2")
 ORDERS = ("sequential", "simultaneous")

@@ -30,6 +30,7 @@ from mercer.kernels import Kernel, resolve
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers import Certificate
@@ -38,8 +39,6 @@ from mercer.solvers.certificate import CONVEXITY
 
 from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
-
-Array = NDArray[np.float64]
 
 _BYTES = 48  # of a pair of samples: two matrices, their eigenvectors, and work space
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"

@@ -39,6 +39,7 @@ from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import StopIterationRequest
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike
@@ -49,7 +50,6 @@ from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
-Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 

@@ -21,6 +21,7 @@ from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.parameters import (
@@ -41,8 +42,6 @@ from .preimages import preimages, refuse_without_rows
 from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
-
-Array = NDArray[np.float64]
 
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
 PREIMAGES = ("learned", "fixed_point", "gradient")

@@ -24,11 +24,10 @@ from sklearn.utils.validation import (
 
 from mercer.kernels.vectors.monomials import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, declared, integer, require_choice
 
 from .base import as_precise
-
-Array = NDArray[np.float64]
 
 WEIGHTINGS = ("unit", "kernel")
 _MOST = 2**31 - 1  # columns

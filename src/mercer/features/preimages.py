@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Prepared
 from mercer.kernels import RBF, Kernel
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _STEPS = 500
 _AGREE = 1e-10  # change of a point, relative to its size, at which the fixed point is reached

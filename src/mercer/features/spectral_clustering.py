@@ -33,6 +33,7 @@ from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import stored_alike
@@ -42,7 +43,6 @@ from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
-Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 _NEGATIVE = -1e-12  # relative to the largest: a smaller negative affinity is rounding

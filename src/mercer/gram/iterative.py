@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.numerics.conjugate_gradients import Iterate, conjugate_gradients
 from mercer.numerics.lanczos_quadrature import Estimate, quadratic_logs
+from mercer.objects.arrays import Array
 
 from .low_rank import LowRank
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .matrix import Gram
     from .shifted import Shift
 
-Array = NDArray[np.float64]
 
 _PRECONDITIONER_RANK = 400  # of the preconditioner; its storage is that of so many columns
 _STEPS = 2_000

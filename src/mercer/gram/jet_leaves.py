@@ -11,12 +11,12 @@ from math import pi
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
     from .coordinates import Coordinates
 
-Array = NDArray[np.float64]
 Key = tuple[str, tuple[int, ...], int]  # a distance: statistic, columns, space
 
 KINK = (

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.numerics.blas import product
 from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser, pivoted_cholesky
+from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
     from .matrix import Gram
 
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53  # unit roundoff of float64
 _FEW = 8.0  # roundings of a kernel value, of a logarithm

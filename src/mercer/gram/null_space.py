@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.numerics.blas import product
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dependent columns
 

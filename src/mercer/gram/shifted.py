@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import require_choice
 
 from .available_memory import available_bytes
@@ -36,7 +36,6 @@ __all__ = [
     "shifted",
 ]
 
-Array = NDArray[np.float64]
 
 SOLVERS = ("auto", "cholesky", "cg")
 

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +28,7 @@ from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.kept_documents import without_texts
+from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import packed_state, unpacked_state
 from mercer.objects.parameters import EstimatorParameters, declared
 from mercer.objects.validation import count, take, taken_by
@@ -39,9 +39,6 @@ from .frozen import freeze
 from .input_validation import check_objects, check_training_objects, forget_columns
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm, dgemv, sgemm
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _MIRRORED = 128  # rows of a block that stays in the cache
 

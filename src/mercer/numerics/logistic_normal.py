@@ -11,10 +11,9 @@ second for larger s. Both err by less than 1e-13.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _STEP = 0.25
 _Z = _STEP * np.arange(-40, 41)

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, Linear
 from mercer.numerics.sums import compensated_product
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _FAR = 8.0
 """Distance of a column from 0, in median deviations, from which on it is moved."""

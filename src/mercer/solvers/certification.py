@@ -32,13 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
+from mercer.objects.arrays import Array
 
 from .certificate import GAP_LIMIT, Certificate
 from .feasibility import Costs, at_least, at_most, repaired
 from .problem import Problem, Solution, without_signs
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
-
-Array = NDArray[np.float64]
 
 _AT_BOUND = 1e-12
 """A coefficient this close to its bound, relative to it, is at it: a rescaling rounds."""

@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from mercer.objects.arrays import Array, Rows
 
 _FLOPS = 8e9
 """Multiply-adds of a factorisation in a second, on one core."""

@@ -30,10 +30,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .feasibility import within_bounds
 from .rounding import UNIT
-
-Array = NDArray[np.float64]
 
 _SHRINK = (0.0, 2.0**-44, 2.0**-36)
 """Shares eta of the coefficients that are given up for room at the bounds, one after the other."""

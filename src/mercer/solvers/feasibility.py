@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .rounding import UNIT, segment_sizes
 
-Array = NDArray[np.float64]
 Starts = NDArray[np.intp]
 
 _DIGITS = 52

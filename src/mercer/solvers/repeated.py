@@ -17,9 +17,9 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import DualProblem
+from mercer.objects.arrays import Array
 
-Array = NDArray[np.float64]
+from .problem import DualProblem
 
 _SAME = 1e-12
 """Shapes that differ by less, relative to their size, are the same."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
 from mercer.machines.progress import watched
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import (
     declared,
     integer,
@@ -31,8 +32,6 @@ from .quantiser import Quantiser
 from .residual_losses import LOSSES, ResidualLoss
 from .starts import n_directions, node_points, principal_axes, without_leverage
 from .surface import Surface
-
-Array = NDArray[np.float64]
 
 _NODES = {1: 40, 2: 12, 3: 6}  # along every axis
 _FINER = {1: 10, 2: 4, 3: 3}  # points of the search grid for every node and axis

@@ -24,14 +24,13 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, declared, real
 from mercer.objects.validation import count, take
 
 from ..conventions import BaseEstimator, OutlierMixin
 from ..support_vector.one_class import OneClassSVM
-
-Array = NDArray[np.float64]
 
 
 @declared

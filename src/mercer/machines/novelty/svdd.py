@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared, positive
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring, translated
@@ -18,8 +19,6 @@ from mercer.solvers.centring import centring, translated
 from ..conventions import OutlierMixin
 from ..estimator import KernelEstimator
 from ..parameters import check_fraction, check_n_jobs
-
-Array = NDArray[np.float64]
 
 
 @declared

@@ -13,6 +13,7 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import linear_columns
 from mercer.losses import PiecewiseQuadratic
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate, Problem, Solution
@@ -45,8 +46,6 @@ from .rounding import rounding_of_values
 from .solving import TrainingKernel
 from .tasks import Task, pose_tasks
 from .training_record import TrainingRecord
-
-Array = NDArray[np.float64]
 
 
 @declared

@@ -42,10 +42,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .multiclass import pair_groups
+from mercer.objects.arrays import Array, Rows
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from .multiclass import pair_groups
 
 CALIBRATIONS = ("free", "consistent", "isotonic")
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
+from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import (
     differing_bits,
     packed_if_smaller,
@@ -36,9 +37,6 @@ from ..progress import is_watched
 from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_shifts
 from .proving import Fitting, assumption, prove
 from .tasks import Task
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 MANY = 20
 """From this number of classes on, the pairs are solved as arrays for any number of samples."""

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Linear
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
@@ -50,8 +51,6 @@ from .prediction import PairPredictor
 from .proving import Fitting
 from .solving import settings_for
 from .training_record import PointStatus
-
-Array = NDArray[np.float64]
 
 _PART_OF_FIT = 0.4
 """Part of the time limit for the machine itself where probabilities are asked for; the machines of

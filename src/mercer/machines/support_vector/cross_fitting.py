@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mercer.objects.arrays import Array, Rows
 from mercer.objects.validation import take
 from mercer.solvers import Settings
 
@@ -23,9 +24,6 @@ from .fitting import solve_on
 from .linear_part import dense_columns, linear_columns
 from .proving import Fitting
 from .solving import TrainingKernel
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 N_FOLDS = 5
 

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.gram.bounded import Bounded
 from mercer.gram.running_error import ErrorBounds, diagonal_bounds
+from mercer.objects.arrays import Array
 from mercer.solvers.rounding import UNIT, ValueErrors, guaranteed
-
-Array = NDArray[np.float64]
 
 _FEW = 16
 """Roundings of a short expression, with a margin for those of the bounds themselves."""

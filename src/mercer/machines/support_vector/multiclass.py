@@ -26,13 +26,11 @@ from numpy.typing import NDArray
 
 from mercer import _native
 from mercer.numerics.sums import compensated_product, compensated_sums
+from mercer.objects.arrays import Array, Rows
 from mercer.solvers.centring import Centring
 
 from .solving import TrainingKernel
 from .tasks import Batch
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _FEW = 20_000
 """Values of pairs, on all rows, up to which one product for everything is the fastest."""

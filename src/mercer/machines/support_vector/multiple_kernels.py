@@ -43,6 +43,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.gram import Gram
 from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
@@ -51,8 +52,6 @@ from mercer.solvers.rounding import UNIT
 from ..parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
-
-Array = NDArray[np.float64]
 
 _FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 """Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale"."""

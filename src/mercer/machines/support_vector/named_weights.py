@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mercer.expansion import weight_vectors
 from mercer.kernels import (
     BlendedSpectrum,
@@ -26,9 +23,8 @@ from mercer.kernels import (
     TfIdf,
     WeightedDegree,
 )
+from mercer.objects.arrays import Array
 from mercer.objects.vocabulary import Vocabulary
-
-Array = NDArray[np.float64]
 
 _LISTED = (BlendedSpectrum, Constant, Linear, Mismatch, Spectrum, TfIdf, WeightedDegree)
 

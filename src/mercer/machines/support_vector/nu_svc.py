@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.solvers import Problem
 from mercer.solvers.margin import Margin
@@ -19,8 +20,6 @@ from ..parameters import check_fraction, refuse_lam
 from .classifier import KernelClassifier
 from .documentation import documented
 from .proving import Fitting
-
-Array = NDArray[np.float64]
 
 
 @declared

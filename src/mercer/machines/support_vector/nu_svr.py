@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
@@ -17,8 +18,6 @@ from ..parameters import check_fraction, check_positive
 from .documentation import documented
 from .proving import Fitting
 from .regressor import KernelRegressor
-
-Array = NDArray[np.float64]
 
 
 @declared

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.solvers import Certificate, Problem
 from mercer.solvers.problem import one_sided
@@ -22,8 +23,6 @@ from .fitting import fit
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
-
-Array = NDArray[np.float64]
 
 NO_VALUE = 1e-13
 """A decision value this small relative to the values that the coefficients allow is 0."""

@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer import _native
 from mercer.gram import Prepared, Products
 from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import refuse_infinite
+from mercer.objects.arrays import Array
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring
 
 from .multiclass import pair_shifts
 from .repetition import first_of_each, sums_of_each
-
-Array = NDArray[np.float64]
 
 _MANY = 200
 """Classes from which on memory decides: the products of each class are not stored."""

@@ -27,10 +27,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
+from mercer.objects.arrays import Array
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
@@ -43,8 +43,6 @@ from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
 from .tasks import Task, joined
-
-Array = NDArray[np.float64]
 
 _NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
 """A coefficient this small beside the largest one, and whose part of a decision value is this

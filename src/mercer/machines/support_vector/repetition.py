@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from mercer.objects.arrays import Array, Rows
 
 FEWEST_ROWS = 512
 """Fewer rows than this are solved as they are: looking for repetitions would take longer."""

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 ERROR = {"float32": 5e-7, "float64": float(np.finfo(np.float64).eps)}
 """Error e of a kernel value. In float64 it is rounding alone. In float32 it was measured: over

@@ -7,18 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
+from mercer.objects.arrays import Array, Rows
 from mercer.solvers import Job, Settings, Solution, solve_jobs
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.interrupt import interrupted
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
 from .tasks import Task
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.solvers import Problem, Solution
 from mercer.solvers.margin import margin_of
 from mercer.solvers.rounding import largest_square
 
 from ..errors import InfeasibleNuError
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 

@@ -15,11 +15,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Rows
 from mercer.objects.compression import packed_if_smaller, unpacked
 
 from .multiclass import class_members, pairs
-
-Rows = NDArray[np.intp]
 
 ZERO, FREE, BOUNDED = 0, 1, 2
 """Marks of a coefficient: zero, strictly between its bounds, or at the bound of its loss."""
