@@ -134,7 +134,8 @@ def measured(line: str, n: int) -> Fit:
     command = [sys.executable, "-m", "benchmarks.ridge_growth", "--child", line, str(n)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        killed = f"killed by signal {-done.returncode}, as where memory ends"
+        reason = (done.stderr.strip().splitlines() or [killed])[-1]
         return Fit(line, n, None, note=reason[:60])
     seconds, megabytes, note = json.loads(done.stdout.splitlines()[-1])
     return Fit(line, n, seconds, megabytes, note)
@@ -181,12 +182,10 @@ def text(found: list[Fit]) -> str:
         seconds = "-" if fit.seconds is None else f"{fit.seconds:.2f}"
         lines.append(f"{fit.line:<32}{fit.n:>8,}{seconds:>10}{fit.megabytes:>8.0f}  {fit.note}")
     for line in ("ridge", "process"):
-        routes = [(f.n, f.note.split()[0]) for f in found if f.line == line and f.note]
-        change = next((n for n, route in routes if route != routes[0][1]), None)
+        routes = [(f.n, f.note.split()[0]) for f in found if f.line == line and f.seconds]
+        change = next(((n, route) for n, route in routes if route != routes[0][1]), None)
         if change is not None:
-            lines.append(
-                f"{line}: {routes[0][1]} below {change:,} rows, {routes[-1][1]} from there"
-            )
+            lines.append(f"{line}: {routes[0][1]} below {change[0]:,} rows, {change[1]} from there")
     return "\n".join(lines)
 
 

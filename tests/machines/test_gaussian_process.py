@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.optimize
 import sklearn.gaussian_process as peer
 from sklearn.exceptions import ConvergenceWarning
@@ -244,25 +245,49 @@ def test_samples_have_the_posterior_covariance() -> None:
         np.testing.assert_allclose(np.cov(draws[:, t]), cov[..., t], atol=0.05 * scale**2)
 
 
-@pytest.mark.parametrize("basis", [None, "linear"])
-def test_partial_fit_appends_samples(basis: Any) -> None:
-    model = GaussianProcessRegressor(0.7 * RBF(0.4), noise=0.05, alpha=1e-3, basis=basis)
-    model.fit(X[:20], y[:20])
+def wave(X: Any) -> Any:
+    return np.column_stack([np.ones(len(X)), np.cos(X[:, 0])])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "basis"),
+    [(RBF(0.4), None), (RBF(0.4), "linear"), (RBF(0.4), wave), (ThinPlate(), "linear")],
+)
+def test_partial_fit_appends_samples_without_a_new_factorisation(
+    kernel: Any, basis: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Y = np.column_stack([y, X[:, 0] ** 2 + 0.1 * np.random.default_rng(0).normal(size=30)])
+    alpha = np.repeat([1e-3, 2e-3, 3e-3], [20, 5, 5])
+    model = GaussianProcessRegressor(0.7 * kernel, noise=0.05, alpha=1e-3, basis=basis)
+    model.fit(X[:20], Y[:20])
     whole = GaussianProcessRegressor(
-        model.kernel_, noise=model.noise_, alpha=1e-3, basis=basis, optimizer=None
-    ).fit(X, y)
-    model.partial_fit(X[20:25], y[20:25]).partial_fit(X[25:], y[25:])
-    a, b = (m.predict(NEW, return_std=True) for m in (model, whole))
-    np.testing.assert_allclose(a, b, atol=1e-8)
+        model.kernel_, noise=model.noise_, alpha=alpha, basis=basis, optimizer=None
+    ).fit(X, Y)
+    factorised: list[int] = []
+    cholesky = scipy.linalg.cholesky
+    monkeypatch.setattr(
+        scipy.linalg, "cholesky", lambda C, **of: factorised.append(len(C)) or cholesky(C, **of)
+    )
+    monkeypatch.setattr(shifted.Factorised, "_factorise", lambda *_: pytest.fail("factorised anew"))
+    model.partial_fit(X[20:25], Y[20:25], alpha[20:25]).partial_fit(X[25:], Y[25:], alpha[25:])
+    assert factorised == [5, 5]
+    for a, b in zip(*(m.predict(NEW, return_cov=True) for m in (model, whole)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(model.basis_coef_, whole.basis_coef_, rtol=0.0, atol=1e-9)
+    assert model.log_marginal_likelihood_value_ == pytest.approx(
+        whole.log_marginal_likelihood_value_, abs=1e-9
+    )
+    assert model.certificate_.primal == pytest.approx(whole.certificate_.primal, rel=1e-9)
+    assert model.certificate_.relative_gap < 1e-9
+
+
+def test_partial_fit_starts_with_a_fit_and_adds_jitter_where_targets_conflict() -> None:
+    model = GaussianProcessRegressor(RBF(0.4), alpha=0.0, optimizer=None).partial_fit(X, y)
     with pytest.raises(ValueError, match="fitted on targets"):
         model.partial_fit(NEW, np.zeros((7, 2)))
-    assert model.log_marginal_likelihood_value_ == pytest.approx(
-        whole.log_marginal_likelihood_value_
-    )
-    assert model.certificate_.primal == pytest.approx(whole.certificate_.primal)
-    assert model.certificate_.relative_gap < 1e-9
-    fresh = GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).partial_fit(X, y)
-    assert fresh.predict(NEW).shape == (7,)
+    model.partial_fit(X, y + 1.0)
+    assert model.jitter_ > 0.0
+    np.testing.assert_allclose(model.predict(X), y + 0.5, atol=1e-2)
 
 
 def test_duplicate_rows_without_noise_get_the_jitter_that_is_needed() -> None:

@@ -171,7 +171,10 @@ def test_limits_and_refusals():
     with pytest.warns(UserWarning, match="iteration_limit"):
         MultipleKernelSVC(KERNELS, max_iter=1, tol=1e-9).fit(X, y)
     with pytest.warns(UserWarning, match="time_limit"):
-        MultipleKernelSVC(KERNELS, time_limit=1e-9, tol=1e-9).fit(X, y)
+        model = MultipleKernelSVC(KERNELS, time_limit=1e-9, tol=1e-9).fit(X, y)
+    assert 0.0 < model.machine_.time_limit < 60.0
+    with pytest.raises(ValueError, match="time_limit must be"):
+        MultipleKernelSVC(KERNELS, time_limit=0.0).fit(X, y)
     with pytest.raises(ValueError, match="norm must be at least 1"):
         MultipleKernelSVC(KERNELS, norm=0.5).fit(X, y)
     with pytest.raises(TypeError, match="a list of kernels"):

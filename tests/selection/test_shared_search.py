@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.model_selection as theirs
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator
@@ -25,7 +26,14 @@ from sklearn.preprocessing import StandardScaler
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
 from mercer.kernels import RBF, Polynomial, Spectrum
-from mercer.selection import GridSearchCV, SharedScore, cross_val_predict, known_values, sharing
+from mercer.selection import (
+    GridSearchCV,
+    SharedScore,
+    cross_val_predict,
+    known_values,
+    loop,
+    sharing,
+)
 
 
 def _iris():
@@ -242,6 +250,27 @@ def test_rows_of_matrices_beyond_the_budget_are_computed_again(steps):
     for name in ("mean_test_score", "mean_train_score"):
         difference = small.cv_results_[name] - plain.cv_results_[name]
         assert np.abs(difference).max() <= 1.01 / len(y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+def test_models_beyond_the_budget_predict_other_objects(form, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    y, others = (X[:, 0] > 0.0).astype(int), form(rng.standard_normal((30, 3)))
+
+    def scorer(model, X, y):
+        return float(model.decision_function(others).mean())
+
+    options = {"param_grid": {"C": [1.0, 10.0]}, "scoring": scorer, "cv": 3, "refit": False}
+    small = GridSearchCV(SVC(gamma=0.5), cache_size=0.1, **options).fit(form(X), y)
+    assert set(small.cv_results_["note"]) == {"shared"}
+    plain = theirs.GridSearchCV(SVC(gamma=0.5), **options).fit(form(X), y)
+    np.testing.assert_allclose(
+        small.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=2e-3
+    )
+    monkeypatch.setattr(loop, "SharedFits", lambda _, n_jobs: sharing.SharedFits(0.1, n_jobs))
+    ours = cross_val_predict(SVC(gamma=0.5), form(X), y, cv=3)
+    np.testing.assert_array_equal(ours, theirs.cross_val_predict(SVC(gamma=0.5), form(X), y, cv=3))
 
 
 class _Broken(BaseEstimator):

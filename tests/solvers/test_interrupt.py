@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.losses import EpsilonInsensitive
 from mercer.machines.support_vector import proving
 from mercer.solvers import decomposition, ladder
+from mercer.solvers.certification import hard_margin_values, hard_tube_values
 
 PROGRAM = """
 import os, signal, threading, time, warnings
@@ -323,3 +325,12 @@ print(len(seen), model.certificate_.status)
 
 def test_a_signal_handler_of_the_user_decides() -> None:
     assert run(HANDLER) == ["1 time_limit"]
+
+
+def test_values_of_hard_constraints_that_an_interrupt_leaves_unknown_are_nan() -> None:
+    y, beta, unknown = np.array([1.0, -1.0]), np.array([0.5, -0.5]), np.full(2, np.nan)
+    starts = np.zeros(1, dtype=np.intp)
+    (margin,) = hard_margin_values(y, beta, unknown, unknown, starts)
+    tube = hard_tube_values(EpsilonInsensitive(0.1), y, beta, unknown, unknown)
+    for found in (margin, tube):
+        assert np.isnan([found.primal, found.dual]).all()

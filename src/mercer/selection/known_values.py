@@ -34,7 +34,7 @@ class _KnownValues:
     def _values_on(self, X: Any) -> Array | None:
         """Return the known values on these objects, which have not been fitted since."""
         for objects, values in self.__dict__.get("_known", ()):
-            if objects is X or (objects is None and count(X) == len(values)):
+            if objects is X or (objects is None and count(X) == count(values)):
                 return values
         if self._is_incomplete():
             self._complete()

@@ -125,7 +125,7 @@ def refusal(machine: Any) -> str | None:
     if machine.solver == "interior_point":
         return "interior points solve one problem at a time"
     if machine.verbose or machine.__dict__.get("_listeners") or "_skl_callbacks" in vars(machine):
-        return "someone watches each fit"
+        return "verbose or a callback reports each fit by itself"
     return None if has_path(machine) else stored_values.refusal(machine)
 
 
@@ -628,7 +628,9 @@ class SharedFits:
                         raise
                     self.refused.append((request, f"the fit on kept rows failed ({error})"))
                     continue
-                known = [(split.X_test, split.X_test), (split.X_train, split.X_train)]
+                known = [(split.X_test, split.X_test)]
+                if request.evaluate_train:
+                    known.append((split.X_train, split.X_train))
                 fit, classes = _Fit(request, split), getattr(machine, "classes_", None)
                 model = known_values.model(asked, classes, known, fit, machine)
                 proof, seconds = machine.certificate_, perf_counter() - begin

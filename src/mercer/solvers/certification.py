@@ -135,6 +135,10 @@ class Evidence(NamedTuple):
         """Return the sum of the terms of each model."""
         return np.add.reduceat(terms, self.starts)
 
+    def unknown(self) -> NDArray[np.bool_]:
+        """Return which models have values that an interrupt left unknown."""
+        return np.logical_or.reduceat(np.isnan(self.f0), self.starts)
+
     def argument_error(self, *terms: Array | float) -> Array:
         """Return bounds on the errors of a value f, which is a sum of f0 and these terms."""
         size = np.abs(self.f0)
@@ -241,24 +245,19 @@ def _values(
     low: Array,
     terms: Array,
     norms: Array,
-    unknown: Any = False,
+    unknown: NDArray[Any],
 ) -> list[Values]:
     """Return values widened by rounding, given those that were computed.
 
     What overflowed bounds nothing: a bound that is not a number becomes infinite. `unknown`: of
     models whose values were not computed, because of an interrupt, nothing is said.
     """
-    high = np.where(np.isnan(high) & ~unknown, np.inf, high)
-    low = np.where(np.isnan(low) & ~unknown, -np.inf, low)
+    high = np.where(unknown, np.nan, np.where(np.isnan(high), np.inf, high))
+    low = np.where(unknown, np.nan, np.where(np.isnan(low), -np.inf, low))
     with np.errstate(invalid="ignore"):  # of infinite values no rounding is known
         rounding = (high - primal) + (dual - low)
     columns = np.stack([high, low, terms, norms, rounding], axis=1)
     return [Values(*row) for row in columns.tolist()]
-
-
-def _of_one(*values: float) -> Values:
-    """Return the values of one machine; see `_values`."""
-    return _values(*(np.array([value]) for value in values))[0]
 
 
 def loss_values(
@@ -297,8 +296,7 @@ def loss_values(
     rise = e.conjugate_rise(loss, y, c, conjugate)
     low = low - e.sums(rise + np.zeros(len(y))) * (1.0 + 1e-9)
     low = np.where(total < np.inf, low, -np.inf)
-    unknown = np.logical_or.reduceat(np.isnan(f0), starts)
-    return _values(primal, high, dual, low, scale, norms.model, unknown)
+    return _values(primal, high, dual, low, scale, norms.model, e.unknown())
 
 
 def values_of(
@@ -344,7 +342,7 @@ def hard_margin_values(
     dual = e.sums(gain) - 0.5 * norms.dual
     low = dual - 0.5 * norms.dual_error - of_sum(np.abs(gain), e.starts)
     low = np.where(np.minimum.reduceat(gain, e.starts) >= 0.0, low, -np.inf)
-    return _values(primal, high, dual, low, primal, norms.model)
+    return _values(primal, high, dual, low, primal, norms.model, e.unknown())
 
 
 def hard_tube_values(
@@ -371,7 +369,7 @@ def hard_tube_values(
     low = low - e.sums(e.conjugate_rise(loss, y, c, conjugate) + np.zeros(len(y))) * (1.0 + 1e-9)
     if e.distance is not None:
         low = low - e.sums(e.distance * excess) * (1.0 + 1e-9)
-    (found,) = _values(primal, high, dual, low, primal, norms.model)
+    (found,) = _values(primal, high, dual, low, primal, norms.model, e.unknown())
     return found._replace(widened=float(excess.max(initial=0.0)))
 
 
@@ -608,7 +606,8 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     dual = -omega.conjugate(v) - total
     low = -omega.conjugate(v, off) * (1.0 + UNIT * (len(v) + 8.0)) - total
     low -= float(of_sum(terms, _ONE)[0])
-    found = _of_one(primal, high, dual, low, primal, 2.0 * penalty)
+    computed = np.array([primal, high, dual, low, primal, 2.0 * penalty, np.isnan(total)])
+    (found,) = _values(*computed[:, None])
     return _certificate(solution, found, violation, gram.dtype)
 
 

@@ -58,7 +58,7 @@ def evaluate(
     gram = covariance.gram(X)
     noise = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (gram.n,))
     noise = noise + covariance.white(X) + (covariance.noise or 0.0)
-    scale = float(np.abs(gram.diag()).mean()) + float(noise.mean())
+    scale = mean_diagonal(gram, noise)
     for jitter in (0.0, *(scale * share for share in _JITTER)):
         try:
             system = gram.shifted(noise + jitter, basis, "cholesky", refined=False)
@@ -66,7 +66,7 @@ def evaluate(
             continue
         assert isinstance(system, Factorised)
         coef, basis_coef = system.solve(Y)
-        if _accurate(coef, Y, scale):
+        if accurate(coef, Y, scale):
             return Evaluation(gram, system, coef, basis_coef, jitter)
     raise NotDefiniteError(
         f"the covariance matrix of {covariance.kernel!r} is not positive definite. Try gradually "
@@ -74,7 +74,12 @@ def evaluate(
     )
 
 
-def _accurate(coef: Array, Y: Array, scale: float) -> bool:
+def mean_diagonal(gram: Gram, noise: Array) -> float:
+    """Return the mean size of the diagonal of the covariance matrix."""
+    return float(np.abs(gram.diag()).mean()) + float(noise.mean())
+
+
+def accurate(coef: Array, Y: Array, scale: float) -> bool:
     """Return whether rounding leaves enough digits of K a, whose terms may cancel.
 
     They do for equal objects with different targets and hardly any noise.

@@ -5,6 +5,10 @@ With the weights w(x) of the observations, f(x) = w(x)'y, and u = Q R^-T b(x) fo
     w = u + G (k - C u),      var f(x) = k(x, x) - 2 k'u + u'Cu - r'Gr,    r = k - C u,
 
 which includes the uncertainty of the coefficients of the basis. Without a basis u = 0.
+
+A new sample (x, y) turns the system into a larger one of the same form. With E = B R^-1 and the
+projection P = I - E Q' (Q has zero rows for samples that were appended), every row of B'a = 0 is
+solved for the first samples, and the matrix P C P' + mu QQ' only gains rows: r and var f(x), above.
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ class Posterior:
     """The data of predictions, as plain arrays.
 
     `factor`: lower Cholesky factor of the covariance matrix, compressed to the complement of the
-    basis. `coef`, `basis_coef`: coefficients (n, m) and (p, m). `Q`, `R`: of the basis, B = QR.
+    basis. `coef`, `basis_coef`: coefficients (n, m) and (p, m). `Q`, `R`: of the basis of the first
+    samples, B = QR, with zero rows for samples that were appended. `E`: B R^-1 of all samples.
     `CQ`: the covariance matrix times Q.
     """
 
@@ -41,6 +46,7 @@ class Posterior:
     basis_coef: Array
     Q: Array
     R: Array
+    E: Array
     CQ: Array
 
     @classmethod
@@ -48,7 +54,11 @@ class Posterior:
         """Return the posterior of a factorised covariance."""
         over = at.system.shift.complement
         CQ = at.system.multiply(over.Q) if over.size else np.zeros_like(over.Q)
-        return cls(at.system.factor, at.coef, at.basis_coef, over.Q, over.R, CQ)
+        return cls(at.system.factor, at.coef, at.basis_coef, over.Q, over.R, over.Q, CQ)
+
+    def _restored(self) -> None:
+        """Complete a posterior of an earlier file, whose basis spans all samples."""
+        vars(self).setdefault("E", self.Q)
 
     def mean(self, rows: Array, functions: Array | None) -> Array:
         """Return the means (m, outputs) from kernel values (m, n) and basis values (m, p)."""
@@ -63,7 +73,7 @@ class Posterior:
             inner = scipy.linalg.solve_triangular(self.R, functions.T, trans="T")
             lifted = self.Q @ inner
             right = right - self.CQ @ inner
-            right = right - self.Q @ (self.Q.T @ right)
+            right = right - self.E @ (self.Q.T @ right)
         half = scipy.linalg.solve_triangular(self.factor, right, lower=True, check_finite=False)
         return half, lifted
 

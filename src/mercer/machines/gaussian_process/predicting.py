@@ -72,8 +72,8 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             check_positive("noise", self.noise)
             if self._foreign:
                 raise ParameterError(
-                    "noise belongs to kernels of mercer; add a WhiteKernel to a kernel of "
-                    "scikit-learn."
+                    "noise needs a kernel of mercer, such as kernel=RBF() of mercer.kernels; to a "
+                    "kernel of scikit-learn, which kernel=None means as well, add a WhiteKernel."
                 )
         elif self.noise is not None:
             raise ParameterError(f"noise must be a positive number or None; got {self.noise!r}.")

@@ -426,8 +426,8 @@ class GaussianProcessRegressor(ProcessRegressor):
     def partial_fit(self, X: Any, y: Any, alpha: Any = None) -> Self:
         """Append samples in O(n^2) operations each; hyper-parameters and scaling stay.
 
-        The certificate is that of the larger problem at these hyper-parameters. With a basis all
-        rows of the factor change, and it is computed anew.
+        The certificate is that of the larger problem at these hyper-parameters. The covariance
+        matrix is factorised anew only where the new samples need jitter.
 
         Parameters
         ----------

@@ -62,6 +62,9 @@ _INNER = 0.1
 _EXACT = 1000
 """Rows up to which machines are solved to the last digits, which costs them little."""
 
+_SEARCH = 0.5
+"""Share of the time limit for the search of the weights; the rest is for the last machine."""
+
 _FEW = 64.0
 """Roundings of a kernel value of the sum, and of coefficients that were moved onto exact sums."""
 
@@ -162,6 +165,8 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
         """
         begin = perf_counter()
         check_positive("tol", self.tol)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
         check_flags(self, "normalise", "fit_intercept")
         if not float(self.norm) >= 1.0:
             raise ValueError(f"norm must be at least 1, or infinity; got {self.norm!r}.")
@@ -183,6 +188,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
             [float(w / s) * k for w, s, k in zip(weights, search.scales, kernels, strict=True) if w]
         )
         self.machine_ = self._machine(self.kernel_, **self._accuracy(data.n))
+        search.limit(self.machine_, begin + (self.time_limit or math.inf))
         self.machine_.fit(X, y, sample_weight=sample_weight)
         self.certificate_ = search.certificate(self.machine_, weights)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
@@ -227,7 +233,8 @@ class _Search:
                 [v if v > 1e-12 * t else (t or 1.0) for v, t in zip(spread, sizes, strict=True)]
             )
             self.matrices = [K / s for K, s in zip(self.matrices, self.scales, strict=True)]
-        self.until = None if owner.time_limit is None else begin + float(owner.time_limit)
+        self.until = begin + _SEARCH * (owner.time_limit or math.inf)
+        self.shortest = perf_counter() - begin
         self.inner = owner._machine("precomputed", **owner._accuracy(n))
         self.inner.set_params(warm_start=True)
         self.n_machines = 0
@@ -237,12 +244,18 @@ class _Search:
         # where several are optimal, one machine may have a poor bound.
         self.bound = -math.inf
 
+    def limit(self, machine: Any, until: float) -> None:
+        """Limit the time of a machine, which gets at least as long as the matrices took."""
+        if until < math.inf:
+            machine.time_limit = max(until - perf_counter(), self.shortest)
+
     def at(self, weights: Array) -> _State:
         """Return the machine at some weights."""
         K = np.zeros_like(self.matrices[0])
         for w, matrix in zip(weights, self.matrices, strict=True):
             if w:
                 K += w * matrix
+        self.limit(self.inner, self.until)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final machine says it again
             self.inner.fit(K, self.data.y, sample_weight=self.data.weight)
@@ -292,7 +305,7 @@ class _Search:
             return True
         if self.n_machines >= self.owner.max_iter:
             self.stopped = "iteration_limit"
-        elif self.until is not None and perf_counter() > self.until:
+        elif perf_counter() > self.until:
             self.stopped = "time_limit"
         return self.stopped is not None
 
@@ -436,7 +449,8 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
     max_iter : int, default=1000
         Limit on the machines that are trained.
     time_limit : float, default=None
-        Seconds after which the best weights so far are taken.
+        Seconds: the search for the weights ends after half of them, and the last machine gets what
+        is left, but at least as long as the kernel matrices took.
 
     Attributes
     ----------
@@ -543,7 +557,8 @@ class MultipleKernelSVR(RegressorMixin, _MultipleKernels):
     max_iter : int, default=1000
         Limit on the machines that are trained.
     time_limit : float, default=None
-        Seconds after which the best weights so far are taken.
+        Seconds: the search for the weights ends after half of them, and the last machine gets what
+        is left, but at least as long as the kernel matrices took.
 
     Attributes
     ----------
