@@ -82,19 +82,9 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any = None
     ) -> NDArray[np.float64]:
-        """Choose pivots and return the features of the training objects.
+        """Choose pivots as `fit`, and return the features of the training objects.
 
-        Parameters
-        ----------
-        X : objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features: the factor itself, so that no kernel value is computed twice.
+        They are the factor itself, so that no kernel value is computed twice.
         """
         self._check_parameters()
         self.kernel_, X = self._training_objects(X)

@@ -79,18 +79,11 @@ class ExplicitFeatures(KernelFeatures):
         return features.astype(np.float64, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the features: monomials, substrings, elements.
+        """Return the names of the features, such as ``x0 x1^2`` or ``ACG``.
 
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns of vectors; default: those of the fit, or x0, x1, ...
-
-        Returns
-        -------
-        array of str
-            Names such as ``x0 x1^2`` or ``ACG``; a number follows where a name occurs again.
-            Features of a kernel that does not name them are ``explicitfeatures0``, ...
+        These are monomials, substrings or elements; a number follows where a name occurs again.
+        Columns are called `input_features`, by default as in the fit, or x0, x1, ... Features of a
+        kernel that does not name them are ``explicitfeatures0``, ...
         """
         check_is_fitted(self)
         columns = self._columns

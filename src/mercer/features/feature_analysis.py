@@ -216,17 +216,10 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         )
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features of objects: their projections on the directions.
+        """Return the projections of objects on the directions, of shape (n_X, n_components_).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features, in single precision for rows in single precision.
+        A precomputed kernel takes their values against all training objects. Features of rows in
+        single precision are in single precision.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:

@@ -187,20 +187,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
-        """Return the projections of objects.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the first kind.
-        y : objects, optional
-            Objects of the second kind.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_), or a pair of them
-            Projections of X; with `y` also those of y.
-        """
+        """Return the projections (n_X, n_components_) of objects X, with y also those of y."""
         X = self._objects(X)
         point, coef = self._x_point, self.x_coef_
         x_scores = self._project(self.kernel_, self._x_fit, X, point, coef) - self._x_offsets
@@ -215,33 +202,11 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> Array:
-        """Find the directions and return the projections of the objects X.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Projections.
-        """
+        """Find the directions as `fit`, and return the projections of the objects X."""
         return np.asarray(self.fit(X, y, sample_weight).transform(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the correlation of the first pair of projections on objects.
-
-        Parameters
-        ----------
-        X, y : objects
-            Pairs.
-
-        Returns
-        -------
-        float
-            The correlation.
-        """
+        """Return the correlation of the first pair of projections on pairs of objects."""
         x_scores, y_scores = self.transform(X, y)
         return float(np.corrcoef(x_scores[:, 0], y_scores[:, 0])[0, 1])
 

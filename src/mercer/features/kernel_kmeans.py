@@ -188,53 +188,22 @@ class KernelKMeans(
         self._certify(found, gram, data.weight, kernel, k, begun)
 
     def predict(self, X: Any) -> Labels:
-        """Return the cluster whose centre is nearest.
+        """Return the positions of the clusters whose centres are nearest, of shape (n_X,).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of int of shape (n_X,)
-            Positions of the clusters.
+        A precomputed kernel takes the values of the objects against all training objects.
         """
         return self._nearest(self._values(self._objects(X)))
 
     def transform(self, X: Any) -> Array:
-        """Return the distances to the centres in feature space.
+        """Return the distances to the centres in feature space, of shape (n_X, n_clusters).
 
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel. A precomputed matrix does not hold k(x, x).
-
-        Returns
-        -------
-        array of shape (n_X, n_clusters)
-            Distances.
+        Needs objects: a precomputed matrix does not hold k(x, x).
         """
         X = self._objects(X)
         return np.sqrt(self._squared_distances(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return minus the sum of squared distances of objects to their nearest centres.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_X,), optional
-            Weights.
-
-        Returns
-        -------
-        float
-            The score, at most 0.
-        """
+        """Return minus the weighted sum of squared distances of objects to the nearest centres."""
         X = self._objects(X)
         nearest = self._squared_distances(X).min(axis=1)
         weight = check_sample_weight(sample_weight, count(X))

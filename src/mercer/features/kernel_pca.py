@@ -303,18 +303,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any = None, sample_weight: Any = None
     ) -> Array:
-        """Find the principal components and return the features of the training objects.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            The features.
-        """
+        """Find the components as `fit`, and return the features of the training objects."""
         self.fit(X, y, sample_weight)
         if self._n_left_out:  # objects of weight 0 took no part
             return self.transform(X)
@@ -323,17 +312,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     # -- use ----------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features of objects, in tiles.
+        """Return the features of objects, of shape (n_X, n_components_), in tiles.
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features, in single precision for rows in single precision.
+        A precomputed kernel takes their values against all training objects. Features of rows in
+        single precision are in single precision.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:
@@ -350,17 +332,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         return as_precise(scores, X)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return rows whose features are near given ones.
+        """Return rows (n_X, n_features) whose features are near given ones: approximate pre-images.
 
-        Parameters
-        ----------
-        X : array of shape (n_X, n_components_)
-            Features.
-
-        Returns
-        -------
-        array of shape (n_X, n_features)
-            Approximate pre-images. Needs ``fit_inverse_transform=True``.
+        Needs ``fit_inverse_transform=True``.
         """
         self._require_fit()
         if not self.fit_inverse_transform:

@@ -179,20 +179,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     weighting: str = "unit"
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Count the columns.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : MonomialFeatures
-            The fitted transformer.
-        """
+        """Count the columns of the training rows, dense or sparse."""
         integer(self.degree, "degree", minimum=1)
         require_choice(self.weighting, "weighting", WEIGHTINGS)
         validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -206,17 +193,9 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[Any] | sp.csr_array:
-        """Return the monomials of rows.
+        """Return the monomials of rows, of shape (n_X, n_output_features_).
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_X, n_features)
-            Rows.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_output_features_)
-            The monomials, sparse for sparse rows, in single precision for rows in single precision.
+        They are sparse for sparse rows, and in single precision for rows in single precision.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -241,18 +220,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         return powers
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the monomials.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns; default: those of the fit, or x0, x1, ...
-
-        Returns
-        -------
-        array of str
-            Names such as ``x0 x1^2``.
-        """
+        """Return the names of the monomials, such as ``x0 x1^2``, of these or the fit's columns."""
         check_is_fitted(self)
         columns = _check_feature_names_in(self, input_features)
         return np.array([monomial_name(columns, f) for f in self._factors()], dtype=object)

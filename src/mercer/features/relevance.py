@@ -51,20 +51,7 @@ class RelevantColumns(SelectorMixin, EstimatorParameters, BaseEstimator):
         self.alpha = alpha
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the weights.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels or real targets.
-
-        Returns
-        -------
-        self : RelevantColumns
-            The fitted selector.
-        """
+        """Fit the weights to training rows and their labels or real targets."""
         if real(self.threshold, "threshold", minimum=0) > 1.0:
             raise ValueError(f"threshold must be at most 1; got {self.threshold}.")
         positive(self.alpha, "alpha")

@@ -217,17 +217,10 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             )
 
     def predict(self, X: Any) -> Labels:
-        """Return the clusters of objects, from the extension of the eigenvectors to them.
+        """Return the positions of the clusters of objects, of shape (n_X,).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their affinities to all training objects.
-
-        Returns
-        -------
-        array of int of shape (n_X,)
-            Positions of the clusters.
+        They come from the extension of the eigenvectors to the objects. A precomputed kernel takes
+        their affinities to all training objects.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:

@@ -128,32 +128,13 @@ class SVDD(OutlierMixin, KernelEstimator):
         return self
 
     def score_samples(self, X: Any) -> Array:
-        """Return -|phi(x) - c|^2, minus the squared distances to the centre.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel. A precomputed matrix of new objects does not hold k(x, x).
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Scores, large near the centre.
-        """
+        """Return -|phi(x) - c|^2, minus the squared distances to the centre; large near it."""
         return self.decision_function(X) + self.offset_
 
     def decision_function(self, X: Any) -> Array:
-        """Return R^2 - |phi(x) - c|^2, which is negative for outliers.
+        """Return R^2 - |phi(x) - c|^2, which is negative for outliers; what is only rounding is 0.
 
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Signed scores; those that are only rounding are 0.
+        A precomputed matrix of new objects does not hold k(x, x), so it is refused.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:
@@ -168,18 +149,7 @@ class SVDD(OutlierMixin, KernelEstimator):
         return values
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return +1 inside the ball and -1 outside.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Labels.
-        """
+        """Return +1 inside the ball and -1 outside."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.intp)
 
     def _squares(self, X: Any, columns: NDArray[np.intp] | None = None) -> Array:

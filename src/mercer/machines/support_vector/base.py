@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +28,9 @@ from ..parameters import check_common, cost_constant
 from ..reporting import Reported
 from ..weights import check_sample_weight, positive_rows
 from . import class_pairs, fit_diagnosis
+from .documentation import documented
 from .fitted import FittedAttributes
+from .fitting import fit, fit_on
 from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
@@ -49,6 +51,7 @@ from .training_record import TrainingRecord
 
 
 @declared
+@documented
 class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
@@ -71,10 +74,42 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     dtype: str = "auto"
     solver: str = "auto"
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the machine.
+
+        Parameters
+        ----------
+        {X_train}
+        y : array-like of shape (n_samples,)
+            Class labels of a classifier, targets of a regressor.
+        {sample_weight}
+
+        Returns
+        -------
+        {fitted}
+        """
+        fit(self, X, y, sample_weight)
+        return self
+
+    def certify(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, rigorous: bool = False
+    ) -> Certificate:
+        """Return the proof of the model in float64, from its training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            What ``fit`` was called with.
+        {rigorous}
+
+        Returns
+        -------
+        {Certificate}
+        """
+        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
+
     def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
         """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
-        from .fitting import fit_on
-
         return fit_on(self, data, gram, start)
 
     # -- what a subclass states -------------------------------------------------------------
@@ -454,25 +489,6 @@ def _refuse_misfits(model: Any) -> None:
             model.kernel_.validate(vectors)  # counts of the terms of documents
     if not fits:
         raise ValueError("support vectors and coefficients do not fit together")
-
-
-def take_over(model: Any, fitting: Fitting) -> None:
-    """Give solutions the multipliers of another model where they are optimal as well."""
-    tasks, solutions = fitting.tasks, fitting.solutions
-    widths = model._widths(len(tasks))
-    if not len(widths) == len(model.intercept_) == len(tasks):
-        return
-    shifts = fitting.scheme.shifts(fitting.centring, fitting.scheme.stack(fitting.coefs()))
-    for k, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
-        if solution.linear is not None:  # the data determine it
-            continue
-        t = float(widths[k])
-        scale = t if task.problem.margin is not None and t > 0.0 else 1.0
-        wanted = task.multipliers(float(model.intercept_[k] + shifts[k]) * scale, t)
-        for g, (low, high) in enumerate(solution.multiplier_range):
-            if low <= high:
-                solution.multiplier[g] = min(max(wanted[g], low), high)
-        task.settle(solution, fitting.gram)
 
 
 def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
-from mercer.solvers import Certificate
 
 from ..conditional_methods import offered_if
 from ..conventions import ClassifierMixin
@@ -37,7 +36,6 @@ from .calibration import (
 from .class_pairs import refuse_too_many_classes
 from .cross_fitting import cross_fitted
 from .documentation import documented
-from .fitting import fit
 from .multiclass import (
     OneVsOne,
     OneVsRest,
@@ -82,25 +80,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     multiclass: str = "ovo"
     calibration: str = "free"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the machine.
-
-        Parameters
-        ----------
-        {X_train}
-        y : array-like of shape (n_samples,)
-            Class labels.
-        {sample_weight}
-
-        Returns
-        -------
-        {fitted}
-        """
-        self.n_iter_: NDArray[np.int32]
-        fit(self, X, y, sample_weight)
-        return self
+    _places = PointStatus.OUTSIDE_MARGIN, PointStatus.INSIDE_MARGIN
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
+        self.n_iter_: NDArray[np.int32]
         self.__dict__.pop("_calibration", None)
         if self.probability and not fitting.interrupted:
             self._calibrate(fitting, perf_counter() - begin)
@@ -176,14 +159,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             )
         return f"{type(self).__name__} needs samples of at least two classes; got 1 class."
 
-    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
-        tol = self._edge_tolerance()
-        edge = np.abs(excess) <= tol
-        return np.select(
-            [edge, excess < 0.0, excess <= 1.0],
-            [PointStatus.ON_EDGE, PointStatus.OUTSIDE_MARGIN, PointStatus.INSIDE_MARGIN],
-            PointStatus.MISCLASSIFIED,
-        )
+    def _status_of(self, excess: NDArray[Any]) -> NDArray[np.str_]:
+        wrong = excess > max(1.0, self._edge_tolerance())
+        return np.where(wrong, PointStatus.MISCLASSIFIED, super()._status_of(excess))
 
     def _problem_coef(self) -> Array:
         coef = self._dense_coef()
@@ -339,17 +317,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     @offered_if(_can_estimate)
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        {X}
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Logarithms in the order of ``classes_``.
-        """
+        """Return the logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -368,25 +336,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if not isinstance(found, Sigmoids):
             raise AttributeError('probA_ and probB_ exist only with calibration="free".')
         return found
-
-    # -- proof ------------------------------------------------------------------------------
-
-    def certify(
-        self, X: Any, y: Any, sample_weight: Any = None, *, rigorous: bool = False
-    ) -> Certificate:
-        """Return the proof of the model in float64, from its training data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        {rigorous}
-
-        Returns
-        -------
-        {Certificate}
-        """
-        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
     # -- machinery --------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
-from mercer.solvers import Certificate, Problem
+from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
 
 from ..conventions import OutlierMixin
@@ -81,6 +81,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     _: KW_ONLY
     nu: float = 0.5
 
+    _places = PointStatus.INLIER, PointStatus.OUTLIER
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the machine.
 
@@ -100,17 +102,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return self
 
     def score_samples(self, X: Any) -> Array:
-        """Return f(x), which is large where the training data are dense.
-
-        Parameters
-        ----------
-        {X}
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Scores.
-        """
+        """Return f(x), which is large where the training data are dense, of shape (n_samples,)."""
         return self.decision_function(X) + self.offset_
 
     def decision_function(self, X: Any) -> Array:
@@ -138,35 +130,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return +1 for inliers and -1 for outliers, whose decision value is negative.
-
-        Parameters
-        ----------
-        {X}
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels.
-        """
+        """Return +1 for inliers and -1 for outliers, whose decision value is negative."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.intp)
-
-    def certify(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, rigorous: bool = False
-    ) -> Certificate:
-        """Return the proof of the model in float64, from its training data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        {rigorous}
-
-        Returns
-        -------
-        {Certificate}
-        """
-        return Certificate.combine(self._certify(X, None, sample_weight, rigorous=rigorous))
 
     @property
     def nu_(self) -> float:
@@ -224,12 +189,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         (self.rho_,) = fitting.widths()
         self.offset_ = np.array([self.rho_])  # an array, as in scikit-learn
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
-
-    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
-        edge = np.abs(excess) <= self._edge_tolerance()
-        return np.select(
-            [edge, excess < 0.0], [PointStatus.ON_EDGE, PointStatus.INLIER], PointStatus.OUTLIER
-        )
 
     def _refit_parameters(self) -> dict[str, Any]:
         # The sum of the coefficients, nu W, must stay what it is.

@@ -110,7 +110,7 @@ class SVR(KernelRegressor):
     def certify(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         sample_epsilon: Any = None,
         *,
