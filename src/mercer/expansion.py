@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.columns_used import linear_columns
+from mercer.objects.arrays import Array
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, column_names, count, take
 from mercer.solvers.centring import centring
 from mercer.storage import read_expansion, write_expansion
-
-Array = NDArray[np.float64]
 
 
 class Expansion:
@@ -345,13 +344,6 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
 
     Vectors around a point p far from the origin are summed as sum_i v_i (x_i - p) + p sum_i v_i,
     with compensation; the second sum is 0 where it is rounding of the v_i.
-
-    Parameters
-    ----------
-    vectors : array or CSR matrix of shape (n_terms, n_features)
-        The x_i.
-    coef : array of shape (n_terms, n_outputs)
-        The v_i.
     """
     moved = centring(Linear(), vectors, True)
     rows = vectors if moved is None else moved.rows

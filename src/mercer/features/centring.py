@@ -16,17 +16,15 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from numpy.typing import ArrayLike
 
 from mercer.geometry.squared_lengths import nonnegative, require_distances
 from mercer.geometry.weights import shares
 from mercer.gram import Gram, Prepared
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.objects.arrays import Array
 from mercer.objects.validation import count, stored_alike, take
-
-Array = NDArray[np.float64]
 
 _TILE_ROWS = 256
 

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels import Kernel, Vocabulary
+from mercer.objects.parameters import declared
 from mercer.objects.validation import column_names, take
 
 from .base import KernelFeatures
 
 
+@declared
 class ExplicitFeatures(KernelFeatures):
     """The features phi(x) of a kernel with k(x, z) = phi(x) . phi(z), listed.
 
@@ -57,18 +59,7 @@ class ExplicitFeatures(KernelFeatures):
     ['x0^2', 'x0 x1', 'x1^2']
     """
 
-    def __init__(
-        self,
-        kernel: Any = "poly",
-        *,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    kernel: Any = "poly"
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         self.vocabulary_ = Vocabulary()

@@ -16,21 +16,22 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.gram.available_memory import available_bytes
 from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
-from mercer.objects.parameters import integer, positive
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
@@ -39,13 +40,12 @@ from mercer.solvers.certificate import CONVEXITY
 from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 
-Array = NDArray[np.float64]
-
 _BYTES = 48  # of a pair of samples: two matrices, their eigenvectors, and work space
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 _SMALLEST_EIGENVALUE = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
 
 
+@declared
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Canonical correlation analysis of two kinds of objects, in feature space.
 
@@ -94,30 +94,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     True
     """
 
-    _sparse_means_sparse = False
-    _x_point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
-    _y_point: NDArray[Any] | None = None
+    n_components: int = 2
+    _: KW_ONLY
+    kernel_y: Any = "rbf"
+    reg: float = 0.1
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "rbf",
-        kernel_y: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        reg: float = 0.1,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.kernel_y = kernel_y
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.reg = reg
-        self.n_jobs = n_jobs
+    _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions.
@@ -173,8 +156,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             kept = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
             self._x_fit = kept if kernel.pairwise else data.X
             self._y_fit = other
-            self._x_point = None if moved is None else moved.point
-            self._y_point = None if moved_y is None else moved_y.point
+            # Near the rows of a linear kernel that are far from the origin.
+            self._x_point: NDArray[Any] | None = None if moved is None else moved.point
+            self._y_point: NDArray[Any] | None = None if moved_y is None else moved_y.point
             residual = float(np.linalg.norm(left))
             # The k largest singular values of `left`, of norm `residual`, are all that M can add;
             # rounding of a kernel matrix changes M by its norm over the regularisation.

@@ -20,23 +20,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
-from mercer.machines.conventions import ClusterMixin, TransformerMixin
+from mercer.machines.conventions import (
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import StopIterationRequest
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
@@ -45,10 +50,10 @@ from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
-Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
+@declared
 class KernelKMeans(
     ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, KernelEstimator
 ):
@@ -106,35 +111,16 @@ class KernelKMeans(
     True
     """
 
-    _sparse_means_sparse = False
-    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 300
+    random_state: Any = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: Any = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -175,7 +161,8 @@ class KernelKMeans(
             )
         moved = centring(kernel, data.X, True)
         gram = self._gram(data, kernel) if moved is None else Gram(kernel, moved.rows, "float64")
-        self._point = None if moved is None else moved.point
+        # Near the rows of a linear kernel that are far from the origin.
+        self._point: NDArray[Any] | None = None if moved is None else moved.point
         weight = np.ones(data.n) if data.weight is None else data.weight
         plain = ProjectedGram(gram, None, np.empty((data.n, 0)), self.n_jobs, self.time_limit)
         found = _lloyd(

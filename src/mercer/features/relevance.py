@@ -11,9 +11,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, positive, real
-
-Array = NDArray[np.float64]
 
 
 class RelevantColumns(SelectorMixin, EstimatorParameters, BaseEstimator):

@@ -35,9 +35,9 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 
 class DualTerms(NamedTuple):

@@ -27,16 +27,14 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.machines.progress import watched
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive
 
 from .descent import Descent, Limits, descend
 from .polyline import OnLine, PolygonalLine, lengths, project
 from .starts import principal_axes
-
-Array = NDArray[np.float64]
 
 _RIDGE = 1e-9  # holds knots without points, relative to the mean weight of a knot
 _SMALLEST = 1e-6  # share of a segment, relative to 1 / K

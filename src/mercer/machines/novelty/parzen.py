@@ -15,13 +15,12 @@ from sklearn.base import DensityMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import RBF
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, positive
 from mercer.solvers import Certificate
 
 from ..dense_rows import checked_rows, training_rows
 from ..estimator import KernelEstimator
-
-Array = NDArray[np.float64]
 
 RULES = ("likelihood", "silverman", "scott")
 

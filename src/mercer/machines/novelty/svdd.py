@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
-from mercer.objects.parameters import positive
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared, positive
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring, translated
 
@@ -18,9 +20,8 @@ from ..conventions import OutlierMixin
 from ..estimator import KernelEstimator
 from ..parameters import check_fraction, check_n_jobs
 
-Array = NDArray[np.float64]
 
-
+@declared
 class SVDD(OutlierMixin, KernelEstimator):
     r"""Support vector data description: a ball in feature space, with outliers.
 
@@ -72,28 +73,12 @@ class SVDD(OutlierMixin, KernelEstimator):
     ([1, -1], 'optimal')
     """
 
+    nu: float = 0.5
+    _: KW_ONLY
+    tol: float = 1e-6
+    n_jobs: int | None = None
+
     _sparse_means_sparse = False
-
-    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
-
-    def __init__(
-        self,
-        nu: float = 0.5,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the ball.
@@ -129,7 +114,8 @@ class SVDD(OutlierMixin, KernelEstimator):
             )
             self.dual_coef_ = found.coef[support]
             moved = centring(kernel, data.X, True)
-            self._point = None if moved is None else moved.point
+            # Near the rows of a linear kernel that are far from the origin.
+            self._point: NDArray[Any] | None = None if moved is None else moved.point
             self._centre_norm2 = found.centre
             if moved is not None:
                 near = take(moved.rows, support)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import linear_columns
 from mercer.losses import PiecewiseQuadratic
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate, Problem, Solution
 from mercer.solvers.centring import centring
@@ -45,15 +47,29 @@ from .solving import TrainingKernel
 from .tasks import Task, pose_tasks
 from .training_record import TrainingRecord
 
-Array = NDArray[np.float64]
 
-
+@declared
 class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
     problem each task is (`_problem`, or `_loss` for the sum of losses at a price C).
     """
+
+    _: KW_ONLY
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    verbose: bool | int = False
+    max_iter: int = -1
+    fit_intercept: bool = True
+    lam: float | None = None
+    gap_tol: float | None = None
+    time_limit: float | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    dtype: str = "auto"
+    solver: str = "auto"
 
     def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
         """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
@@ -168,11 +184,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         return None if self.time_limit is None else float(self.time_limit)
 
     def _kernel_dtype(self, problem: Problem) -> str:
-        """Return the precision to ask for.
-
-        Hard constraints, linear functions and tolerances near the error of float32 values need
-        float64.
-        """
+        """Return the precision: float64 for hard constraints, linear parts and small tolerances."""
         fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
         if problem.unbounded or not problem.grouped:
             return "float64"
@@ -311,9 +323,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> list[tuple[Array, float, float]] | None:
         """Return coefficients, intercept and margin or minus tube of every task, in its units.
 
-        `n_total`: rows of the user's data. `kept`: the rows that take part. `price`: C s_i of the
-        support vectors, to which the coefficients are scaled. `repetition`: which of these rows are
-        taken together. None where the tasks are not those of the fit.
+        Coefficients are scaled to the `price` C s_i of the support vectors. `repetition`: which of
+        the `kept` rows are taken together. None where the tasks are not those of the fit.
         """
         coef = self._dense_coef()
         if price is not None:

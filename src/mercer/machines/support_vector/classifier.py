@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -13,7 +13,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Linear
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
@@ -22,8 +24,16 @@ from ..conventions import ClassifierMixin
 from ..input_validation import check_labels, check_objects
 from ..parameters import check_choices, check_common, check_flags
 from ..weights import class_weights
-from . import calibration
 from .base import KernelMachine
+from .calibration import (
+    CALIBRATIONS,
+    Sigmoids,
+    TwoSlopes,
+    couple,
+    fit_calibration,
+    normalised,
+    project,
+)
 from .class_pairs import refuse_too_many_classes
 from .cross_fitting import cross_fitted
 from .documentation import documented
@@ -42,8 +52,6 @@ from .proving import Fitting
 from .solving import settings_for
 from .training_record import PointStatus
 
-Array = NDArray[np.float64]
-
 _PART_OF_FIT = 0.4
 """Part of the time limit for the machine itself where probabilities are asked for; the machines of
 the folds start from its solution."""
@@ -60,11 +68,19 @@ _FEW_PAIRS, _FEW_LINEAR_PAIRS = 4, 19
 kernels have one weight vector per pair, found from a matrix of all vectors and all pairs."""
 
 
+@declared
 @documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
 
-    n_iter_: NDArray[np.int32]
+    _: KW_ONLY
+    probability: bool = False
+    class_weight: Any = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: Any = None
+    multiclass: str = "ovo"
+    calibration: str = "free"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
@@ -80,6 +96,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         {fitted}
         """
+        self.n_iter_: NDArray[np.int32]
         fit(self, X, y, sample_weight)
         return self
 
@@ -100,9 +117,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         random = check_random_state(self.random_state)
         scores, limited = cross_fitted(self, fitting, settings, random)
         positive, negative = fitting.scheme.prices(self.class_weight_, fitting.weight)
-        self._calibration = calibration.fit_calibration(
-            self.calibration, scores, positive, negative
-        )
+        self._calibration = fit_calibration(self.calibration, scores, positive, negative)
         if limited and not fitting.statuses.intersection(("time_limit", "iteration_limit")):
             warn_caller(
                 "The machines behind the probabilities were stopped early by "
@@ -118,7 +133,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_flags(self, "probability", "break_ties")
         check_choices(
             self,
-            calibration=calibration.CALIBRATIONS,
+            calibration=CALIBRATIONS,
             decision_function_shape=("ovr", "ovo"),
             multiclass=("ovo", "ovr"),
         )
@@ -316,9 +331,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if k == 2:
             p = np.column_stack([1.0 - p[:, 0], p[:, 0]])
         else:
-            p = calibration.couple(p, k) if self._one_against_one() else calibration.normalised(p)
-        if isinstance(self._calibration, calibration.TwoSlopes):
-            p = calibration.project(p, self._winners(values), self.class_weight_)
+            p = couple(p, k) if self._one_against_one() else normalised(p)
+        if isinstance(self._calibration, TwoSlopes):
+            p = project(p, self._winners(values), self.class_weight_)
         return p
 
     @offered_if(_can_estimate)
@@ -347,9 +362,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """Minus the offsets of the sigmoids 1 / (1 + exp(probA f + probB)), one per problem."""
         return -self._sigmoids().offset
 
-    def _sigmoids(self) -> calibration.Sigmoids:
-        found = self.__dict__.get("_calibration", calibration.Sigmoids(np.empty(0), np.empty(0)))
-        if not isinstance(found, calibration.Sigmoids):
+    def _sigmoids(self) -> Sigmoids:
+        found = self.__dict__.get("_calibration", Sigmoids(np.empty(0), np.empty(0)))
+        if not isinstance(found, Sigmoids):
             raise AttributeError('probA_ and probB_ exist only with calibration="free".')
         return found
 

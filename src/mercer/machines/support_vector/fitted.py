@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Kernel, Linear
+from mercer.objects.arrays import Array
 from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
@@ -19,8 +20,6 @@ from mercer.solvers import Certificate
 from .named_weights import is_dot_product, named_weights
 from .repetition import first_of_each, sums_of_each
 from .training_record import BOUNDED, FREE, PointStatus, TrainingRecord
-
-Array = NDArray[np.float64]
 
 
 class FittedAttributes:

@@ -43,6 +43,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.gram import Gram
 from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
@@ -51,8 +52,6 @@ from mercer.solvers.rounding import UNIT
 from ..parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
-
-Array = NDArray[np.float64]
 
 _FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 """Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale"."""
@@ -205,18 +204,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predictions of the machine with the weighted kernels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels or values.
-        """
+        """Return the labels or values that the machine with the weighted kernels predicts."""
         check_is_fitted(self, "machine_")
         return np.asarray(self.machine_.predict(X))
 

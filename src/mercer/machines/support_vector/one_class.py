@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared
 from mercer.solvers import Certificate, Problem
 from mercer.solvers.problem import one_sided
 
@@ -21,12 +24,11 @@ from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
 
-Array = NDArray[np.float64]
-
 NO_VALUE = 1e-13
 """A decision value this small relative to the values that the coefficients allow is 0."""
 
 
+@declared
 @documented
 class OneClassSVM(OutlierMixin, KernelMachine):
     """Support vector novelty detection.
@@ -76,48 +78,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     [-1, 1, 1, 1, -1]
     """
 
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        nu: float = 0.5,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        fit_intercept: bool = True,
-        lam: None = None,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        dtype: str = "auto",
-        solver: str = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.lam = lam
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.solver = solver
+    _: KW_ONLY
+    nu: float = 0.5
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the machine.
@@ -133,6 +95,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         {fitted}
         """
+        self.n_iter_: int
         fit(self, X, None, sample_weight)
         return self
 

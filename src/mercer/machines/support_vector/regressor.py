@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.solvers import Certificate
 
 from ..conventions import RegressorMixin
@@ -17,8 +18,6 @@ from .fitting import fit
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
-
-Array = NDArray[np.float64]
 
 
 @documented
