@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Barrier, Thread
 from time import perf_counter
@@ -66,6 +67,15 @@ def from_threads(model: Any, rows: list[Any]) -> float:
     return seconds / len(rows)
 
 
+def from_executor(model: Any, rows: list[Any]) -> float:
+    """Return the time for each prediction while an executor of many threads asks."""
+    with ThreadPoolExecutor(THREADS) as executor:
+        list(executor.map(model.predict, rows[:THREADS]))  # starts the threads
+        begin = perf_counter()
+        list(executor.map(model.predict, rows))
+        return (perf_counter() - begin) / len(rows)
+
+
 def after_fork(model: Any, rows: list[Any]) -> float:
     """Return the mean time in a forked process, which has the model but not its threads."""
     receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
@@ -84,6 +94,7 @@ def after_fork(model: Any, rows: list[Any]) -> float:
 SITUATIONS: dict[str, Callable[[Any, list[Any]], float]] = {
     "one by one": one_by_one,
     f"{THREADS} threads": from_threads,
+    "executor": from_executor,
     "after fork": after_fork,
 }
 

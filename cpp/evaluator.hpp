@@ -89,6 +89,8 @@ class Evaluator {
   /// The same kernel on other objects.
   std::shared_ptr<Evaluator<T>> on(std::shared_ptr<const Objects<T>> a,
                                    std::shared_ptr<const Objects<T>> b) const;
+  /// The same kernel and columns with other rows.
+  std::shared_ptr<Evaluator<T>> on(std::shared_ptr<const Objects<T>> a) const { return on(a, b_); }
 
   void prepare(Query<T>& q, const Index* rows, int n) const;
   /// Values of the prepared rows against columns [begin, begin + count) of b; row r at

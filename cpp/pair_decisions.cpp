@@ -93,14 +93,23 @@ bool pair_decisions(const PairCoefficients& c, const T* kernel, Index rows, Pair
 }
 
 void join_parts(const double* parts, Index rows, Index classes, const double* intercept,
-                double* values) {
-  const Index lines = classes - 1;
+                PairDecisions& out) {
+  const Index lines = classes - 1, pairs = classes * lines / 2;
+  std::vector<double> row(static_cast<std::size_t>(pairs));
+  double check = 0;
+  if (out.votes) std::fill_n(out.votes, rows * classes, 0.0);
   for (Index r = 0; r < rows; ++r, parts += classes * lines) {
+    double* const values = out.values ? out.values + r * pairs : row.data();
+    double* f = values;
     const double* b = intercept;
     for (Index i = 0; i < classes; ++i)
-      for (Index j = i + 1; j < classes; ++j)
-        *values++ = parts[i * lines + j - 1] + parts[j * lines + i] + *b++;
+      for (Index j = i + 1; j < classes; ++j, ++f, ++b) {
+        *f = parts[i * lines + j - 1] + parts[j * lines + i] + *b;
+        check += *f - *f;
+      }
+    if (out.votes) count_votes(values, 1, classes, out.votes + r * classes);
   }
+  out.finite = check == 0;
 }
 
 void count_votes(const double* values, Index rows, Index classes, double* votes) {

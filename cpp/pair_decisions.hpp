@@ -36,10 +36,10 @@ template <class T>
 bool pair_decisions(const PairCoefficients& c, const T* kernel, Index rows, PairDecisions& out,
                     int threads, Leaving& leaving);
 
-/// f_ij = (part j - 1 of class i + part i of class j) + b_ij, from rows of classes - 1 parts of
-/// each class: the two sums above.
+/// The same for f_ij = (part j - 1 of class i + part i of class j) + b_ij, from rows of classes - 1
+/// parts of each class: the two sums above.
 void join_parts(const double* parts, Index rows, Index classes, const double* intercept,
-                double* values);
+                PairDecisions& out);
 
 /// votes (rows x classes, zeros before) of values (rows x pairs), as `pair_decisions` counts them.
 void count_votes(const double* values, Index rows, Index classes, double* votes);

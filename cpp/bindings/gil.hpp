@@ -54,10 +54,11 @@ class HoldLock {
 class ReleaseLock {
  public:
   explicit ReleaseLock(double work = HUGE_VAL)
-      : state_(work < 5e5 ? nullptr : PyEval_SaveThread()) {}
+      : state_(worthwhile(work) ? PyEval_SaveThread() : nullptr) {}
   ~ReleaseLock() {
     if (state_) with_python([this] { PyEval_RestoreThread(state_); });
   }
+  static bool worthwhile(double work) { return work >= 5e5; }
   ReleaseLock(const ReleaseLock&) = delete;
   ReleaseLock& operator=(const ReleaseLock&) = delete;
 

@@ -55,19 +55,22 @@ double work_of(Index rows, Index classes) {
   return static_cast<double>(rows) * static_cast<double>(classes) * static_cast<double>(classes);
 }
 
-nb::object join_parts_python(Matrix<double> parts, Array1<double> intercept, Index classes) {
+/// Votes of the classes or values of the pairs, and whether all values are finite.
+nb::object join_parts_python(Matrix<double> parts, Array1<double> intercept, Index classes,
+                             bool votes) {
   const auto rows = static_cast<Index>(parts.shape(0));
   const auto pairs = static_cast<Index>(intercept.shape(0));
   if (classes < 2 || static_cast<Index>(parts.shape(1)) != classes * (classes - 1) ||
       2 * pairs != classes * (classes - 1))
     throw nb::value_error("parts and intercepts do not fit together");
-  double* out;
-  auto array = fresh<double>({static_cast<size_t>(rows), static_cast<size_t>(pairs)}, &out);
+  PairDecisions out;
+  const auto width = static_cast<size_t>(votes ? classes : pairs);
+  auto array = fresh<double>({static_cast<size_t>(rows), width}, votes ? &out.votes : &out.values);
   {
     const ReleaseLock release(work_of(rows, classes));
     join_parts(parts.data(), rows, classes, intercept.data(), out);
   }
-  return nb::cast(array);
+  return nb::make_tuple(nb::cast(array), out.finite);
 }
 
 nb::object count_votes_python(Matrix<double> values, Index classes) {
@@ -91,7 +94,7 @@ void bind_pair_decisions(nb::module_& m) {
         "by_column"_a, "intercept"_a, "votes"_a, "n_jobs"_a = 0);
   m.def("pair_decisions", &pair_decisions_python<double>, "kernel"_a, "ends"_a, "coef"_a,
         "by_column"_a, "intercept"_a, "votes"_a, "n_jobs"_a = 0);
-  m.def("join_parts", &join_parts_python, "parts"_a, "intercept"_a, "n_classes"_a);
+  m.def("join_parts", &join_parts_python, "parts"_a, "intercept"_a, "n_classes"_a, "votes"_a);
   m.def("count_votes", &count_votes_python, "values"_a, "n_classes"_a);
 }
 

@@ -18,11 +18,13 @@ namespace mercer {
 /// for the interpreter lock in the middle of their work.
 class Signals {
  public:
-  /// Needs the interpreter lock.
-  Signals()
-      : main_(nb::cast<unsigned long>(
+  /// Needs the interpreter lock. `work`: what is to be done, as for `ReleaseLock`; little work is
+  /// not worth asking.
+  explicit Signals(double work = HUGE_VAL)
+      : main_(ReleaseLock::worthwhile(work) &&
+              nb::cast<unsigned long>(
                   nb::module_::import_("threading").attr("main_thread")().attr("ident")) ==
-              PyThread_get_thread_ident()) {}
+                  PyThread_get_thread_ident()) {}
 
   bool operator()() {
     const auto now = std::chrono::steady_clock::now();
@@ -68,7 +70,7 @@ class Signals {
 /// a handler of the user raised.
 template <class Work>
 void interruptible(Work work, double cost = HUGE_VAL) {
-  Signals signals;
+  Signals signals(cost);
   Leaving leaving([&] { return signals(); });
   {
     const ReleaseLock release(cost);

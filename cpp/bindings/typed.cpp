@@ -88,6 +88,9 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
             new (self) Evaluator<T>(std::move(program), std::move(parsed), a.objects, b.objects);
           },
           "code"_a, "sources"_a, "n_aux"_a, "a"_a, "b"_a)
+      .def(
+          "on", [](const Evaluator<T>& e, const Builder& rows) { return e.on(rows.objects); },
+          "rows"_a)
       .def("tile", &tile_of<T>, "rows"_a = nb::none(), "n_jobs"_a = 0)
       .def("product", &product_of<T>, "segments"_a, "n_jobs"_a = 0)
       .def_prop_ro("linear", &Evaluator<T>::linear)

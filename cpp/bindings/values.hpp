@@ -163,10 +163,10 @@ nb::object multiply(const Evaluator<T>& e, const Multiplier<T>& multiplier, int 
   double* out;
   auto result =
       fresh<double>({static_cast<size_t>(e.rows()), static_cast<size_t>(multiplier.cols)}, &out);
-  Signals signals;
+  const double work = static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost();
+  Signals signals(work);
   bool complete = false;
   {
-    const double work = static_cast<double>(e.rows()) * static_cast<double>(e.cols()) * e.cost();
     const ReleaseLock release(work);
     const int threads = work < 1e6 ? 1 : resolve_jobs(n_jobs);
     complete = e.product(multiplier, out, threads, [&] { return signals(); });

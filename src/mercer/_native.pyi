@@ -1,7 +1,7 @@
 """The native core; see cpp/bindings.cpp."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ def pair_decisions(
     n_jobs: int = 0,
 ) -> tuple[NDArray[np.float64], bool]: ...
 def join_parts(
-    parts: NDArray[np.float64], intercept: NDArray[np.float64], n_classes: int
-) -> NDArray[np.float64]: ...
+    parts: NDArray[np.float64], intercept: NDArray[np.float64], n_classes: int, votes: bool
+) -> tuple[NDArray[np.float64], bool]: ...
 def count_votes(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]: ...
 def grammar_slopes(
     kernel: tuple[Any, ...],
@@ -139,6 +139,7 @@ class Multiplier32(_Multiplier): ...
 class Multiplier64(_Multiplier): ...
 
 class _Evaluator:
+    def on(self, rows: Any) -> Self: ...
     def product(
         self,
         segments: Sequence[tuple[int, NDArray[np.float64]]],

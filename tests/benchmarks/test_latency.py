@@ -1,4 +1,4 @@
-"""The table of latencies, and the three situations on a small model."""
+"""The table of latencies, and all situations on a small model."""
 
 from benchmarks.latency import SITUATIONS, Latency, text
 from mercer import SVC

@@ -319,21 +319,36 @@ def test_what_one_native_call_cannot_do_is_left_to_the_general_solver(parameters
     assert isinstance(SVC(**parameters).fit(X, y).certificates_, list)
 
 
-def test_a_small_fit_takes_few_calls(monkeypatch):
-    X, y = blobs(2, 200, 4)
-    SVC().fit(X, y)
-    room, calls, asked = str(Path(mercer.__file__).parent), [], []
+def calls_of(work):
+    """Return the names of the Python functions of mercer that run."""
+    room, calls = str(Path(mercer.__file__).parent), []
 
     def count(frame, event, _):
         if event == "call" and frame.f_code.co_filename.startswith(room):
             calls.append(frame.f_code.co_name)
 
-    known = RBF.definiteness.fget
-    monkeypatch.setattr(RBF, "definiteness", property(lambda k: asked.append("") or known(k)))
     sys.setprofile(count)
     try:
-        SVC().fit(X, y)
+        work()
     finally:
         sys.setprofile(None)
+    return calls
+
+
+def test_a_small_fit_takes_few_calls(monkeypatch):
+    X, y = blobs(2, 200, 4)
+    SVC().fit(X, y)
+    known, asked = RBF.definiteness.fget, []
+    monkeypatch.setattr(RBF, "definiteness", property(lambda k: asked.append("") or known(k)))
+    calls = calls_of(lambda: SVC().fit(X, y))
     assert len(calls) <= 200
     assert calls.count("diag") == len(asked) == 1
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+@pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_a_prediction_of_one_row_takes_few_calls(n_classes, form):
+    X, y = blobs(n_classes, 60)
+    model, row = SVC().fit(form(X), y), form(X[:1])
+    model.predict(row)  # packs the support vectors
+    assert len(calls_of(lambda: model.predict(row))) <= 35

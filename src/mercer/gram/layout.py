@@ -7,6 +7,7 @@ holds for whatever is compared with them, so that a kernel value depends on its 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ class Layout:
         X = views.X
         n = count(X) if ids is None else len(ids)
         store: Any = _STORES[self.dtype](n)
+        if found is None and known is None and self._of_whole_rows:
+            self._add_rows(store, X, self.centres[0])
+            for _ in self.centres[1:]:
+                store.share(store, 0)
+            return store
         if found is None:
             found = self.images.of(views)
         seen: list[tuple[Any, ...]] = []  # what the leaves look at
@@ -92,17 +98,40 @@ class Layout:
             if (first := seen.index(seen[-1])) < k:
                 store.share(store, first)
                 continue
-            rows = found[k] if k in found else select(X, leaf.columns, VECTORS)
-            if sp.issparse(rows):
-                exact = leaf.kind == "dot" and k in found and _exact_sums(rows, self.dtype)
+            if k not in found:
+                rows = X if leaf.columns is None else select(X, leaf.columns, VECTORS)
+                self._add_rows(store, rows, centre)
+            elif sp.issparse(rows := found[k]):
+                exact = leaf.kind == "dot" and _exact_sums(rows, self.dtype)
                 _add_sparse(store, rows.tocsr(), exact)
-            elif self.sparse and k not in found:
-                store.compress(_floats(rows))
             else:
                 store.dense(_floats(rows), centre)
         for scalars in self.program.scalars:
             store.aux(self._numbers(scalars, views))
         return store
+
+    @cached_property
+    def _of_whole_rows(self) -> bool:
+        """Whether all leaves look at the rows of numbers as given, and there is nothing else."""
+        points = {None if centre is None else centre.tobytes() for centre in self.centres}
+        return (
+            len(points) == 1
+            and not self.program.scalars
+            and all(
+                leaf.kind not in ("matrix", "python", "sequence")
+                and leaf.columns is leaf.mapping is leaf.kernel is None
+                for leaf in self.program.leaves
+            )
+        )
+
+    def _add_rows(self, store: Any, rows: Any, centre: np.ndarray | None) -> None:
+        """Add rows of numbers to a store, compressed where the objects that stay are."""
+        if type(rows) is not np.ndarray and sp.issparse(rows):
+            _add_sparse(store, rows.tocsr(), False)
+        elif self.sparse:
+            store.compress(_floats(rows))
+        else:
+            store.dense(_floats(rows), centre)
 
     def signed(self) -> Layout:
         """Return the layout of objects with one more number each, which multiplies the values."""

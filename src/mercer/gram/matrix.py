@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -420,7 +421,16 @@ class Prepared:
         return self._layout.dtype
 
     def _against(self, X: Any) -> Any:
-        return self.pairs(X).evaluator()
+        if self._own is None:
+            return self.pairs(X).evaluator()
+        return self._own.on(self._layout.prepare(views_of(X)))
+
+    @cached_property
+    def _own(self) -> Any:
+        """The evaluator of the prepared objects, None where its sources depend on others."""
+        if any(leaf.kind in ("matrix", "python") for leaf in self._layout.program.leaves):
+            return None
+        return self.pairs().evaluator()
 
     def pairs(self, X: Any = None) -> Pairs:
         """Return the pairs of validated objects, by default the prepared ones, with these."""

@@ -17,6 +17,8 @@ from mercer.objects.tables import are_vectors, is_table
 from mercer.objects.validation import count, not_finite, refuse_other_objects, take
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_FEW = 10_000
+"""Entries up to which they are looked at one by one: a row to predict has no time to lose."""
 
 
 def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
@@ -157,7 +159,9 @@ def _is_known_sparse(machine: Any, X: Any) -> bool:
 
 
 def _finite(X: NDArray[Any]) -> bool:
-    """Return whether all entries are finite, by their sum where that does not overflow."""
+    """Return whether all entries are finite, of many by their sum where that does not overflow."""
+    if X.size <= _FEW:
+        return bool(np.isfinite(X).all())
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
 

@@ -22,6 +22,8 @@ import numpy as np
 
 Class = TypeVar("Class", bound=type)
 
+_OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
+
 _SMALLEST_ROOT, _LARGEST_ROOT = 1e-150, 1e150
 """Numbers between which a square is a normal number, and so are sums with other squares."""
 
@@ -88,13 +90,19 @@ def declared(cls: Class) -> Class:
     """Give an estimator the constructor of the parameters that its body declares, and its bases'.
 
     Parameters after ``_: KW_ONLY`` are keyword-only, as in a dataclass; those of a base always are.
+    The kernel comes second, as in scikit-learn.
     """
     own = inspect.get_annotations(cls)
     n_positional = list(own).index("_") if "_" in own else len(own)
     own.pop("_", None)
     stated = {name: cls.__dict__.get(name, inspect.Parameter.empty) for name in own}
     inherited = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
-    cls.__init__ = _written(cls, stated | inherited | stated, own, n_positional)  # type: ignore[misc]
+    found = inherited | stated
+    first = [*list(own)[: max(n_positional, 1)], *(name for name in _OF_KERNELS if name in found)]
+    order = dict.fromkeys([*first, *stated, *inherited])
+    cls.__init__ = _written(  # type: ignore[misc]
+        cls, {name: found[name] for name in order}, own, n_positional
+    )
     return cls
 
 

@@ -186,12 +186,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """
         self._require_fit()
         X = check_objects(self, X, self.kernel_)
-        n, k = count(X), len(self.classes_)
-        rows = max(_ROWS, _BLOCK // (k * (k - 1)))
-        if not self._one_against_one() or n <= rows:
+        if not self._one_against_one():
             return reduced(self._values_of(X))
-        blocks = [np.arange(a, min(a + rows, n)) for a in range(0, n, rows)]
-        return np.concatenate([reduced(self._values_of(take(X, block))) for block in blocks])
+        rows = _rows_at_once(len(self.classes_))
+        return _in_blocks(X, rows, lambda part: reduced(self._values_of(part)))
 
     def _values_of(self, X: Any) -> Array:
         """Return the decision values of all binary problems on validated objects."""
@@ -203,10 +201,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _pair_predictor(self) -> PairPredictor | None:
         """Return what predicts many pairs of classes, None where the expansion does."""
+        return self._derived("pairs", self._make_pair_predictor)
+
+    def _make_pair_predictor(self) -> PairPredictor | None:
         few = _FEW_LINEAR_PAIRS if type(self.kernel_) is Linear else _FEW_PAIRS
         if not self._one_against_one() or len(self.classes_) <= few or self._linear is not None:
             return None
-        return self._derived("pairs", lambda: PairPredictor(self, self._class_blocks()))
+        return PairPredictor(self, self._class_blocks())
 
     def decision_function(self, X: Any) -> Array:
         """Return the decision values.
@@ -250,13 +251,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         predictor = None if self.break_ties else self._pair_predictor()
-        if predictor is None or not predictor.many:
+        if predictor is None:
             return self.classes_[self._per_row(X, self._winners)]
-        X = check_objects(self, X, self.kernel_)
-        n, rows = count(X), max(_ROWS, _VOTED // len(self.classes_))
-        blocks = [slice(a, min(a + rows, n)) for a in range(0, n, rows)]
-        parts = [predictor.votes(take(X, np.arange(b.start, b.stop))) for b in blocks]
-        return self.classes_[np.concatenate(parts).argmax(axis=1)]
+        X, k = check_objects(self, X, self.kernel_), len(self.classes_)
+        rows = max(_ROWS, _VOTED // k) if predictor.many else _rows_at_once(k)
+        return self.classes_[_in_blocks(X, rows, predictor.votes).argmax(axis=1)]
 
     def _winners(self, values: Array) -> NDArray[np.intp]:
         """Return the positions of the predicted classes, given the values of all problems."""
@@ -347,3 +346,17 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """Return the columns of ``dual_coef_`` that belong to each class."""
         ends = np.cumsum(self.n_support_)
         return [slice(int(e - n), int(e)) for e, n in zip(ends, self.n_support_, strict=True)]
+
+
+def _rows_at_once(n_classes: int) -> int:
+    """Return the rows whose values for all pairs of classes stay in the cache of a processor."""
+    return max(_ROWS, _BLOCK // (n_classes * (n_classes - 1)))
+
+
+def _in_blocks(X: Any, rows: int, of: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+    """Return what `of` makes of objects, asked for so many at a time."""
+    n = count(X)
+    if n <= rows:
+        return of(X)
+    parts = [take(X, np.arange(a, min(a + rows, n))) for a in range(0, n, rows)]
+    return np.concatenate([of(part) for part in parts])

@@ -59,23 +59,24 @@ class PairPredictor:
 
     def __call__(self, X: Any) -> Array:
         """Return the values of all pairs on validated objects."""
-        if self.many:
-            values = self._native(X, False)[0]
-        else:
-            values = self._of_classes(X if self.moved is None else self.moved.move(X))
-        return refuse_infinite(values, self.prepared.kernel)
+        return refuse_infinite(self._decide(X, False)[0], self.prepared.kernel)
 
     def votes(self, X: Any) -> Array:
-        """Return how many pairs each class wins, of so many that no value is stored."""
-        counts, finite = self._native(X, True)
+        """Return how many pairs each class wins on validated objects; no value is stored."""
+        counts, finite = self._decide(X, True)
         if not finite:
             self(X)  # says which values are not
         return counts
 
-    def _native(self, X: Any, votes: bool) -> tuple[Array, bool]:
-        """Return votes or values pair by pair, from one matrix of kernel values."""
+    def _decide(self, X: Any, votes: bool) -> tuple[Array, bool]:
+        """Return votes or values pair by pair, and whether all values are finite."""
+        X = X if self.moved is None else self.moved.move(X)
+        if not self.many:
+            # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
+            parts = self.products(X, self.n_jobs)
+            return _native.join_parts(parts, self.intercept, self.n_classes, votes)
         return _native.pair_decisions(
-            self.prepared.tile(X if self.moved is None else self.moved.move(X), self.n_jobs),
+            self.prepared.tile(X, self.n_jobs),
             self.ends,
             self.coef,
             self.by_column,
@@ -83,9 +84,3 @@ class PairPredictor:
             votes,
             native_jobs(self.n_jobs),
         )
-
-    def _of_classes(self, X: Any) -> Array:
-        """Return the values from the products of each class with the coefficients of its pairs."""
-        # n_classes - 1 columns for each class: the pair (i, j) in column j - 1 of i and i of j.
-        parts = self.products(X, self.n_jobs)
-        return _native.join_parts(parts, self.intercept, self.n_classes)
