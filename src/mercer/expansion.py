@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.columns_used import linear_columns
+from mercer.objects.arrays import Array
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, column_names, count, take
 from mercer.solvers.centring import centring
 from mercer.storage import read_expansion, write_expansion
-
-Array = NDArray[np.float64]
 
 
 class Expansion:
@@ -119,30 +118,14 @@ class Expansion:
         return 1 if self.coef.ndim == 1 else self.coef.shape[1]
 
     def __call__(self, X: Any) -> Array:
-        """Return the values f(x) of all objects x in `X`.
+        """Return the values f(x) of all objects in `X`, of shape (n_X,) or (n_X, n_outputs).
 
-        Parameters
-        ----------
-        X : objects
-            For a precomputed kernel, its matrix with one column for each training object.
-
-        Returns
-        -------
-        array of shape (n_X,) or (n_X, n_outputs)
-            The values.
+        A precomputed kernel takes its matrix, with one column for each training object.
         """
         return self.evaluate(self._checked(X))
 
     def evaluate(self, X: Any, n_jobs: int | None = None) -> Array:
-        """Return the values for objects that are already in the form the kernel works on.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-        n_jobs : int, optional
-            Threads.
-        """
+        """Return the values for objects that are already in the form the kernel works on."""
         columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
         if self.n_terms == 0:
             values = np.zeros((count(X), columns.shape[1]))
@@ -192,13 +175,7 @@ class Expansion:
         )
 
     def take(self, index: ArrayLike) -> Expansion:
-        """Return the expansion over some of the vectors.
-
-        Parameters
-        ----------
-        index : array-like of int or bool
-            Which vectors to keep.
-        """
+        """Return the expansion over some of the vectors, given by positions or a mask."""
         index = np.asarray(index)
         index = np.flatnonzero(index) if index.dtype == bool else index
         return Expansion(
@@ -215,10 +192,7 @@ class Expansion:
     def reduce(self, tol: float = 0.0) -> Expansion:
         """Return the expansion without vectors whose coefficients are all at most `tol`.
 
-        Parameters
-        ----------
-        tol : float, default=0.0
-            With 0 the function stays exactly the same.
+        With 0 the function stays exactly the same.
         """
         size = np.abs(self.coef)
         return self.take((size if size.ndim == 1 else size.max(axis=1, initial=0.0)) > tol)
@@ -226,22 +200,13 @@ class Expansion:
     def save(self, path: str | Path) -> None:
         """Write the expansion to a file, whole or not at all.
 
-        Parameters
-        ----------
-        path : str or Path
-            The file. Kernels that hold Python functions cannot be written; pickle them.
+        Kernels that hold Python functions cannot be written; pickle them.
         """
         write_expansion(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Expansion:
-        """Read an expansion that `save` wrote; a damaged file is refused.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        """
+        """Read an expansion that `save` wrote; a damaged file is refused."""
         return cls(*read_expansion(Path(path)))
 
     def __repr__(self) -> str:
@@ -345,13 +310,6 @@ def weight_vectors(vectors: Any, coef: Array) -> Any:
 
     Vectors around a point p far from the origin are summed as sum_i v_i (x_i - p) + p sum_i v_i,
     with compensation; the second sum is 0 where it is rounding of the v_i.
-
-    Parameters
-    ----------
-    vectors : array or CSR matrix of shape (n_terms, n_features)
-        The x_i.
-    coef : array of shape (n_terms, n_outputs)
-        The v_i.
     """
     moved = centring(Linear(), vectors, True)
     rows = vectors if moved is None else moved.rows

@@ -53,15 +53,7 @@ class DamagedFileError(ValueError):
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a crash, sees the old content or the new one.
-
-    Parameters
-    ----------
-    path : Path
-        The file to replace or create.
-    content : bytes
-        What it shall hold.
-    """
+    """Write a file so that a reader, or a crash, sees the old content or the new one."""
     path = Path(os.path.realpath(path))  # the file that a link leads to
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {path.name} to.")

@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.machines.support_vector import calibration
 from mercer.machines.support_vector.multiclass import pair_indices
+from mercer.objects.arrays import Array
 
 from .graph import Graph
-
-Array = NDArray[np.float64]
 
 
 def votes(g: Graph, values: str, k: int) -> str:

@@ -31,10 +31,7 @@ class Node(NamedTuple):
 
 
 class Graph:
-    """Operators in the order in which they run.
-
-    `outer`: the graph that this one is the body of a loop of; its tensors can be used inside.
-    """
+    """Operators in the order in which they run; the body of a loop can use tensors of `outer`."""
 
     def __init__(self, outer: Graph | None = None) -> None:
         self.nodes: list[Node] = []

@@ -19,12 +19,11 @@ from mercer.kernels.mapping import FeaturesOf
 from mercer.kernels.vectors.column_widths import ScaledColumns
 from mercer.kernels.white import without_white
 from mercer.numerics.profile_table import Table
+from mercer.objects.arrays import Array
 from mercer.objects.validation import VECTORS, count
 
 from . import statistics
 from .graph import Graph
-
-Array = NDArray[np.float64]
 
 # Functions that are not smooth at 0, where a rounding error of a squared distance would show.
 _SENSITIVE = {"sqrt", "power", "log", "table"}

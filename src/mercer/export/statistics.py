@@ -10,13 +10,12 @@ from collections.abc import Callable
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.gram.coordinates import Coordinates
+from mercer.objects.arrays import Array
 
 from .graph import Graph
 
-Array = NDArray[np.float64]
 Function = Callable[[Graph, str, str], str]
 Step = Callable[[Graph, list[str], str, str], list[str]]
 Combination = Callable[[Graph, list[str], str], list[str]]

@@ -91,17 +91,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         )
 
     def transform(self, X: Any) -> NDArray[Any] | sp.csr_array:
-        """Return the features of objects.
+        """Return the features of objects, an array or CSR matrix of shape (n_X, n_components_).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_components_)
-            The features, in single precision for rows in single precision.
+        A precomputed kernel takes their values against all training objects. Features of rows in
+        single precision are in single precision.
         """
         X = self._objects(X)
         return as_precise(self._features(X), X)

@@ -16,16 +16,15 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.geometry.squared_lengths import nonnegative, require_distances
 from mercer.geometry.weights import shares
 from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.objects.arrays import Array
 from mercer.objects.validation import count, stored_alike, take
-
-Array = NDArray[np.float64]
 
 _TILE_ROWS = 256
 
@@ -127,21 +126,9 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         return K
 
     def tiles(self, X: Any, rows: int = _TILE_ROWS) -> Iterator[tuple[int, Array]]:
-        """Yield the centred matrix a few rows at a time.
+        """Yield the centred matrix of `transform`, at most `rows` at a time.
 
-        Parameters
-        ----------
-        X : array of shape (n_X, n_samples), or objects
-            As for `transform`.
-        rows : int, default=256
-            Rows of a tile.
-
-        Yields
-        ------
-        first : int
-            Position of the tile's first row.
-        tile : array of shape (at most rows, n_samples)
-            The centred values.
+        Pairs of the position of a tile's first row and the centred values (rows, n_samples).
         """
         self._require_fit()
         if rows < 1:
@@ -149,17 +136,9 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         yield from self._tiles(self._objects(X), rows)
 
     def matmul(self, V: ArrayLike) -> Array:
-        """Return the product of the centred training matrix with vectors, without the matrix.
+        """Return the centred training matrix times vectors (n_samples,) or (n_samples, m).
 
-        Parameters
-        ----------
-        V : array-like of shape (n_samples,) or (n_samples, m)
-            The vectors.
-
-        Returns
-        -------
-        array of the shape of `V`
-            The products. Needs a kernel: a centrer of matrices does not keep its matrix.
+        Needs a kernel: a centrer of matrices does not keep its matrix.
         """
         self._require_fit()
         if self.X_fit_ is None:
@@ -177,18 +156,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         return product
 
     def diag(self, X: Any) -> Array:
-        """Return the squared distances of objects to the centre, the diagonal of their matrix.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Squared distances.
-        """
+        """Return the squared distances of objects to the centre, the diagonal of their matrix."""
         self._require_fit()
         if self.X_fit_ is None:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from mercer.geometry import PivotedCholesky, pivoted_cholesky
 from mercer.geometry.cholesky import span_coordinates
 from mercer.kernels import Kernel
+from mercer.objects.parameters import declared
 
 from .base import KernelFeatures, as_precise
 from .seeds import generator
 
 
+@declared
 class IncompleteCholeskyFeatures(KernelFeatures):
     """Features of a kernel from the span of a few objects, with a proof of the error.
 
@@ -69,43 +72,19 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     True
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_components: int | None = None,
-        tol: float = 1e-3,
-        pivoting: str = "largest",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.tol = tol
-        self.pivoting = pivoting
-        self.random_state = random_state
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    n_components: int | None = None
+    tol: float = 1e-3
+    pivoting: str = "largest"
+    random_state: Any = None
 
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any = None
     ) -> NDArray[np.float64]:
-        """Choose pivots and return the features of the training objects.
+        """Choose pivots as `fit`, and return the features of the training objects.
 
-        Parameters
-        ----------
-        X : objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features: the factor itself, so that no kernel value is computed twice.
+        They are the factor itself, so that no kernel value is computed twice.
         """
         self._check_parameters()
         self.kernel_, X = self._training_objects(X)

@@ -23,9 +23,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
+
 Contrast = Callable[[Array, Array | None], Array]  # of projections in rows, and weights of columns
 
 _K1 = 36.0 / (8.0 * math.sqrt(3.0) - 9.0)

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels import Kernel, Vocabulary
+from mercer.objects.parameters import declared
 from mercer.objects.validation import column_names, take
 
 from .base import KernelFeatures
 
 
+@declared
 class ExplicitFeatures(KernelFeatures):
     """The features phi(x) of a kernel with k(x, z) = phi(x) . phi(z), listed.
 
@@ -57,18 +59,7 @@ class ExplicitFeatures(KernelFeatures):
     ['x0^2', 'x0 x1', 'x1^2']
     """
 
-    def __init__(
-        self,
-        kernel: Any = "poly",
-        *,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    kernel: Any = "poly"
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         self.vocabulary_ = Vocabulary()
@@ -88,18 +79,11 @@ class ExplicitFeatures(KernelFeatures):
         return features.astype(np.float64, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the features: monomials, substrings, elements.
+        """Return the names of the features, such as ``x0 x1^2`` or ``ACG``.
 
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns of vectors; default: those of the fit, or x0, x1, ...
-
-        Returns
-        -------
-        array of str
-            Names such as ``x0 x1^2`` or ``ACG``; a number follows where a name occurs again.
-            Features of a kernel that does not name them are ``explicitfeatures0``, ...
+        These are monomials, substrings or elements; a number follows where a name occurs again.
+        Columns are called `input_features`, by default as in the fit, or x0, x1, ... Features of a
+        kernel that does not name them are ``explicitfeatures0``, ...
         """
         check_is_fitted(self)
         columns = self._columns

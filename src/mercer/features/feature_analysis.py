@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -34,7 +35,8 @@ from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
-from mercer.objects.parameters import integer, positive, require_choice, truth
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared, integer, positive, require_choice, truth
 from mercer.objects.validation import stored_alike, take
 from mercer.solvers import Certificate
 
@@ -43,8 +45,6 @@ from .contrasts import CONTRASTS, Contrast, of_rows
 from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 from .seeds import generator
-
-Array = NDArray[np.float64]
 
 CONSTRAINTS = ("l1", "l2")
 ORDERS = ("sequential", "simultaneous")
@@ -56,6 +56,7 @@ _FIFTH = 0.2  # of the time of a fit, for the definiteness of the kernel matrix
 _VALUES = 2**22  # kernel values that are held at once
 
 
+@declared
 class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     r"""Features that maximise a contrast, from kernel expansions of unit l1 or l2 norm.
 
@@ -126,42 +127,20 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     ([2, 0], [[1.0, 0.5]])
     """
 
-    _sparse_means_sparse = False
+    n_components: int = 2
+    _: KW_ONLY
+    constraint: str = "l1"
+    contrast: Any = "variance"
+    order: str = "sequential"
+    center: bool = False
+    n_basis: int | None = None
+    n_restarts: int = 5
+    random_state: Any = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        constraint: str = "l1",
-        contrast: Any = "variance",
-        order: str = "sequential",
-        center: bool = False,
-        n_basis: int | None = None,
-        n_restarts: int = 5,
-        random_state: Any = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.constraint = constraint
-        self.contrast = contrast
-        self.order = order
-        self.center = center
-        self.n_basis = n_basis
-        self.n_restarts = n_restarts
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the directions.
@@ -237,17 +216,10 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         )
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features of objects: their projections on the directions.
+        """Return the projections of objects on the directions, of shape (n_X, n_components_).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features, in single precision for rows in single precision.
+        A precomputed kernel takes their values against all training objects. Features of rows in
+        single precision are in single precision.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.kernels import Kernel
-from mercer.objects.parameters import integer, real
+from mercer.objects.parameters import declared, integer, real
 
 from .base import KernelFeatures
 from .seeds import generator
 from .spectral import draw_frequencies
 
 
+@declared
 class RandomFourierFeatures(KernelFeatures):
     r"""Cosines and sines of random frequencies, whose dot products estimate a kernel.
 
@@ -68,22 +70,10 @@ class RandomFourierFeatures(KernelFeatures):
     (0.086, True)
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_components: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.random_state = random_state
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    n_components: int = 100
+    random_state: Any = None
 
     def _check_parameters(self) -> None:
         integer(self.n_components, "n_components", minimum=1)

@@ -16,10 +16,7 @@ _NATIVE_VALUE, _PYTHON_VALUE = 1e-8, 1e-5
 def checked_convexity(gram: Gram, centred: bool, seconds: float) -> tuple[str, float | None]:
     """Return what is known of a kernel matrix, see `Certificate.convexity`, and its eigenvalue.
 
-    Warns where the matrix has a negative eigenvalue.
-
-    `gram`: the kernel matrix. `centred`: whether features are centred. `seconds`: time that a
-    search for a negative eigenvalue may take.
+    Warns where a search of so many seconds finds a negative one; `centred`: of centred features.
     """
     order = gram.kernel.definiteness.order
     if order == 0 or (order == 1 and centred):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import KW_ONLY
 from typing import Any, Self, overload
 
 import numpy as np
@@ -29,7 +30,8 @@ from mercer.kernels import Kernel, resolve
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
-from mercer.objects.parameters import integer, positive
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
@@ -38,13 +40,12 @@ from mercer.solvers.certificate import CONVEXITY
 from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 
-Array = NDArray[np.float64]
-
 _BYTES = 48  # of a pair of samples: two matrices, their eigenvectors, and work space
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 _SMALLEST_EIGENVALUE = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
 
 
+@declared
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Canonical correlation analysis of two kinds of objects, in feature space.
 
@@ -93,30 +94,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     True
     """
 
-    _sparse_means_sparse = False
-    _x_point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
-    _y_point: NDArray[Any] | None = None
+    n_components: int = 2
+    _: KW_ONLY
+    kernel_y: Any = "rbf"
+    reg: float = 0.1
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "rbf",
-        kernel_y: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        reg: float = 0.1,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.kernel_y = kernel_y
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.reg = reg
-        self.n_jobs = n_jobs
+    _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions.
@@ -172,8 +156,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             kept = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
             self._x_fit = kept if kernel.pairwise else data.X
             self._y_fit = other
-            self._x_point = None if moved is None else moved.point
-            self._y_point = None if moved_y is None else moved_y.point
+            # Near the rows of a linear kernel that are far from the origin.
+            self._x_point: NDArray[Any] | None = None if moved is None else moved.point
+            self._y_point: NDArray[Any] | None = None if moved_y is None else moved_y.point
             residual = float(np.linalg.norm(left))
             # The k largest singular values of `left`, of norm `residual`, are all that M can add;
             # rounding of a kernel matrix changes M by its norm over the regularisation.
@@ -207,20 +192,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def transform(self, X: Any, y: Any) -> tuple[Array, Array]: ...
 
     def transform(self, X: Any, y: Any = None) -> Array | tuple[Array, Array]:
-        """Return the projections of objects.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the first kind.
-        y : objects, optional
-            Objects of the second kind.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_), or a pair of them
-            Projections of X; with `y` also those of y.
-        """
+        """Return the projections (n_X, n_components_) of objects X, with y also those of y."""
         X = self._objects(X)
         point, coef = self._x_point, self.x_coef_
         x_scores = self._project(self.kernel_, self._x_fit, X, point, coef) - self._x_offsets
@@ -235,33 +207,11 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> Array:
-        """Find the directions and return the projections of the objects X.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            Projections.
-        """
+        """Find the directions as `fit`, and return the projections of the objects X."""
         return np.asarray(self.fit(X, y, sample_weight).transform(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the correlation of the first pair of projections on objects.
-
-        Parameters
-        ----------
-        X, y : objects
-            Pairs.
-
-        Returns
-        -------
-        float
-            The correlation.
-        """
+        """Return the correlation of the first pair of projections on pairs of objects."""
         x_scores, y_scores = self.transform(X, y)
         return float(np.corrcoef(x_scores[:, 0], y_scores[:, 0])[0, 1])
 

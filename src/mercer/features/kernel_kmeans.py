@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -38,8 +39,9 @@ from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.machines.weights import check_sample_weight
 from mercer.numerics.block_krylov import StopIterationRequest
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
@@ -48,10 +50,10 @@ from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
-Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
+@declared
 class KernelKMeans(
     ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, KernelEstimator
 ):
@@ -109,35 +111,16 @@ class KernelKMeans(
     True
     """
 
-    _sparse_means_sparse = False
-    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 300
+    random_state: Any = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: Any = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -178,7 +161,8 @@ class KernelKMeans(
             )
         moved = centring(kernel, data.X, True)
         gram = self._gram(data, kernel) if moved is None else Gram(kernel, moved.rows, "float64")
-        self._point = None if moved is None else moved.point
+        # Near the rows of a linear kernel that are far from the origin.
+        self._point: NDArray[Any] | None = None if moved is None else moved.point
         weight = np.ones(data.n) if data.weight is None else data.weight
         plain = ProjectedGram(gram, None, np.empty((data.n, 0)), self.n_jobs, self.time_limit)
         found = _lloyd(
@@ -204,53 +188,22 @@ class KernelKMeans(
         self._certify(found, gram, data.weight, kernel, k, begun)
 
     def predict(self, X: Any) -> Labels:
-        """Return the cluster whose centre is nearest.
+        """Return the positions of the clusters whose centres are nearest, of shape (n_X,).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of int of shape (n_X,)
-            Positions of the clusters.
+        A precomputed kernel takes the values of the objects against all training objects.
         """
         return self._nearest(self._values(self._objects(X)))
 
     def transform(self, X: Any) -> Array:
-        """Return the distances to the centres in feature space.
+        """Return the distances to the centres in feature space, of shape (n_X, n_clusters).
 
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel. A precomputed matrix does not hold k(x, x).
-
-        Returns
-        -------
-        array of shape (n_X, n_clusters)
-            Distances.
+        Needs objects: a precomputed matrix does not hold k(x, x).
         """
         X = self._objects(X)
         return np.sqrt(self._squared_distances(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return minus the sum of squared distances of objects to their nearest centres.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_X,), optional
-            Weights.
-
-        Returns
-        -------
-        float
-            The score, at most 0.
-        """
+        """Return minus the weighted sum of squared distances of objects to the nearest centres."""
         X = self._objects(X)
         nearest = self._squared_distances(X).min(axis=1)
         weight = check_sample_weight(sample_weight, count(X))

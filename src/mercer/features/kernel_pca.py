@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +21,18 @@ from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.compression import differing_bits, restored_bits
-from mercer.objects.parameters import integer, is_number, positive, real, require_choice, truth
+from mercer.objects.parameters import (
+    declared,
+    integer,
+    is_number,
+    positive,
+    real,
+    require_choice,
+    truth,
+)
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
@@ -32,8 +42,6 @@ from .preimages import preimages, refuse_without_rows
 from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
-
-Array = NDArray[np.float64]
 
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
 PREIMAGES = ("learned", "fixed_point", "gradient")
@@ -65,6 +73,7 @@ class _OfPairs:
         return [[self.function(a, b, **self.parameters) for b in B] for a in A]
 
 
+@declared
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     r"""Kernel principal component analysis: the directions of largest variance in feature space.
 
@@ -184,60 +193,30 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     [[2.0, 0.0]]
     """
 
-    X_fit_: Any
-    dual_coef_: Array
+    n_components: Any = None
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: Any = None
+    coef0: float = 1
+    kernel_params: Any = None
+    alpha: float = 1.0
+    fit_inverse_transform: bool = False
+    preimage: str = "learned"
+    eigen_solver: str = "auto"
+    tol: float = 1e-5
+    max_iter: int | None = None
+    iterated_power: Any = "auto"
+    remove_zero_eig: bool = False
+    random_state: Any = None
+    copy_X: bool = True  # noqa: N815 - scikit-learn's name
+    n_jobs: int | None = None
+    center: bool = True
+    project_out: Any = None
+    allow_indefinite: bool = False
+    time_limit: float | None = None
+    verbose: bool | int = False
 
     _sparse_means_sparse = False
-    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
-
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        kernel: Any = "linear",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Any = None,
-        alpha: float = 1.0,
-        fit_inverse_transform: bool = False,
-        preimage: str = "learned",
-        eigen_solver: str = "auto",
-        tol: float = 1e-5,
-        max_iter: int | None = None,
-        iterated_power: Any = "auto",
-        remove_zero_eig: bool = False,
-        random_state: Any = None,
-        copy_X: bool = True,
-        n_jobs: int | None = None,
-        center: bool = True,
-        project_out: Any = None,
-        allow_indefinite: bool = False,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.fit_inverse_transform = fit_inverse_transform
-        self.preimage = preimage
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.iterated_power = iterated_power
-        self.remove_zero_eig = remove_zero_eig
-        self.random_state = random_state
-        self.copy_X = copy_X
-        self.n_jobs = n_jobs
-        self.center = center
-        self.project_out = project_out
-        self.allow_indefinite = allow_indefinite
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     # -- fit ----------------------------------------------------------------------------------
 
@@ -294,7 +273,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._root, self._total = root, total
         self._derive()
         self._offsets = self._regression(matrix, functions)
-        self._point = None if moved is None else moved.point
+        # Near the rows of a linear kernel that are far from the origin.
+        self._point: NDArray[Any] | None = None if moved is None else moved.point
         self.n_components_ = k
         self.kernel_ = kernel
         self._n_left_out = data.n_total - data.n
@@ -323,18 +303,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any = None, sample_weight: Any = None
     ) -> Array:
-        """Find the principal components and return the features of the training objects.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components_)
-            The features.
-        """
+        """Find the components as `fit`, and return the features of the training objects."""
         self.fit(X, y, sample_weight)
         if self._n_left_out:  # objects of weight 0 took no part
             return self.transform(X)
@@ -343,17 +312,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     # -- use ----------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features of objects, in tiles.
+        """Return the features of objects, of shape (n_X, n_components_), in tiles.
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their values against all training objects.
-
-        Returns
-        -------
-        array of shape (n_X, n_components_)
-            The features, in single precision for rows in single precision.
+        A precomputed kernel takes their values against all training objects. Features of rows in
+        single precision are in single precision.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:
@@ -370,17 +332,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         return as_precise(scores, X)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return rows whose features are near given ones.
+        """Return rows (n_X, n_features) whose features are near given ones: approximate pre-images.
 
-        Parameters
-        ----------
-        X : array of shape (n_X, n_components_)
-            Features.
-
-        Returns
-        -------
-        array of shape (n_X, n_features)
-            Approximate pre-images. Needs ``fit_inverse_transform=True``.
+        Needs ``fit_inverse_transform=True``.
         """
         self._require_fit()
         if not self.fit_inverse_transform:
@@ -551,7 +505,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def _set_objects(self, data: TrainingData, kernel: Kernel) -> None:
         if kernel.pairwise:
-            self.X_fit_ = np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
+            self.X_fit_: Any = (
+                np.arange(data.n) if data.kept is None else data.kept.astype(np.int64)
+            )
             return
         X = data.X
         copied = self.copy_X and data.kept is None and (isinstance(X, np.ndarray) or sp.issparse(X))
@@ -627,7 +583,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         ridge = float(self.alpha) / (np.ones(data.n) if data.weight is None else data.weight)
         K[np.diag_indices_from(K)] += ridge
         self.X_transformed_fit_ = self._scores
-        self.dual_coef_ = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
+        self.dual_coef_: Array = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
 
     # -- pickles and files --------------------------------------------------------------------
 

@@ -38,59 +38,22 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, B
     array([[0., 1.]])
     """
 
-    n_features_in_: int
-
     def __init__(self, shift: float = 0.0) -> None:
         self.shift = shift
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check that all entries are positive.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Training rows.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : LogFeatures
-            The fitted transformer.
-        """
+        """Check that all entries of the training rows are positive after the shift."""
         self._positive(X, reset=True)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms.
-
-        Parameters
-        ----------
-        X : array of shape (n_X, n_features)
-            Rows of numbers that are positive after the shift.
-
-        Returns
-        -------
-        array of shape (n_X, n_features)
-            The logarithms.
-        """
+        """Return the logarithms of rows of numbers that are positive after the shift."""
         check_is_fitted(self)
         X = self._positive(X, reset=False)
         return as_precise(np.log(X.astype(np.float64, copy=False) + self.shift), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns, each in ``log(...)``.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns; default: those of the fit, or x0, x1, ...
-
-        Returns
-        -------
-        array of str
-            The names.
-        """
+        """Return the names of the columns, by default as in the fit, each in ``log(...)``."""
         check_is_fitted(self)
         columns = _check_feature_names_in(self, input_features)
         return np.array([f"log({column})" for column in columns], dtype=object)

@@ -8,6 +8,7 @@ that has no column before i.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from itertools import combinations_with_replacement
 from math import comb, sqrt
 from typing import Any, Self
@@ -15,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
@@ -23,12 +23,11 @@ from sklearn.utils.validation import (
 )
 
 from mercer.kernels.vectors.monomials import monomial_name
-from mercer.machines.conventions import TransformerMixin
-from mercer.objects.parameters import EstimatorParameters, integer, require_choice
+from mercer.machines.conventions import BaseEstimator, TransformerMixin
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import EstimatorParameters, declared, integer, require_choice
 
 from .base import as_precise
-
-Array = NDArray[np.float64]
 
 WEIGHTINGS = ("unit", "kernel")
 _MOST = 2**31 - 1  # columns
@@ -138,6 +137,7 @@ def _orders(d: int, k: int) -> Array:
     return _dense_monomials(np.zeros((0, d)), k)[k][1]
 
 
+@declared
 class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     """Products of columns up to a degree, as they are or weighted like a polynomial kernel.
 
@@ -172,34 +172,14 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     array([[ 3.,  5.,  9., 15., 25.]])
     """
 
-    def __init__(
-        self,
-        degree: int = 2,
-        *,
-        lower: bool = True,
-        include_bias: bool = False,
-        weighting: str = "unit",
-    ) -> None:
-        self.degree = degree
-        self.lower = lower
-        self.include_bias = include_bias
-        self.weighting = weighting
+    degree: int = 2
+    _: KW_ONLY
+    lower: bool = True
+    include_bias: bool = False
+    weighting: str = "unit"
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Count the columns.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : MonomialFeatures
-            The fitted transformer.
-        """
+        """Count the columns of the training rows, dense or sparse."""
         integer(self.degree, "degree", minimum=1)
         require_choice(self.weighting, "weighting", WEIGHTINGS)
         validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -213,17 +193,9 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[Any] | sp.csr_array:
-        """Return the monomials of rows.
+        """Return the monomials of rows, of shape (n_X, n_output_features_).
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_X, n_features)
-            Rows.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_X, n_output_features_)
-            The monomials, sparse for sparse rows, in single precision for rows in single precision.
+        They are sparse for sparse rows, and in single precision for rows in single precision.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -248,18 +220,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         return powers
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the monomials.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns; default: those of the fit, or x0, x1, ...
-
-        Returns
-        -------
-        array of str
-            Names such as ``x0 x1^2``.
-        """
+        """Return the names of the monomials, such as ``x0 x1^2``, of these or the fit's columns."""
         check_is_fitted(self)
         columns = _check_feature_names_in(self, input_features)
         return np.array([monomial_name(columns, f) for f in self._factors()], dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
-from mercer.objects.parameters import integer, real, require_choice
+from mercer.objects.parameters import declared, integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
 from .base import KernelFeatures
@@ -19,6 +20,7 @@ from .seeds import generator
 SELECTIONS = ("uniform", "random_pivots", "greedy")
 
 
+@declared
 class Nystrom(KernelFeatures):
     r"""Features of a kernel from its values against a few landmarks.
 
@@ -74,26 +76,12 @@ class Nystrom(KernelFeatures):
     (500, True)
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_components: int = 100,
-        selection: str = "uniform",
-        rank_tol: float = 1e-14,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.selection = selection
-        self.rank_tol = rank_tol
-        self.random_state = random_state
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    n_components: int = 100
+    selection: str = "uniform"
+    rank_tol: float = 1e-14
+    random_state: Any = None
 
     def _check_parameters(self) -> None:
         integer(self.n_components, "n_components", minimum=1)

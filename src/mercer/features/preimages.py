@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Prepared
 from mercer.kernels import RBF, Kernel
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _STEPS = 500
 _AGREE = 1e-10  # change of a point, relative to its size, at which the fixed point is reached
@@ -31,11 +30,7 @@ _DIFFERENCE = np.finfo(float).eps ** (1.0 / 3.0)  # step of central differences
 
 
 def preimages(kernel: Kernel, X: Array, coefficients: Array, method: str) -> Array:
-    """Return the approximate pre-images of points of feature space.
-
-    `kernel`: bound. `X` (n, d): the objects. `coefficients` (m, n): a row for every point.
-    `method`: "fixed_point" or "gradient".
-    """
+    """Return approximate pre-images of points of feature space, a row of coefficients each."""
     if method == "fixed_point" and not isinstance(kernel, RBF):
         raise ValueError(
             f"preimage='fixed_point' is defined for the Gaussian kernel RBF; got {kernel!r}. Use "

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.kernels.conditional import orthonormal
 from mercer.numerics.block_krylov import RitzPairs, StopIterationRequest, largest_eigenpairs
+from mercer.objects.arrays import Array
 
-Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 _VALUES = 5e7  # kernel values between two looks at the clock and at pending signals

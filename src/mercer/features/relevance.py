@@ -12,9 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.machines.conventions import TransformerMixin
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, positive, real
-
-Array = NDArray[np.float64]
 
 
 class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
@@ -67,20 +66,7 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         self.alpha = alpha
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the weights.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels or real targets.
-
-        Returns
-        -------
-        self : RelevantColumns
-            The fitted selector.
-        """
+        """Fit the weights to training rows and their labels or real targets."""
         if real(self.threshold, "threshold", minimum=0) > 1.0:
             raise ValueError(f"threshold must be at most 1; got {self.threshold}.")
         positive(self.alpha, "alpha")

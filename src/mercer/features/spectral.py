@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.kernels import (
     Bilinear,
@@ -32,8 +31,7 @@ from mercer.kernels import (
     Sum,
 )
 from mercer.kernels.algebra.on_columns import positions
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _MOST_POWERS = 100_000  # of a closed form
 

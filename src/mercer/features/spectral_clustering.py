@@ -20,6 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -32,8 +33,9 @@ from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import stored_alike
 from mercer.solvers import Certificate
 
@@ -41,7 +43,6 @@ from .projected_gram import ProjectedGram
 from .seeds import generator
 from .spectrum_bounds import upper_bounds
 
-Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 _NEGATIVE = -1e-12  # relative to the largest: a smaller negative affinity is rounding
@@ -52,6 +53,7 @@ _HURRIED = 5  # steps of k-means where more would have to be
 _GAIN = 1e-12  # in squared distance: an object moves to a centre that is nearer by more
 
 
+@declared
 class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     """Spectral clustering of any objects, with a lower bound on the best normalised cut.
 
@@ -106,32 +108,15 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     True
     """
 
-    _sparse_means_sparse = False
+    n_clusters: int = 8
+    _: KW_ONLY
+    tol: float = 1e-6
+    random_state: Any = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -232,17 +217,10 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             )
 
     def predict(self, X: Any) -> Labels:
-        """Return the clusters of objects, from the extension of the eigenvectors to them.
+        """Return the positions of the clusters of objects, of shape (n_X,).
 
-        Parameters
-        ----------
-        X : objects
-            Objects; for a precomputed kernel their affinities to all training objects.
-
-        Returns
-        -------
-        array of int of shape (n_X,)
-            Positions of the clusters.
+        They come from the extension of the eigenvectors to the objects. A precomputed kernel takes
+        their affinities to all training objects.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:

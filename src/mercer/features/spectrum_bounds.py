@@ -17,9 +17,8 @@ room for eigenvalues that the iteration never met.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 
 def upper_bounds(values: Array, residual_norms: Array, k: int, trace: float) -> Array:

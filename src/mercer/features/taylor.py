@@ -79,37 +79,16 @@ class TaylorFeatures(KernelFeatures):
     def error_bound(self, X: Any) -> float:
         """Return a proved bound on the error, for all pairs of rows.
 
-        With u = 2 gamma |x| |z| the terms that are left out sum to at most
-        exp(-gamma (|x| - |z|)^2) P(r + 1, u), P the regularised incomplete gamma function. For
-        rows no longer than R this is at most P(r + 1, 2 gamma R^2).
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_X, n_features)
-            Rows.
-
-        Returns
-        -------
-        float
-            The bound; attained by a longest row with itself.
+        With u = 2 gamma |x| |z| the terms that are left out sum to at most exp(-gamma (|x| -
+        |z|)^2) P(r + 1, u), P the regularised incomplete gamma function. For rows no longer than R
+        this is at most P(r + 1, 2 gamma R^2), attained by a longest row with itself.
         """
         X = self._objects(X)
         longest = 2.0 * self._width() * float(squared_norms(X).max())
         return float(gammainc(int(self.degree) + 1, longest))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the monomials in the features.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns; default: those of the fit, or x0, x1, ...
-
-        Returns
-        -------
-        array of str
-            Names such as ``gauss(x0 x1^2)``.
-        """
+        """Return the names of the monomials in the features, such as ``gauss(x0 x1^2)``."""
         check_is_fitted(self)
         columns = _check_feature_names_in(self, input_features)
         indices = range(self.n_features_in_)

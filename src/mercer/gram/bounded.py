@@ -30,10 +30,7 @@ def gamma(operations: float) -> float:
 
 
 class Bounded(NamedTuple):
-    """Computed numbers and bounds of their errors.
-
-    `value`, `error`: the numbers, and how far from the exact ones they may be.
-    """
+    """Computed numbers and bounds of their errors."""
 
     value: np.ndarray
     error: np.ndarray

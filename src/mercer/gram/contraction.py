@@ -13,15 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.objects import validation as kernel_objects
+from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
     from .interface import Kernel
     from .matrix import Gram
 
-Array = NDArray[np.float64]
 
 _BYTES = 32 << 20  # of one derivative on one block of rows
 

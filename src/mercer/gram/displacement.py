@@ -26,11 +26,7 @@ _STEP = 1e-200
 
 
 def slope_along(kernel: Kernel, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the derivatives of k(0, r + t u) with respect to t at t = 0.
-
-    `kernel`: a bound kernel of x - z that is computed by a program. `rows`, `directions` (n, d):
-    the differences r and the directions u.
-    """
+    """Return the derivatives of k(0, r + t u) at t = 0, of a kernel of x - z with a program."""
     program = _Displaced(rows + 1j * _STEP * directions)
     kernel.compile(program)  # type: ignore[arg-type]
     return program.result().imag / _STEP

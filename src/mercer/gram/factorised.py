@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.numerics.blas import mirrored, product
 from mercer.numerics.conjugate_gradients import quadratic_bounds
+from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
     from .matrix import Gram
     from .shifted import Shift
 
-Array = NDArray[np.float64]
 
 _SMALL = 512  # rows below which a float64 factor costs less than a refinement
 _FEW = 3  # right-hand sides that are solved one by one: potrs reads the factor slowly for a few

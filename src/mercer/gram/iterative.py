@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.numerics.conjugate_gradients import Iterate, conjugate_gradients
 from mercer.numerics.lanczos_quadrature import Estimate, quadratic_logs
+from mercer.objects.arrays import Array
 
 from .low_rank import LowRank
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .matrix import Gram
     from .shifted import Shift
 
-Array = NDArray[np.float64]
 
 _PRECONDITIONER_RANK = 400  # of the preconditioner; its storage is that of so many columns
 _STEPS = 2_000
@@ -88,11 +87,7 @@ class Iterative:
         return (A, M) if Y.ndim == 2 else (A[:, 0], M[:, 0])
 
     def logdet(self, n_probes: int = 16, seed: int = 0, tol: float = 1e-6) -> Estimate:
-        """Return an estimate of log det(K + N) with its standard error and with bounds.
-
-        `n_probes`: number of random vectors. `tol`: the relative gap of the quadratic forms at
-        which their iterations stop.
-        """
+        """Return an estimate of log det(K + N) with its standard error and with bounds."""
         Z = self.preconditioner.draw(np.random.default_rng(seed), n_probes)
         return self.solve_with_probes(Z[:, :0], Z, tol)[2]
 

@@ -11,12 +11,12 @@ from math import pi
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
     from .coordinates import Coordinates
 
-Array = NDArray[np.float64]
 Key = tuple[str, tuple[int, ...], int]  # a distance: statistic, columns, space
 
 KINK = (
@@ -62,8 +62,7 @@ def of_statistic(
 ) -> Jet | None:
     """Return the jet of a pair statistic at the pairs (x, x + shift), None for an unknown one.
 
-    `X` (n, d): the chosen columns of the points. `U` (n, d, p): the directions. `shift`: the
-    difference of the second argument from the first.
+    `X` (n, d): the chosen columns of the points. `U` (n, d, p): the directions.
     """
     jet = constant(0.0, len(X), U.shape[2])
     if statistic == "dot":

@@ -67,8 +67,8 @@ class Layout:
         """Return the native form of the objects.
 
         `ids`: positions that stand for the objects in matrix and Python leaves. `found`: what the
-        leaves make of the objects, where it is known already. `known`: another layout of the same
-        objects; what it has in common with this one is shared.
+        leaves make of the objects, where it is known. `known`: another layout, which shares what it
+        can.
         """
         X = views.X
         n = count(X) if ids is None else len(ids)
@@ -172,10 +172,7 @@ class Layout:
     def statistics(
         self, n: int, megabytes: float, known: tuple[Layout, dict[Leaf, Any]] | None = None
     ) -> dict[Leaf, Any]:
-        """Return a store of values for each pair statistic of the program.
-
-        `known`: those of another kernel on the same objects, which are shared.
-        """
+        """Return a store of values for each pair statistic; those `known` are shared."""
         leaves = [x for x in self.program.leaves if x.kind in _KEPT and not x.mapped]
         kept = {}
         for leaf in leaves:
@@ -205,11 +202,10 @@ class Layout:
 def choose_layout(
     kernel: Any, views: Views, dtype: str, known: tuple[Layout, Any] | None = None
 ) -> tuple[Layout, Any]:
-    """Return the layout for objects and their native form.
+    """Return the layout for objects and their native form, which shares what is `known` of them.
 
-    `dtype`: "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64 for
-    small problems and everywhere else. `known`: what was chosen for another kernel on the same
-    objects.
+    "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64 for small
+    problems and everywhere else.
     """
     X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (

@@ -24,10 +24,7 @@ _EXACT_SUMS = 2.0**53
 
 
 class RowPairs:
-    """Pairs of rows: all of some rows with all of others, or every row with itself.
-
-    `A`, `B`: rows; `B` None: every row of `A` with itself.
-    """
+    """Pairs of rows: all of `A` with all of `B`, or without `B` every row with itself."""
 
     def __init__(self, A: Any, B: Any = None) -> None:
         self.A, self.own = A, B is None
@@ -74,11 +71,7 @@ class RowPairs:
 
 
 def statistic_error(kind: str, pairs: RowPairs, value: np.ndarray) -> np.ndarray:
-    """Return bounds of the errors of a pair statistic.
-
-    `kind`: the statistic; see `mercer.gram.program.Builder.leaf`. `pairs`: the rows. `value`: the
-    computed values.
-    """
+    """Return bounds of the errors of a pair statistic; see `mercer.gram.program.Builder.leaf`."""
     relative = gamma(pairs.terms + 4)
     if kind == "dot":
         sizes = pairs.products()

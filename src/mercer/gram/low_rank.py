@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.numerics.blas import product
 from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser, pivoted_cholesky
+from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
     from .matrix import Gram
 
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53  # unit roundoff of float64
 _FEW = 8.0  # roundings of a kernel value, of a logarithm
@@ -26,10 +25,9 @@ _NOISE = 1e-13  # residual diagonals below this share of the largest are roundin
 
 
 class LowRank:
-    """A matrix of low rank plus a diagonal, with its inverse by the formula of Woodbury.
+    """A matrix LL' + N of low rank plus a diagonal, with its inverse by the formula of Woodbury.
 
-    `gram`: the kernel matrix K in float64. `noise`: the diagonal N, all positive. `rank`: the
-    largest rank of L. It is 0 where K turns out not to be positive semidefinite.
+    `rank`: the largest rank of L. It is 0 where K turns out not to be positive semidefinite.
     """
 
     def __init__(self, gram: Gram, noise: Array, rank: int) -> None:

@@ -22,10 +22,7 @@ class _Image(NamedTuple):
 
 
 class Views:
-    """A set of objects, with all images of them that were asked for.
-
-    `X`: validated objects, which must not be changed while the views are in use.
-    """
+    """A set of objects, which must not be changed, with all images of them that were asked for."""
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -33,17 +30,11 @@ class Views:
         self._whole: tuple[Views, tuple[int, ...]] | None = None  # of which these are columns
 
     def of(self, part: Leaf | Scalars, takes: Objects) -> Any:
-        """Return the rows, or images, that a part of a program is computed from.
-
-        Returns the columns of the objects, or their images under the map.
-        """
+        """Return the rows, or images, that a part of a program is computed from."""
         return self.seen(part.columns, part.mapping, takes)
 
     def seen(self, columns: Columns, mapping: Mapping | None, takes: Objects) -> Any:
-        """Return columns of the objects, or their images under a map.
-
-        `takes`: the kind of objects that is wanted where there is no map.
-        """
+        """Return columns of the objects of the wanted kind, or their images under a map."""
         if mapping is None:
             return select(self.X, columns, takes)
         return self.images(mapping, columns)

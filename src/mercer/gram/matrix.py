@@ -212,18 +212,7 @@ class Gram:
         return other if self._sign is None else other.signed(self._sign)
 
     def in_precision(self, dtype: str) -> Gram:
-        """Return the matrix in another precision, itself where it has it.
-
-        Parameters
-        ----------
-        dtype : {"float32", "float64"}
-            Precision of the kernel values.
-
-        Returns
-        -------
-        Gram
-            The matrix.
-        """
+        """Return the matrix in "float32" or "float64", itself where it has that precision."""
         if dtype == self.dtype:
             return self
         objects = self.X if self.kernel.pairwise else self.views
@@ -294,28 +283,18 @@ class Gram:
         return self._diagonal
 
     def tile(self, rows: Any = None, cols: Any = None, n_jobs: int | None = None) -> np.ndarray:
-        """Return the block of the matrix at these rows and columns; no other values are computed.
+        """Return the block at these rows and columns, by default all; no other values are computed.
 
-        Parameters
-        ----------
-        rows, cols : array of int or bool or slice, optional
-            Positions, or masks over the objects; default: all.
-        n_jobs : int, optional
-            Threads.
+        Rows and columns are positions, a slice or a mask over the objects.
         """
         if cols is None:
             return self._evaluator.tile(as_index(rows, self.n), native_jobs(n_jobs))
         return self._block(rows, cols).tile(None, native_jobs(n_jobs))
 
     def split(self, high: np.ndarray, low: np.ndarray, n_jobs: int | None = None) -> None:
-        """Fill two arrays in single precision whose sum is the matrix, in double precision.
+        """Fill two arrays (n, n) in single precision whose sum is the matrix, in double precision.
 
-        Parameters
-        ----------
-        high, low : array of float32 of shape (n, n)
-            The values rounded to single precision, and what rounding has left off.
-        n_jobs : int, optional
-            Threads.
+        `high` are the rounded values, `low` what rounding has left off.
         """
         self.in_precision("float64")._evaluator.split(high, low, native_jobs(n_jobs))
 
@@ -327,16 +306,9 @@ class Gram:
     def matmul(
         self, V: np.ndarray, n_jobs: int | None = None, rows: Any = None, cols: Any = None
     ) -> np.ndarray:
-        """Return K @ V in float64 without storing K.
+        """Return K @ V, V of shape (n,) or (n, m), in float64 without storing K.
 
-        Parameters
-        ----------
-        V : array of shape (n,) or (n, m)
-            Vectors, with an entry for each of the chosen columns.
-        n_jobs : int, optional
-            Threads.
-        rows, cols : array of int, optional
-            The rows and columns of K that take part; default: all.
+        `rows`, `cols`: positions that take part, by default all; V has an entry for each column.
         """
         if rows is None and cols is None:
             return _product(self._evaluator, V, self.n, n_jobs)
@@ -461,13 +433,7 @@ class Prepared:
         return self.pairs().evaluator()
 
     def pairs(self, X: Any = None) -> Pairs:
-        """Return the pairs of objects with the prepared ones, from which blocks are taken.
-
-        Parameters
-        ----------
-        X : objects or Views, optional
-            Validated objects, by default the prepared ones themselves.
-        """
+        """Return the pairs of validated objects, by default the prepared ones, with these."""
         if X is None:
             return Pairs(self._layout, self._objects, self._objects, self._views, self._views)
         views = views_of(X)
@@ -492,14 +458,8 @@ class Prepared:
     ) -> np.ndarray:
         """Return the products of consecutive groups of columns, side by side.
 
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-        groups : list of (first, V)
-            ``K(X, Z[first : first + len(V)]) @ V`` is one block of columns of the result.
-        n_jobs : int, optional
-            Threads.
+        ``K(X, Z[first : first + len(V)]) @ V`` is one block of columns for each of the groups
+        (first, V).
         """
         return self._against(X).product(_segments(groups), native_jobs(n_jobs))
 

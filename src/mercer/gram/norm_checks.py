@@ -18,10 +18,7 @@ _ZERO_VALUE = 1e-12  # a value below this share of the largest k(x, x) counts as
 
 
 def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
-    """Reject objects x with k(x, x) < 0, and with k(x, x) = 0 and a k(x, z) that is not 0.
-
-    `kernel`: a bound kernel that is not known to be positive semidefinite.
-    """
+    """Reject objects x with k(x, x) < 0, and with k(x, x) = 0 and a k(x, z) that is not 0."""
     try:
         diagonal = kernel.diag(X)
     except OverflowError:  # left to the evaluation, which may need no such number
@@ -41,11 +38,7 @@ def check_norms(kernel: Kernel, X: Any, against: Any = None) -> None:
 def check_zero_norms(
     kernel: Kernel, diagonal: np.ndarray, rows: Callable[[np.ndarray], np.ndarray]
 ) -> None:
-    """Reject objects x with k(x, x) = 0 and a k(x, z) that is not 0.
-
-    `rows`: returns the values k(x, z) of some objects x, of which there is a sample if they are
-    many.
-    """
+    """Reject objects x with k(x, x) = 0 and one of the values k(x, z) of `rows` that is not 0."""
     zeros = np.flatnonzero(diagonal == 0.0)
     if kernel.definiteness.is_psd or not len(zeros):
         return

@@ -27,10 +27,8 @@ def sequence_norms(leaf: Leaf, sequences: Any, views: Views) -> np.ndarray | Non
     """Return half the logarithms of k(x, x) of sequences whose values are to be normalised.
 
     Without normalisation, refuse values that no number can hold; those of pairs are between them,
-    |k(x, z)|^2 being at most k(x, x) k(z, z).
-
-    `sequences`: the sequences. Tokens that are unknown, because no sequence that stays has them,
-    agree with none here, yet do so in k(x, x).
+    |k(x, z)|^2 being at most k(x, x) k(z, z). Tokens that are unknown, because no sequence that
+    stays has them, agree with none here, yet do so in k(x, x).
     """
     kernel: Any = leaf.kernel
     if not (kernel.normalized_by_logarithms or kernel._may_overflow):

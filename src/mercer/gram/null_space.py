@@ -13,20 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.numerics.blas import product
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dependent columns
 
 
 class Complement:
-    """The projection onto the orthogonal complement of a basis; of none, the identity.
-
-    `basis`: columns, linearly independent.
-    """
+    """The projection onto the orthogonal complement of a basis; of none, the identity."""
 
     def __init__(self, basis: Array | None, n: int) -> None:
         self.basis = np.zeros((n, 0)) if basis is None else np.asarray(basis, dtype=np.float64)

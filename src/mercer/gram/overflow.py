@@ -37,10 +37,7 @@ def refuse_infinite(values: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 
 def advice(kernel: Kernel) -> str:
-    """Return advice against values that are too large.
-
-    Returns the parameters by which the values grow, and the data.
-    """
+    """Return advice against values that are too large: parameters by which they grow, and data."""
     names = list(dict.fromkeys(_growing(kernel)))
     parameters = f"use a smaller {' or '.join(names)}" if names else ""
     data = "scale the data" if kernel.requires_vectors else "use normalize(kernel)"

@@ -32,19 +32,13 @@ class Pairs:
 
 
 def some(objects: Any, index: Any) -> Any:
-    """Return native objects at these positions, themselves where these are all.
-
-    `objects`: the objects. `index`: positions, or a mask over the objects; None: all.
-    """
+    """Return native objects at these positions, themselves where these are all."""
     positions = as_index(index, int(objects.n))
     return objects if positions is None else objects.take(positions)
 
 
 def as_index(index: Any, n: int) -> np.ndarray | None:
-    """Return positions among n objects as the native core takes them; None stands for all.
-
-    `index`: positions or a mask. `n`: number of objects.
-    """
+    """Return positions among n objects as the native core takes them; None stands for all."""
     if index is None:
         return None
     if isinstance(index, slice):

@@ -351,10 +351,7 @@ def _coordinates(rows: _Rows) -> _Bound:
 
 
 def run(code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> np.ndarray:
-    """Run the code of a function of one number, in the precision of its argument.
-
-    `code`: instructions; ``("leaf", 0)`` pushes the argument.
-    """
+    """Run the code of a function of one number, which ("leaf", 0) pushes, in its precision."""
     number = x.dtype.type
     stack: list[np.ndarray] = []
     for name, *arguments in code:

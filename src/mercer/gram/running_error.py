@@ -39,12 +39,10 @@ ASSUMED = 16.0
 class ErrorBounds:
     """Bounds of the errors of the kernel values between two sets of objects, in float64.
 
-    `kernel`: A bound kernel. `X`, `Z`: validated objects, stored alike; `Z` defaults to `X`.
-    `given`: whether the numbers of the user's matrices and functions are the kernel: without error.
-
-    `known`: whether all errors are followed; False where some values come from Python or from a
-    matrix. `doubts`: what the bounds rest on that is estimated or assumed; where there is nothing,
-    they are guaranteed.
+    `X`, `Z`: validated objects, stored alike. `given`: whether the numbers of the user's matrices
+    and functions are the kernel: without error. `known`: whether all errors are followed; False
+    where some values come from Python or from a matrix. `doubts`: what the bounds rest on that is
+    estimated or assumed; where there is nothing, they are guaranteed.
     """
 
     def __init__(self, kernel: Any, X: Any, Z: Any = None, *, given: bool = False) -> None:
@@ -154,12 +152,7 @@ def diagonal_bounds(
     mapping: Mapping | None = None,
     given: bool = False,
 ) -> Bounded:
-    """Return k(x, x) of a bound kernel with bounds of the errors.
-
-    `kernel`: the kernel. `views`: of validated objects. `columns`: the columns of the objects that
-    the kernel looks at. `mapping`: the map whose images it looks at. `given`: see
-    :class:`ErrorBounds`.
-    """
+    """Return k(x, x) of a bound kernel on columns or images, with bounds of the errors."""
     if hasattr(kernel, "diag_error"):
         objects = views.seen(columns, mapping, kernel.takes)
         return Bounded(kernel.diag(objects), kernel.diag_error(objects))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import require_choice
 
 from .available_memory import available_bytes
@@ -36,7 +36,6 @@ __all__ = [
     "shifted",
 ]
 
-Array = NDArray[np.float64]
 
 SOLVERS = ("auto", "cholesky", "cg")
 
@@ -53,19 +52,13 @@ class Shift:
 
 
 def choose_solver(n: int) -> str:
-    """Return "cholesky" where the matrix is small enough for time and memory, else "cg".
-
-    `n`: number of rows.
-    """
+    """Return "cholesky" where n rows are few enough for time and memory, else "cg"."""
     fits = 8 * n * n <= available_bytes() // 2
     return "cholesky" if n <= LARGEST and fits else "cg"
 
 
 def require_memory(n: int, copies: int = 1) -> None:
-    """Raise MemoryError where so many n x n matrices in float64 do not fit in the free memory.
-
-    `n`: number of rows. `copies`: number of matrices.
-    """
+    """Raise MemoryError where so many n x n matrices in float64 do not fit in the free memory."""
     needed, free = 8 * n * n * copies, available_bytes()
     if needed > free:
         raise MemoryError(

@@ -27,12 +27,11 @@ from numpy.typing import NDArray
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive
 from mercer.objects.validation import count
 
 from .result import PermutationTest, autoregressive, concluded, resolved
-
-Array = NDArray[np.float64]
 
 _ROWS = 256
 _KEPT_BYTES = 2**28  # of the values between the objects y, which all permutations visit again

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.kernels import RBF, Kernel, resolve
+from mercer.objects.arrays import Array
 from mercer.selection import bandwidth
-
-Array = NDArray[np.float64]
 
 _TIES = 1e-12  # relative difference below which two statistics count as equal
 _ULPS = 64.0  # the same in units of the last place of the kernel values that are averaged

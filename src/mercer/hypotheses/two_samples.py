@@ -21,17 +21,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive, require_choice
 from mercer.objects.tables import is_frame, stacked
 from mercer.objects.validation import count
 
 from .result import PermutationTest, autoregressive, concluded, resolved
-
-Array = NDArray[np.float64]
 
 STATISTICS = ("unbiased", "biased", "linear")
 

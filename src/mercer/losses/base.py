@@ -35,9 +35,9 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 
 class DualTerms(NamedTuple):
@@ -116,10 +116,7 @@ class Loss(ABC):
     def conjugate(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike = 1.0) -> Array:
         """Return phi(beta) = sup_f { -beta f - c l(y, f) }; infinite outside the dual box.
 
-        Parameters
-        ----------
-        y, beta, c : array-like
-            Target, signed dual variable and weight of each sample.
+        `beta` are signed dual variables, `c` weights, one for each sample.
         """
 
     def cost(self, y: ArrayLike, f: ArrayLike, c: ArrayLike) -> Array:

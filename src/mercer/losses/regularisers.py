@@ -12,10 +12,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
-
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 

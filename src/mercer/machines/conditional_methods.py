@@ -28,9 +28,5 @@ class _Offered:
 
 
 def offered_if(condition: Callable[[Any], Any]) -> Callable[[Method], Method]:
-    """Return a decorator of methods that a condition takes away.
-
-    `condition`: called with the estimator; raises AttributeError, with the reason, where the method
-    does not exist.
-    """
+    """Return a decorator of methods that do not exist where `condition` raises AttributeError."""
     return lambda method: _Offered(method, condition)  # type: ignore[return-value]

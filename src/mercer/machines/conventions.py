@@ -1,43 +1,63 @@
-"""The mixins of scikit-learn with the types of what they add, which scikit-learn does not state.
+"""Base classes of scikit-learn with the types of what they add, which scikit-learn does not state.
 
-At run time these are scikit-learn's own classes.
+At run time these are scikit-learn's own classes. mypy, for which they would be classes of unknown
+content, would take any argument of an estimator.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn import base
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+MYPY = False  # which mypy takes for True
 
-    class ClassifierMixin(base.ClassifierMixin):
+if MYPY:
+
+    class BaseEstimator:
+        """Adds the parameters by name, and much that has no types."""
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what is not stated here, such as ``set_fit_request``."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters by name."""
+
+        def set_params(self, **params: Any) -> Any:
+            """Set parameters by name."""
+
+        def __sklearn_tags__(self) -> Any: ...
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
+
+    class ClassifierMixin:
         """Adds the mean accuracy."""
+
+        classes_: NDArray[Any]
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """Return the mean accuracy of the predictions."""
 
-    class RegressorMixin(base.RegressorMixin):
+    class RegressorMixin:
         """Adds the coefficient of determination."""
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """Return the coefficient of determination of the predictions."""
 
-    class OutlierMixin(base.OutlierMixin):
+    class OutlierMixin:
         """Adds labels of the training rows."""
 
         def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]:
             """Fit, and return 1 for inliers and -1 for outliers."""
 
-    class ClusterMixin(base.ClusterMixin):
+    class ClusterMixin:
         """Adds labels of the training rows."""
 
         def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]:
             """Fit, and return the cluster of every row."""
 
-    class TransformerMixin(base.TransformerMixin):
+    class TransformerMixin:
         """Adds the features of the training rows."""
 
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
@@ -46,16 +66,27 @@ if TYPE_CHECKING:
         def set_output(self, *, transform: Any = None) -> Self:
             """Choose arrays or frames for the features."""
 
-    class ClassNamePrefixFeaturesOutMixin(base.ClassNamePrefixFeaturesOutMixin):
-        """Adds the names of the features."""
+    class ClassNamePrefixFeaturesOutMixin:
+        """Adds names of the features."""
 
         def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-            """Return the names of the features."""
+            """Return the name of the class with the number of each feature."""
+
+    class CallbackSupportMixin:
+        """Adds callbacks of scikit-learn."""
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Set the callbacks."""
 
 else:
+    BaseEstimator = base.BaseEstimator
     ClassifierMixin = base.ClassifierMixin
     RegressorMixin = base.RegressorMixin
     OutlierMixin = base.OutlierMixin
     ClusterMixin = base.ClusterMixin
     TransformerMixin = base.TransformerMixin
     ClassNamePrefixFeaturesOutMixin = base.ClassNamePrefixFeaturesOutMixin
+    try:  # scikit-learn 1.9 and later
+        from sklearn.callback import CallbackSupportMixin
+    except ImportError:
+        CallbackSupportMixin = object

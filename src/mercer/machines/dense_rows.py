@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import Linear
+from mercer.objects.arrays import Array
 
 from .input_validation import check_objects, check_training_objects
 from .weights import check_sample_weight, positive_rows
-
-Array = NDArray[np.float64]
 
 _ROWS = Linear()  # takes any rows
 

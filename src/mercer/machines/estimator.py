@@ -16,13 +16,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
@@ -30,31 +28,28 @@ from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.kept_documents import without_texts
+from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import packed_state, unpacked_state
-from mercer.objects.parameters import EstimatorParameters
+from mercer.objects.parameters import EstimatorParameters, declared
 from mercer.objects.validation import count, take, taken_by
 
 from .constant_kernels import warn_of_constant
+from .conventions import BaseEstimator
 from .frozen import freeze
 from .input_validation import check_objects, check_training_objects, forget_columns
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class TrainingData:
     """The samples of a fit behind the door: validated, of positive weight.
 
-    `views`: the objects, with the images that maps of the user's made of them. `y`: checked
-    targets. `weight`: sample weights, all positive; None means 1. `kept`: positions of the samples
-    in the user's data; None where none was left out. `n_total`: number of samples that the user
-    passed. `extra`: one more number or row of numbers for each sample, such as the tube of a
-    regression. `gram`: the kernel matrix of the samples, where the user has it. `names`: names of
-    the columns, where the objects are rows of a table. `pairwise`: whether the objects are rows of
-    a kernel matrix, of which a part is square as well.
+    `views`: the objects, with the images that maps of the user's made of them. `weight`: None means
+    1. `kept`: positions of the samples in the user's `n_total`; None where none was left out.
+    `extra`: one more number or row of numbers for each sample, such as the tube of a regression.
+    `gram`: the kernel matrix, where the user has it. `names`: of the columns of a table.
+    `pairwise`: whether the objects are rows of a kernel matrix, of which a part is square as well.
     """
 
     views: Views
@@ -98,13 +93,16 @@ class TrainingData:
         )
 
 
+@declared
 class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     """Base class of all estimators that are fitted with a kernel.
 
     A subclass has the parameter ``kernel`` and, for kernels given by name, ``gamma``, ``degree``
-    and ``coef0``. It states what its targets are (`_check_target`), and sets ``kernel_`` in `fit`.
+    and ``coef0``; it adds its own by a constructor, or in its body under `declared`. It states what
+    its targets are (`_check_target`), and sets ``kernel_`` in `fit`.
     """
 
+    _: KW_ONLY
     kernel: Any = "rbf"
     gamma: Any = "scale"
     degree: int = 3
@@ -136,9 +134,8 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     ) -> tuple[TrainingData, Kernel]:
         """Return the checked samples and the kernel bound to them.
 
-        `X`: training objects, the square matrix of a precomputed kernel, or the Gram matrix of
-        bound kernel and objects, which saves work when several fits use one matrix. `y`,
-        `sample_weight`: targets and weights. `extra`: checked numbers that belong to the samples.
+        `X` may be the Gram matrix of a bound kernel, which saves work when several fits use one
+        matrix. `extra`: checked numbers that belong to the samples.
         """
         if isinstance(X, Gram):
             data = self._enter_with_gram(X, y, sample_weight, extra)

@@ -20,10 +20,7 @@ _LINEAR = "_linear"
 def freeze(model: Any) -> None:
     """Make the arrays of a fitted model read-only.
 
-    An array may be the user's own, as training rows are: the model gets a view of it that cannot be
-    written to.
-
-    `model`: the fitted estimator, which is changed.
+    An array may be the user's own, as training rows are: the model gets a view of it.
     """
     for name, value in list(model.__dict__.items()):
         if name[-1] != "_" and name != _LINEAR:

@@ -12,10 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.tables import are_vectors, is_table
 from mercer.objects.validation import count, not_finite, refuse_other_objects, take
 
-Array = NDArray[np.float64]
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _FEW = 10_000
 """Entries up to which they are looked at one by one: a row to predict has no time to lose."""

@@ -90,11 +90,9 @@ def check_common(machine: Any) -> None:
 def cost_constant(C: Any, lam: Any, total_weight: float) -> float:
     """Return the constant C in front of the sum of losses, given as `C` or as `lam`.
 
-    The objective lam |f|^2 + (1 / W) sum_i s_i l_i, with W = sum_i s_i, is the objective
-    1/2 |f|^2 + C sum_i s_i l_i divided by C W; hence C = 1 / (2 lam W).
-
-    `C`: the parameter C; 1.0, its default, counts as not given. `lam`: the parameter lam.
-    `total_weight`: W, the sum of the weights.
+    The objective lam |f|^2 + (1 / W) sum_i s_i l_i, with W = sum_i s_i, is the objective 1/2 |f|^2
+    + C sum_i s_i l_i divided by C W; hence C = 1 / (2 lam W). 1.0, the default of C, counts as not
+    given.
     """
     C = check_positive("C", C, infinite=True)
     if lam is None:

@@ -12,14 +12,11 @@ from math import log
 from typing import Any, NamedTuple, Self
 
 try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin
     from sklearn.callback._callback_support import callback_management_context
 except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
-
     callback_management_context = None
+
+from .conventions import CallbackSupportMixin
 
 Listener = Callable[[Any], Any]
 
@@ -71,10 +68,7 @@ def _attached(machine: Any) -> bool:
 
 @contextmanager
 def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
-    """Yield the function that the solver reports to, or None where nobody listens.
-
-    `machine`: the machine that is being fitted. `n_tasks`: number of binary problems.
-    """
+    """Yield the function that the solver reports to, or None where nobody listens."""
     listeners: list[Listener] = list(machine.__dict__.get("_listeners", ()))
     bar = _bar(machine, n_tasks) if machine.verbose else None
     if bar is not None:
@@ -117,10 +111,7 @@ class Report(NamedTuple):
 
 
 class Broadcast:
-    """Hands each report of the solver to everyone who listens.
-
-    `stopped`: whether a listener asked the solver to stop.
-    """
+    """Hands each report of the solver to everyone who listens; one of them may stop it."""
 
     def __init__(self, listeners: list[Listener]) -> None:
         self.listeners, self.stopped = listeners, False
@@ -134,10 +125,7 @@ class Broadcast:
 
 
 def raise_interrupt(status: str, report: Broadcast | None) -> None:
-    """Raise KeyboardInterrupt where Ctrl-C ended a fit, and not a listener.
-
-    `status`: of the certificate. `report`: what the fit reported to.
-    """
+    """Raise KeyboardInterrupt where Ctrl-C ended a fit, and not a listener."""
     if status == "interrupted" and not (report is not None and report.stopped):
         raise KeyboardInterrupt
 

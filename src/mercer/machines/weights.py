@@ -12,15 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
-    """Return the weights as float64, or None when all are 1.
-
-    `sample_weight`: the weights; a single number applies to every sample. `n_samples`: number of
-    samples.
-    """
+    """Return the weights as float64, or None when all are 1; one number applies to every sample."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight)
@@ -65,11 +61,9 @@ def positive_rows(weight: Array | None) -> NDArray[np.intp] | None:
 def class_weights(
     class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: Array | None
 ) -> Array:
-    """Return the weight of each class.
+    """Return the weight of each class, given by label (1 where not listed) or as "balanced".
 
-    `class_weight`: weights by label (1 for a label that is not listed); "balanced" makes the
-    weighted sum of every class the same: W / (n_classes W_c). `classes`: the labels. `codes`:
-    position of each sample's label in `classes`. `weight`: sample weights, all positive.
+    "balanced" makes the weighted sum of every class the same: W / (n_classes W_c).
     """
     if class_weight is None:
         return np.ones(len(classes))

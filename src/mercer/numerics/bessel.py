@@ -41,9 +41,8 @@ def bessel_ratio(order: float, x: np.ndarray) -> np.ndarray:
 def log_bessel_k(order: float, x: np.ndarray) -> np.ndarray:
     """Return the logarithm of the Bessel function K, which itself overflows for large orders.
 
-    From order 30 on by Debye's expansion, which is uniform in x (Abramowitz and Stegun, 9.7.8).
-
-    Returns log K_order(x), to about 1e-11; infinity where K of a small order overflows, near 0.
+    From order 30 on by Debye's expansion, which is uniform in x (Abramowitz and Stegun, 9.7.8), to
+    about 1e-11; infinity where K of a small order overflows, near 0.
     """
     v = abs(order)
     if v < LARGE:

@@ -14,16 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm, dgemv, sgemm
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _MIRRORED = 128  # rows of a block that stays in the cache
 
 
 def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
-    """Return A @ B for two matrices in float64, in float32 where both are.
-
-    The product is in the order of C.
-    """
+    """Return A @ B in the order of C, in float32 where both are and else in float64."""
     # (A B)' = B' A', and the transposed view of an array in the order of C is in that of Fortran,
     # which BLAS takes without a copy.
     single = A.dtype == B.dtype == np.float32

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
+
 Vectors = NDArray[np.floating]
 Products = Callable[[Any], Any]
 

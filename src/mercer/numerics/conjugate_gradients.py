@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
+
 Linear = Callable[[Array], Array]  # a linear map of columns (n, m)
 
 
@@ -132,11 +133,7 @@ def _bound(state: Iterate, Y: Array, noise: Array) -> None:
 
 
 def quadratic_bounds(A: Array, R: Array, Y: Array, noise: Array) -> tuple[Array, Array]:
-    """Return bounds on 1/2 y'(K + N)^-1 y for each column.
-
-    `A`, `R` (n, m): approximate solutions a and their residuals y - (K + N) a. `Y` (n, m):
-    right-hand sides. `noise` (n,): the diagonal N, all positive.
-    """
+    """Return bounds on 1/2 y'(K + N)^-1 y, given a and y - (K + N) a, for each column."""
     lower = 0.5 * _dots(A, Y + R)
     return lower, lower + 0.5 * np.einsum("ij,ij,i->j", R, R, 1.0 / noise)
 

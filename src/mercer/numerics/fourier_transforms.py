@@ -72,8 +72,6 @@ def matern(
 
     (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, (4.15), in the unitary
     convention.) nu = 1/2 is the exponential kernel, nu = infinity the Gaussian one.
-
-    `nu`: smoothness; functions of the space have nu + d/2 square-integrable derivatives.
     """
     _positive(length_scale=length_scale)
     if nu == inf:

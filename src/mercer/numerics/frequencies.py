@@ -10,11 +10,11 @@ from mercer.objects.parameters import integer
 
 
 def as_frequencies(omega: Any, dimension: int | None = None) -> np.ndarray:
-    """Return frequencies as rows of an array.
+    """Return frequencies as rows of an array (n, d).
 
-    `omega`: vectors, shape (n, d), or numbers, which stand for (omega, 0, ..., 0); for a radial
-    kernel that is every vector of that length. `dimension`: the dimension d; by default that of the
-    vectors, and 1 for numbers. The result has shape (n, d).
+    `omega`: vectors (n, d), or numbers, which stand for (omega, 0, ..., 0); for a radial kernel
+    that is every vector of that length. `dimension`: by default that of the vectors, and 1 for
+    numbers.
     """
     omega = np.asarray(omega, dtype=np.float64)
     if not np.isfinite(omega).all():

@@ -16,12 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
-from .conjugate_gradients import Iterate
+from mercer.objects.arrays import Array
 
-Array = NDArray[np.float64]
+from .conjugate_gradients import Iterate
 
 
 @dataclass(frozen=True)

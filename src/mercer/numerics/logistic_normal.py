@@ -11,10 +11,9 @@ second for larger s. Both err by less than 1e-13.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _STEP = 0.25
 _Z = _STEP * np.arange(-40, 41)
@@ -24,10 +23,7 @@ _LOGISTIC = _STEP * expit(_L) * expit(-_L)
 
 
 def logistic_normal_mean(mean: Array, variance: Array) -> Array:
-    """Return E sigma(f) for f normal with these means and variances.
-
-    `mean`, `variance` (n,): moments of f; a variance may be 0. Returns the probabilities.
-    """
+    """Return E sigma(f) for f normal with these means and variances, which may be 0."""
     m, s = np.asarray(mean, dtype=np.float64), np.sqrt(np.asarray(variance, dtype=np.float64))
     narrow = s <= 1.0
     found = np.empty_like(m)

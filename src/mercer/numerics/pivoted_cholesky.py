@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
+
 Chooser = Callable[[Array], int | None]  # names the next pivot; None: the tolerance is met
 
 PIVOTING = ("largest", "random", "given")

@@ -216,18 +216,7 @@ class Table:
         return ("table", self.grid, p.factor, *ends, p.coefficients)
 
     def __call__(self, x: Any) -> np.ndarray:
-        """Return the values at `x` in float64, by the same rule as the native core.
-
-        Parameters
-        ----------
-        x : array
-            Numbers; less than 0 counts as 0.
-
-        Returns
-        -------
-        ndarray
-            The values.
-        """
+        """Return the values at `x` >= 0 in float64, by the same rule as the native core."""
         shape = np.shape(x)
         x = np.maximum(np.asarray(x, dtype=np.float64), 0.0).reshape(-1)
         t, piece, position = self._places(x)

@@ -23,11 +23,7 @@ class Extreme(NamedTuple):
 
 
 def dense_extreme(K: np.ndarray, basis: np.ndarray | None = None) -> Extreme:
-    """Return the extreme eigenvalues of a symmetric matrix on the span of a basis.
-
-    `K` (n, n): symmetric. `basis` (n, m): orthonormal columns; by default all of R^n. Returns
-    eigenvalues of basis' K basis, and the vector in R^n.
-    """
+    """Return the extreme eigenvalues of basis' K basis, and a vector in R^n; by default of K."""
     inner = K if basis is None else basis.T @ K @ basis
     # The eigenvalues alone cost a sixth of the decomposition; one vector as much again.
     values = scipy.linalg.eigvalsh(inner)

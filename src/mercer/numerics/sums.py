@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _ROWS = 4096
 """Rows of a product that are split at once."""
@@ -31,8 +31,7 @@ _LOWEST, _HIGHEST = -1074, 970
 def compensated_sums(terms: Array) -> tuple[Array, Array]:
     """Return the sums of the columns of an array and their corrections.
 
-    `terms` (m, n): the terms of n sums. The corrected sums are ``sums + corrections``; of two that
-    cancel, add the sums first.
+    The corrected sums are ``sums + corrections``; of two that cancel, add the sums first.
     """
     total, lost = np.zeros(terms.shape[1]), np.zeros(terms.shape[1])
     for x in terms:
@@ -45,10 +44,7 @@ def compensated_sums(terms: Array) -> tuple[Array, Array]:
 
 
 def compensated_product(left: Array, right: Any) -> tuple[Array, Array]:
-    """Return the matrix product left @ right and its correction, as `compensated_sums` does.
-
-    `left` (k, m): coefficients. `right` (m, n): finite numbers, an array or a CSR matrix.
-    """
+    """Return the matrix product left @ right and its correction, as `compensated_sums` does."""
     terms = [np.zeros(left.shape[0] * right.shape[1])]
     for start in range(0, right.shape[0], _ROWS):
         A, B = left[:, start : start + _ROWS], right[start : start + _ROWS]

@@ -16,9 +16,13 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
+
+Class = TypeVar("Class", bound=type)
+
+_OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
 
 _SMALLEST_ROOT, _LARGEST_ROOT = 1e-150, 1e150
 """Numbers between which a square is a normal number, and so are sums with other squares."""
@@ -59,10 +63,19 @@ def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., 
             cls._checks = cls._checks | {name: stated.check}
             stated = stated.default
         defaults[name] = stated
+    return _written(cls, defaults, own, len(defaults), "self._check()")
+
+
+def _written(
+    cls: Any, defaults: dict[str, Any], own: dict[str, Any], n_positional: int, last: str = ""
+) -> Callable[..., None]:
+    """Return a constructor that sets parameters; all but the first of them are keyword-only."""
     needed = [name for name, value in defaults.items() if value is inspect.Parameter.empty]
     taken = [name if name in needed else f"{name}=defaults[{name!r}]" for name in defaults]
+    if n_positional < len(taken):
+        taken.insert(n_positional, "*")
     lines = [f"def __init__(self, {', '.join(taken)}):"]
-    lines += [f"    self.{name} = {name}" for name in defaults] + ["    self._check()"]
+    lines += [f"    self.{name} = {name}" for name in defaults] + [f"    {last}"]
     made: dict[str, Any] = {}
     exec("\n".join(lines), {"defaults": defaults}, made)  # as dataclasses do: no cost in a call
     init = made["__init__"]
@@ -70,6 +83,27 @@ def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., 
     init.__annotations__ = {**inherited, **own, "return": None}
     init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
     return init
+
+
+@dataclass_transform(eq_default=False)
+def declared(cls: Class) -> Class:
+    """Give an estimator the constructor of the parameters that its body declares, and its bases'.
+
+    Parameters after ``_: KW_ONLY`` are keyword-only, as in a dataclass; those of a base always are.
+    The kernel comes second, as in scikit-learn.
+    """
+    own = inspect.get_annotations(cls)
+    n_positional = list(own).index("_") if "_" in own else len(own)
+    own.pop("_", None)
+    stated = {name: cls.__dict__.get(name, inspect.Parameter.empty) for name in own}
+    inherited = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+    found = inherited | stated
+    first = [*list(own)[: max(n_positional, 1)], *(name for name in _OF_KERNELS if name in found)]
+    order = dict.fromkeys([*first, *stated, *inherited])
+    cls.__init__ = _written(  # type: ignore[misc]
+        cls, {name: found[name] for name in order}, own, n_positional
+    )
+    return cls
 
 
 def _stated_defaults(cls: type) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from ._plane import Grid, contours, finish, ring, scatter, shade_values, support_points
 from ._style import (
     FAINT,
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 INLIERS = {1: "inlier", -1: "outlier"}
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from ._style import BLUE, INK, VERMILION, colour_of, last_step
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 
 class Grid:

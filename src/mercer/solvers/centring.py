@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, Linear
 from mercer.numerics.sums import compensated_product
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _FAR = 8.0
 """Distance of a column from 0, in median deviations, from which on it is moved."""
@@ -45,19 +44,13 @@ _DRIFT = 64
 
 @dataclass(frozen=True)
 class Centring:
-    """A translation of the rows of a linear machine.
-
-    `point`: the point p, in the precision of the rows. `rows`: the rows x - p.
-    """
+    """A translation of the rows of a linear machine: the point p, and the rows x - p."""
 
     point: NDArray[Any]
     rows: Any
 
     def shifts(self, coef: Array) -> Array:
-        """Return <w, p> for w = sum_j beta_j x_j: by how much intercepts change.
-
-        `coef`: the coefficients beta of all rows, a line for each intercept.
-        """
+        """Return <w, p> for w = sum_j beta_j x_j of every line: by how much intercepts change."""
         support = np.flatnonzero(coef.any(axis=0))
         coef = coef[:, support]
         product, lost = compensated_product(coef, self.along(support))
@@ -65,20 +58,13 @@ class Centring:
         return np.asarray((product + lost).sum(axis=1) + self.shifts_of_sums(sums, sizes, support))
 
     def shifts_of_sums(self, sums: Array, sizes: Array, support: NDArray[np.intp]) -> Array:
-        """Return the part of <w, p> that the sums of the coefficients have.
-
-        `sums`: sums of coefficients. `sizes`: sums of their absolute values. `support`: rows with a
-        coefficient.
-        """
+        """Return the part of <w, p> that the sums of the coefficients, of these sizes, have."""
         far = np.flatnonzero(self.point)
         parts = self._of_sums(sums, sizes, self.rows[support][:, far], far)
         return np.asarray(parts @ self.point[far].astype(np.float64))
 
     def along(self, rows: NDArray[Any]) -> Array:
-        """Return <x - p, p> for some rows, and the corrections in a second column.
-
-        `rows`: positions of the rows.
-        """
+        """Return <x - p, p> for some rows, and the corrections in a second column."""
         far = np.flatnonzero(self.point)
         point = self.point[far].astype(np.float64)[None]
         found = np.zeros((len(rows), 2))
@@ -90,10 +76,9 @@ class Centring:
         return found
 
     def weights(self, rows: Any, coef: Array, columns: Any = slice(None)) -> Array:
-        """Return w = sum_j beta_j (x_j - p) + p sum_j beta_j, in some columns.
+        """Return w = sum_j beta_j (x_j - p) + p sum_j beta_j for each line of coefficients.
 
-        `rows`: these columns of the rows x_j - p. `coef`: the coefficients, a line for each w.
-        `columns`: the columns, by default all.
+        `rows`: the rows x_j - p in these `columns`, by default in all.
         """
         product, lost = compensated_product(coef, rows)
         sums, sizes = _sums(coef), np.abs(coef).sum(axis=1)
@@ -114,10 +99,7 @@ class Centring:
         return np.where(balanced[:, None], -np.outer(sums, middle), np.outer(sums, point))
 
     def move(self, X: Any) -> Any:
-        """Return other rows x as x - p.
-
-        `X`: the rows.
-        """
+        """Return other rows x as x - p."""
         if not sp.issparse(X):
             return X - self.point
         far = np.flatnonzero(self.point)
@@ -128,11 +110,7 @@ class Centring:
 
 
 def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
-    """Return the translation for a machine, None where there is none or no need for one.
-
-    `kernel`: the bound kernel. `X`: the training rows. `free_intercept`: whether the machine has an
-    intercept that costs nothing.
-    """
+    """Return the translation for a machine, None where it has no free intercept or no need."""
     if not free_intercept or type(kernel) is not Linear:
         return None
     if sp.issparse(X):
@@ -144,10 +122,7 @@ def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
 
 
 def translated(point: NDArray[Any] | None, X: Any) -> Any:
-    """Return rows relative to the point of a centring, X itself where there was none.
-
-    `point`: the point. `X`: the rows.
-    """
+    """Return rows relative to the point of a centring, X itself where there was none."""
     return X if point is None else Centring(point, None).move(X)
 
 

@@ -143,13 +143,8 @@ class Certificate:
     def combine(cls, certificates: Sequence[Certificate]) -> Certificate:
         """Return one certificate for several problems that make up one model.
 
-        Values, counts and times are sums; the status is the worst one, violation and relative
-        gap are the largest ones, the precision is the lowest one.
-
-        Parameters
-        ----------
-        certificates : sequence of Certificate
-            At least one.
+        Values, counts and times are sums; the status is the worst one, violation and relative gap
+        are the largest ones, the precision is the lowest one.
         """
         if not certificates:
             raise ValueError("at least one certificate is needed.")

@@ -32,13 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
+from mercer.objects.arrays import Array
 
 from .certificate import GAP_LIMIT, Certificate
 from .feasibility import Costs, at_least, at_most, repaired
 from .problem import Problem, Solution, without_signs
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
-
-Array = NDArray[np.float64]
 
 _AT_BOUND = 1e-12
 """A coefficient this close to its bound, relative to it, is at it: a rescaling rounds."""
@@ -449,13 +448,10 @@ def conditions(
 ) -> Conditions:
     """Return the violations of the optimality conditions of groups of variables.
 
-    With v_i = f0_i + phi_i'(beta_i), a group is optimal when no coefficient that may decrease
-    has a larger v than one that may increase.
-
-    `problem`: bounds, slopes, curvatures and kinks. `beta`, `f0`: coefficients and values of the
-    expansion, one for each variable of the problem. `starts`: where each group begins; a group is a
-    run of consecutive variables. `equality`: whether the sum of a group is fixed; otherwise every v
-    is compared with 0. `order`: the variables in the order of their groups, by default as they are.
+    With v_i = f0_i + phi_i'(beta_i), a group is optimal when no coefficient that may decrease has a
+    larger v than one that may increase. `starts`: where each group begins; a group is a run of
+    consecutive variables. `equality`: whether the sum of a group is fixed; otherwise every v is
+    compared with 0. `order`: the variables in the order of their groups, by default as they are.
     """
     lower, upper = problem.lower, problem.upper
     # An infinite bound times 0 would be NaN; no coefficient is near it anyway.

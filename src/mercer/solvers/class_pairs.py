@@ -26,13 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import PiecewiseQuadratic
+from mercer.objects.arrays import Array, Rows
 
 from .certificate import STATUSES
 from .decomposition import blame_overflow, native_settings
 from .problem import DualProblem, Job, Problem, Settings, Solution
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _LARGEST_PAIR, _MOST_VALUES = 1024, 2**25
 """Rows of a pair, and kernel values within classes, that one native call takes; see the core."""

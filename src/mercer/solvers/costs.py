@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import DualProblem
+from mercer.objects.arrays import Array
 
-Array = NDArray[np.float64]
+from .problem import DualProblem
 
 _TRACE = 1e-9
 """Distance to a bound or kink, relative to the room of a variable and to the largest one, that
@@ -18,10 +18,7 @@ counts as none."""
 
 
 class Costs:
-    """The costs of a problem, with what it leaves out filled in.
-
-    `problem`: the problem.
-    """
+    """The costs of a problem, with what it leaves out filled in."""
 
     def __init__(self, problem: DualProblem) -> None:
         self.problem, zero = problem, np.zeros(len(problem.lower))

@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from mercer.objects.arrays import Array, Rows
 
 _FLOPS = 8e9
 """Multiply-adds of a factorisation in a second, on one core."""
@@ -47,16 +45,10 @@ _ROWS = 8
 
 @dataclass(frozen=True, eq=False)
 class NegativeCurvature:
-    """A direction of negative curvature of a kernel matrix K.
+    """A direction v of negative curvature of a kernel matrix K.
 
-    Attributes
-    ----------
-    eigenvalue : float
-        v'Kv, the smallest eigenvalue or an upper bound on it.
-    rows : array of int
-        The objects that v has entries for.
-    vector : array
-        The direction v, of length 1; its entries sum to 0 where an intercept demands it.
+    `eigenvalue`: v'Kv, the smallest eigenvalue or an upper bound on it. `rows`: the objects that v
+    has entries for. `vector`: v, of length 1; its entries sum to 0 where an intercept demands it.
     """
 
     eigenvalue: float
@@ -66,11 +58,7 @@ class NegativeCurvature:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """Result of a search.
-
-    `negative`: A direction of negative curvature. `complete`: whether the whole matrix was looked
-    at, so that there is no other.
-    """
+    """Result of a search: a direction of negative curvature, and whether there is no other."""
 
     negative: NegativeCurvature | None
     complete: bool
@@ -79,10 +67,9 @@ class Curvature:
 def look_for_negative_curvature(
     gram: Any, support: Rows, *, sum_zero: bool, seconds: float, value_seconds: float
 ) -> Curvature:
-    """Search a kernel matrix for negative curvature, for as long as it may take.
+    """Search a kernel matrix for negative curvature, for so many seconds, beginning with `support`.
 
-    `gram`: the kernel matrix. `support`: rows to begin with. `sum_zero`: whether only directions
-    whose entries sum to 0 count. `seconds`: time that may be spent. `value_seconds`: time that a
+    `sum_zero`: whether only directions whose entries sum to 0 count. `value_seconds`: time that a
     kernel value takes.
     """
     budget, n = max(seconds, _SECONDS), gram.n

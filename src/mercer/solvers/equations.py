@@ -30,10 +30,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .feasibility import within_bounds
 from .rounding import UNIT
-
-Array = NDArray[np.float64]
 
 _SHRINK = (0.0, 2.0**-44, 2.0**-36)
 """Shares eta of the coefficients that are given up for room at the bounds, one after the other."""
@@ -60,13 +60,7 @@ class FeasiblePoint(NamedTuple):
 def near_equations(beta: Array, lower: Array, upper: Array, X: Array) -> FeasiblePoint | None:
     """Return a point near `beta` next to which its sum and X'beta vanish, within the bounds.
 
-    `beta`: coefficients that satisfy the constraints up to rounding. `lower`, `upper`: bounds, with
-    lower <= 0 <= upper, possibly infinite. `X`: the columns of the linear functions.
-
-    Returns
-    -------
-    FeasiblePoint or None
-        None where no such point is found.
+    Bounds satisfy lower <= 0 <= upper and may be infinite. None where no such point is found.
     """
     start = within_bounds(beta, lower, upper)
     if start is None:

@@ -23,17 +23,6 @@ def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
 
     which is positive semidefinite. Where coefficients sum to 0, it gives the same squared norm, and
     the same values up to a constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.gram import Gram
-    >>> from mercer.kernels import Linear
-    >>> from mercer.solvers.factor import pivoted_cholesky
-    >>> pivoted_cholesky(Gram(Linear(), np.array([[1.0], [2.0], [3.0]])), 3)
-    array([[1.],
-           [2.],
-           [3.]])
     """
     diagonal = gram.diag().astype(np.float64)
     offset = np.zeros(gram.n)

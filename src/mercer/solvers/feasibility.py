@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .rounding import UNIT, segment_sizes
 
-Array = NDArray[np.float64]
 Starts = NDArray[np.intp]
 
 _DIGITS = 52
@@ -44,11 +45,7 @@ class Costs(NamedTuple):
 
 
 def grid(beta: Array, starts: Starts) -> NDArray[np.intc]:
-    """Return the exponent e of the grid 2^e of each segment.
-
-    `beta`: coefficients of several problems, one after the other. `starts`: where each problem
-    begins.
-    """
+    """Return the exponent e of the grid 2^e of each problem."""
     size = np.add.reduceat(np.abs(beta), starts)
     # frexp: size < 2^exponent; the sum itself is rounded, by less than the factor 2 of reserve.
     return np.maximum(np.frexp(size)[1] - _DIGITS, _SMALLEST)
@@ -60,10 +57,7 @@ def on_grid(beta: Array, exponent: Array | NDArray[np.intc]) -> Array:
 
 
 def within_bounds(beta: Array, lower: Array, upper: Array) -> Array | None:
-    """Return coefficients moved into their bounds; None where that is more than rounding.
-
-    `beta`: coefficients. `lower`, `upper`: bounds.
-    """
+    """Return coefficients moved into their bounds; None where that is more than rounding."""
     point = np.clip(beta, lower, upper)
     moved = point - beta
     if not moved.any():
@@ -81,9 +75,8 @@ def repaired(
 ) -> Array:
     """Return points near `beta`, within the bounds, of which every segment sums to exactly 0.
 
-    `beta`: coefficients of several problems, one after the other. `lower`, `upper`: bounds, with
-    lower <= 0 <= upper, possibly infinite. `starts`: where each problem begins. `costs`: what a
-    move costs to first order; used where no coefficient is free.
+    Bounds satisfy lower <= 0 <= upper and may be infinite. `starts`: where each problem begins.
+    `costs`: what a move costs to first order; used where no coefficient is free.
     """
     sizes = segment_sizes(starts, len(beta))
     exponent = np.repeat(grid(beta, starts), sizes)
@@ -110,10 +103,9 @@ def with_sums(
 ) -> Array:
     """Return whole numbers within their bounds whose sums are larger by `missing`.
 
-    `units`: whole numbers within the bounds; moved as little as possible. `lower`, `upper`: bounds,
-    whole numbers or infinite. `starts`: where each segment begins. `missing`: whole numbers, one
-    for each segment. Where a segment has not as much room, its numbers end at their bounds.
-    `costs`: what a move costs; used where no number is strictly between 0 and its outer bound.
+    They are moved as little as possible. Where a segment has not as much room, its numbers end at
+    their bounds. `costs`: what a move costs; used where no number is strictly between 0 and its
+    outer bound.
     """
     sizes = segment_sizes(starts, len(units))
     # A free number has room for the whole correction, in both directions, on its side of 0.
@@ -161,21 +153,17 @@ def _cheapest(
 def at_least(beta: Array, bound: Array, total: float, *, balanced: bool) -> Array:
     """Return a point near `beta` whose absolute sum is at least `total`, as nu machines need it.
 
-    Where the bounds leave no room for that, it is as large as they allow.
-
-    `beta`: coefficients. `bound`: signed outer bounds: coefficients lie between 0 and these.
-    `total`: the sum of the absolute coefficients that is asked for. `balanced`: whether positive
-    and negative coefficients sum to the same, exactly.
+    Where the bounds leave no room for that, it is as large as they allow. `bound`: signed;
+    coefficients lie between 0 and it. `balanced`: positive and negative ones sum to the same,
+    exactly.
     """
     return _with_total(beta, np.abs(bound), np.sign(bound), total, balanced, rounding=np.ceil)
 
 
 def at_most(beta: Array, bound: Array, total: float, *, balanced: bool) -> Array:
-    """Return a point near `beta` whose absolute sum is at most `total`.
+    """Return a point near `beta`, of sizes up to `bound`, whose absolute sum is at most `total`.
 
-    `beta`: coefficients. `bound`: bounds on their absolute values. `total`: the largest sum of the
-    absolute coefficients. `balanced`: whether positive and negative coefficients sum to the same,
-    exactly.
+    `balanced`: whether positive and negative coefficients sum to the same, exactly.
     """
     return _with_total(beta, bound, np.sign(beta), total, balanced, rounding=np.floor)
 

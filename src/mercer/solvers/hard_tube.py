@@ -22,14 +22,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mercer.objects.arrays import Array
 
 from .feature_interior_point import solve_in_features
 from .margin import SMALLEST_MARGIN
 from .problem import Job, Problem, Settings, Solution
 from .rounding import largest_square
-
-Array = NDArray[np.float64]
 
 _NO_NORM = 1e-15
 """A norm this small beside the gain of its coefficients is rounding."""

@@ -26,10 +26,7 @@ def interrupted(action: Callable[[], Any]) -> bool:
 def in_turn(
     run: Callable[[Any, Settings], list[Solution]], parts: Iterable[Any], settings: Settings
 ) -> list[Solution]:
-    """Return the solutions of several runs that share a time limit.
-
-    After an interrupt the runs that are left take no step.
-    """
+    """Return the solutions of runs that share a time limit; after an interrupt none begins."""
     solutions: list[Solution] = []
     for part in parts:
         if solutions:

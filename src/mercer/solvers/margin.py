@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 SMALLEST_MARGIN = 1e-7
 """Margin, relative to the largest norm in feature space, below which there is none."""

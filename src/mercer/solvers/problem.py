@@ -248,13 +248,6 @@ class Problem:
         """Return the problems of consecutive variables, whose dual terms are computed together.
 
         For problems of one loss without totals; all have the basis of groups, or none.
-
-        Parameters
-        ----------
-        slices : sequence of slice
-            The variables of each.
-        names : sequence
-            The name of each.
         """
         found = []
         for part, name in zip(slices, names, strict=True):
@@ -417,15 +410,7 @@ class Settings:
     callback: Callable[..., Any] | None = None
 
     def after(self, n_iter: int, seconds: float) -> Settings:
-        """Return the settings with the limits that some work leaves, and reports that add up.
-
-        Parameters
-        ----------
-        n_iter : int
-            Pair updates done.
-        seconds : float
-            Time spent.
-        """
+        """Return the settings with the limits that some work leaves, and reports that add up."""
         changes: dict[str, Any] = {}
         if self.time_limit is not None:
             changes["time_limit"] = max(self.time_limit - seconds, 1e-3)

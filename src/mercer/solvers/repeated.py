@@ -17,33 +17,19 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import DualProblem
+from mercer.objects.arrays import Array
 
-Array = NDArray[np.float64]
+from .problem import DualProblem
 
 _SAME = 1e-12
 """Shapes that differ by less, relative to their size, are the same."""
 
 
 class Together:
-    """A problem with one variable for those of the same object and cost.
-
-    `problem`: the problem. `place`: the object of each variable.
+    """A problem with one variable for those of the same object (`place`) and cost.
 
     `problem`: the smaller problem, without rows. `first`: for each of its variables the first one
     that it stands for. `member`: the variable of the smaller problem that stands for each one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.solvers import DualProblem
-    >>> from mercer.solvers.repeated import Together
-    >>> problem = DualProblem(np.zeros(3), np.array([1.0, 3.0, 2.0]), -np.ones(3))
-    >>> both = Together(problem, np.array([0, 0, 1]))
-    >>> both.problem.upper.tolist()
-    [4.0, 2.0]
-    >>> both.apart(np.array([2.0, 1.0])).tolist()
-    [0.5, 1.5, 1.0]
     """
 
     def __init__(self, problem: DualProblem, place: NDArray[np.intp]) -> None:
@@ -68,18 +54,12 @@ class Together:
         self.problem = replace(problem, **part | {"rows": None})
 
     def total(self, values: Array) -> Array:
-        """Return the sums over the variables taken together.
-
-        `values`: one for each variable.
-        """
+        """Return the sums over the variables taken together."""
         sums: Array = np.bincount(self.member, values, len(self.first)).astype(float)
         return sums
 
     def apart(self, beta: Array) -> Array:
-        """Return the variables, each its share of what stands for it.
-
-        `beta`: the variables of the smaller problem.
-        """
+        """Return the variables, each its share of what stands for it in the smaller problem."""
         p, small, there = self._whole, self.problem, self.member
         found = np.clip(self._share * beta[there], p.lower, p.upper)
         ends = [(small.lower, p.lower), (small.upper, p.upper)]
@@ -93,7 +73,7 @@ class Together:
 def without_idle_kinks(problem: DualProblem) -> DualProblem:
     """Return the problem without kinks that are none, inside of the bounds: they go to a bound.
 
-    `problem`: the problem; costs that are curved or unbounded stay as they are.
+    Costs that are curved or unbounded stay as they are.
     """
     left, right = problem.slope_left, problem.slope_right
     idle = np.isfinite(problem.lower) & (problem.lower < 0.0) & (problem.upper > 0.0)

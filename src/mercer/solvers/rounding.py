@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
+
 Starts = NDArray[np.intp]
 
 UNIT = 2.0**-53
@@ -50,12 +51,11 @@ def segment_sizes(starts: Starts, end: int) -> NDArray[np.intp]:
 class ValueErrors:
     """Errors of the values K beta on the objects of a kernel matrix.
 
-    `size`: numbers r_i with |k(x_i, x_j)| <= r_i r_j. `independent`: error of a kernel value,
-    relative to r_i r_j, which adds up like a random one. `systematic`: error of a kernel value that
-    adds up with its absolute value. `per_term`: further systematic error for each coefficient that
-    is not 0: that of long sums. `product`: takes coefficients, an array for each model, and returns
-    the values K beta of each. `conditional`: whether the kernel is conditionally definite:
-    functions have a norm only where the sums of their coefficients vanish.
+    `size`: numbers r_i with |k(x_i, x_j)| <= r_i r_j. Errors of a kernel value: `independent`,
+    relative to r_i r_j, adds up like a random one; `systematic` adds up with its absolute value;
+    `per_term` is a further systematic one for each coefficient that is not 0: that of long sums.
+    `product`: takes coefficients, an array for each model, and returns the values K beta of each.
+    `conditional`: whether functions have a norm only where the sums of their coefficients vanish.
     """
 
     size: Array
@@ -66,11 +66,7 @@ class ValueErrors:
     conditional: bool = False
 
     def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:
-        """Return bounds on the errors of K beta, for several models one after the other.
-
-        `beta`: coefficients. `rows`: the object that each coefficient belongs to; None: the objects
-        in their order. `starts`: where each model begins.
-        """
+        """Return bounds on the errors of K beta, for several models that begin at `starts`."""
         size = self.size if rows is None else self.size[rows]
         terms = np.abs(beta) * size
         factor = self.systematic * np.add.reduceat(terms, starts)
@@ -83,20 +79,15 @@ class ValueErrors:
 
 
 def estimated(size: Array, single: float = 0.0) -> ValueErrors:
-    """Return the estimate of the errors.
-
-    `size`: see :class:`ValueErrors`. `single`: error of kernel values in single precision; 0 for
-    those in double precision.
-    """
+    """Return the estimate of the errors; `single`: of kernel values in single precision, else 0."""
     return ValueErrors(size, independent=single + _INDEPENDENT * UNIT)
 
 
 def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:
     """Return a bound on the errors of values in double precision.
 
-    `size`: see :class:`ValueErrors`. `columns`: terms of the sums behind a kernel value that
-    products share: those of a weight vector. `kernel_error`: error of a kernel value, relative to
-    r_i r_j.
+    `columns`: terms of the sums behind a kernel value that products share: those of a weight
+    vector. `kernel_error`: error of a kernel value, relative to r_i r_j.
     """
     roundings = columns + _FEW
     return ValueErrors(
@@ -105,11 +96,7 @@ def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:
 
 
 def of_sum(terms: Array, starts: Starts) -> Array:
-    """Return bounds on the rounding errors of sums and of their terms.
-
-    `terms`: absolute values of the terms, each wrong by a few roundings. `starts`: where each sum
-    begins.
-    """
+    """Return bounds on the rounding of sums, and of their terms by a few roundings each."""
     sizes = segment_sizes(starts, len(terms))
     totals: Array = np.add.reduceat(terms, starts)
     return (sizes.astype(np.float64) + _FEW) * UNIT * totals
@@ -131,14 +118,9 @@ def largest_square(gram: Any) -> float:
 def value_sizes(gram: Any) -> Array:
     """Return numbers r_i with |k(x_i, x_j)| <= r_i r_j, one for each training object.
 
-    `gram`: the kernel matrix.
-
-    Returns
-    -------
-    array of shape (n,)
-        The roots of k(x_i, x_i). A conditionally positive definite kernel k has a positive
-        semidefinite q(x, z) = k(x, z) - k(x, p) - k(p, z) + k(p, p) for the first object p; for it
-        one number that serves all pairs, from the largest q(x, x) and the largest |k(x, p)|.
+    These are the roots of k(x_i, x_i). A conditionally positive definite kernel k has a positive
+    semidefinite q(x, z) = k(x, z) - k(x, p) - k(p, z) + k(p, p) for the first object p; for it one
+    number that serves all pairs, from the largest q(x, x) and the largest |k(x, p)|.
     """
     squares = np.asarray(gram.diag(), dtype=np.float64)
     if gram.kernel.definiteness.order and gram.n:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import DualProblem, Solution
+from mercer.objects.arrays import Array
 
-Array = NDArray[np.float64]
+from .problem import DualProblem, Solution
 
 _NEXT_TO_BOUND = 1e-13
 """Distance to a bound, relative to the largest size that the variable can have or has."""

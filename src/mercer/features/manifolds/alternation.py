@@ -29,14 +29,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
+
+from mercer.objects.arrays import Array
 
 from .domain import Domain
 from .latent_features import LatentFeatures
 from .residual_losses import ResidualLoss
 from .surface import Projection, Surface, squared_lengths
-
-Array = NDArray[np.float64]
 
 _STEPS = 3  # of the refinement within an iteration; the next one goes on from there
 _VALUES = 2**22  # shares that are held at once

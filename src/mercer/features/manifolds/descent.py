@@ -15,12 +15,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 
-Array = NDArray[np.float64]
 Report = Callable[..., bool]
 
 _MEMORY = 6  # iterates from which the next one is extrapolated

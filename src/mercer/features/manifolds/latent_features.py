@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.gram import Prepared
 from mercer.kernels import Kernel
 from mercer.kernels.conditional import polynomial_basis, project_gram
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 REGULARIZERS = ("kernel", "l2")
 

@@ -27,16 +27,14 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.machines.progress import watched
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive
 
 from .descent import Descent, Limits, descend
 from .polyline import OnLine, PolygonalLine, lengths, project
 from .starts import principal_axes
-
-Array = NDArray[np.float64]
 
 _RIDGE = 1e-9  # holds knots without points, relative to the mean weight of a knot
 _SMALLEST = 1e-6  # share of a segment, relative to 1 / K
@@ -88,8 +86,6 @@ class PolygonalPrincipalCurve(PolygonalLine):
     (8, True)
     """
 
-    objective_: float
-
     def __init__(
         self,
         n_knots: int = 20,
@@ -119,7 +115,7 @@ class PolygonalPrincipalCurve(PolygonalLine):
             limits = Limits(float(self.tol), int(self.max_iter), deadline, report)
             found, n_iter = _grown(X, weight, int(self.n_knots), bound, limits)
         self.knots_ = found.state.knots
-        self.objective_, self.n_iter_ = found.state.objective, n_iter
+        self.objective_, self.n_iter_ = float(found.state.objective), n_iter
         self.certificate_ = self._without_bound(
             found.status, self.objective_, math.nan, n_iter, begun
         )

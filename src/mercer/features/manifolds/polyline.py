@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.objects.arrays import Array
+
 from ..base import as_precise
 from .quantiser import Quantiser
-
-Array = NDArray[np.float64]
 
 _VALUES = 2**21  # distances of points to segments that are held at once
 

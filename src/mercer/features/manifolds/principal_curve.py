@@ -13,16 +13,14 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.kernels import RBF
 from mercer.machines.progress import watched
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive
 
 from .polyline import PolygonalLine, even, lengths, project
 from .starts import principal_axes
-
-Array = NDArray[np.float64]
 
 _RIDGE = 1e-9  # of the local regressions, where all neighbours have one position
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,16 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
 from mercer.machines.progress import watched
-from mercer.objects.parameters import integer, is_number, positive, real, require_choice, truth
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import (
+    declared,
+    integer,
+    is_number,
+    positive,
+    real,
+    require_choice,
+    truth,
+)
 
 from ..base import as_precise
 from ..seeds import generator
@@ -23,8 +33,6 @@ from .residual_losses import LOSSES, ResidualLoss
 from .starts import n_directions, node_points, principal_axes, without_leverage
 from .surface import Surface
 
-Array = NDArray[np.float64]
-
 _NODES = {1: 40, 2: 12, 3: 6}  # along every axis
 _FINER = {1: 10, 2: 4, 3: 3}  # points of the search grid for every node and axis
 _MOST_NODES = 5000  # the adaptation step takes time with their third power
@@ -34,6 +42,7 @@ _WIDTH = 0.2  # of the default kernel on a circle, relative to the period
 _CHUNK = 2**22  # shares that `transform` holds at once
 
 
+@declared
 class RegularizedPrincipalManifold(Quantiser):
     r"""A smooth curve, surface or volume through the middle of data.
 
@@ -150,56 +159,26 @@ class RegularizedPrincipalManifold(Quantiser):
     (True, 3.1)
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        lam: float = 1.0,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        n_nodes: Any = None,
-        domain: str = "box",
-        linear_term: bool = False,
-        offset: str = "auto",
-        regularizer: str = "kernel",
-        assignment: str = "hard",
-        noise: float | None = None,
-        loss: str = "squared",
-        threshold: float | None = None,
-        init: Any = "pca",
-        lam_start: float | None = None,
-        n_restarts: int = 1,
-        tol: float = 1e-5,
-        max_iter: int = 500,
-        random_state: Any = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.lam = lam
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_nodes = n_nodes
-        self.domain = domain
-        self.linear_term = linear_term
-        self.offset = offset
-        self.regularizer = regularizer
-        self.assignment = assignment
-        self.noise = noise
-        self.loss = loss
-        self.threshold = threshold
-        self.init = init
-        self.lam_start = lam_start
-        self.n_restarts = n_restarts
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.verbose = verbose
+    n_components: int = 1
+    lam: float = 1.0
+    _: KW_ONLY
+    n_nodes: Any = None
+    domain: str = "box"
+    linear_term: bool = False
+    offset: str = "auto"
+    regularizer: str = "kernel"
+    assignment: str = "hard"
+    noise: float | None = None
+    loss: str = "squared"
+    threshold: float | None = None
+    init: Any = "pca"
+    lam_start: float | None = None
+    n_restarts: int = 1
+    tol: float = 1e-5
+    max_iter: int = 500
+    random_state: Any = None
+    time_limit: float | None = None
+    verbose: bool | int = False
 
     # -- fit ----------------------------------------------------------------------------------
 

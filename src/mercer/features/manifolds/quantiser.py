@@ -7,18 +7,16 @@ import time
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.dense_rows import checked_rows, training_rows
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.weights import check_sample_weight
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive, real
 from mercer.solvers import Certificate
 
 from .descent import warn_of
-
-Array = NDArray[np.float64]
 
 
 class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
+
+from mercer.objects.arrays import Array
 
 from .domain import Domain
-
-Array = NDArray[np.float64]
 
 _WEISZFELD = 20  # iterations for the spatial median, which needs no precision
 _TUBE = 0.5  # radius of each further circle of a torus, relative to the one before

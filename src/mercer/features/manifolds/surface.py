@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from mercer.objects.arrays import Array
+
 from .domain import Domain
 from .latent_features import LatentFeatures
-
-Array = NDArray[np.float64]
 
 _TREE_COLUMNS = 8  # up to which a tree finds neighbours faster than all distances do
 _VALUES = 2**22  # distances that are held at once

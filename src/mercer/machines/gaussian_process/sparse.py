@@ -119,10 +119,6 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     0.1
     """
 
-    alpha_: Array
-    jitter_: float
-    lower_bound_: float
-
     def __init__(
         self,
         kernel: Any = None,
@@ -252,12 +248,12 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             name if i is None else f"{name}[{i}]" for name, i in covariance.labels
         ]
         self.noise_ = float(covariance.noise or 0.0)
-        self.jitter_ = at.system.jitter
+        self.jitter_ = float(at.system.jitter)
         self.inducing_points_ = at.system.Z
         self.inducing_indices_ = search.positions
         self._posterior = InducingPosterior(at.system.L, at.system.M, at.coef)
-        self.alpha_ = at.coef[:, 0] if flat else at.coef
-        self.lower_bound_ = at.value
+        self.alpha_: Array = at.coef[:, 0] if flat else at.coef
+        self.lower_bound_ = float(at.value)
         by_keyboard = search.found is not None and search.found.by_keyboard
         over = search.over if not by_keyboard else lambda: True
         gram = covariance.gram(samples.X)

@@ -14,25 +14,26 @@ most the fraction alpha of false alarms.
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters, real
+from mercer.objects.parameters import EstimatorParameters, declared, real
 from mercer.objects.validation import count, take
 
-from ..conventions import OutlierMixin
+from ..conventions import BaseEstimator, OutlierMixin
 from ..support_vector.one_class import OneClassSVM
 
-Array = NDArray[np.float64]
 
-
+@declared
 class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
     """Novelty detection with a guaranteed rate of false alarms.
 
@@ -68,18 +69,11 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
     [1, -1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        alpha: float = 0.05,
-        calibration: float = 0.5,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.alpha = alpha
-        self.calibration = calibration
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    alpha: float = 0.05
+    calibration: float = 0.5
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

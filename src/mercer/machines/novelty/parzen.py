@@ -15,13 +15,12 @@ from sklearn.base import DensityMixin
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import RBF
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, positive
 from mercer.solvers import Certificate
 
 from ..dense_rows import checked_rows, training_rows
 from ..estimator import KernelEstimator
-
-Array = NDArray[np.float64]
 
 RULES = ("likelihood", "silverman", "scott")
 
@@ -168,18 +167,7 @@ class ParzenDensity(DensityMixin, KernelEstimator):
         return math.exp(float(found.x)), len(grid) + int(found.nfev), "stationary"
 
     def score_samples(self, X: Any) -> Array:
-        """Return the logarithms of the density.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_X, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Log densities.
-        """
+        """Return the logarithms of the density at rows, of shape (n_X,)."""
         self._require_fit()
         Z = np.asarray(checked_rows(self, X), dtype=np.float64) / self.scale_
         sums = Prepared(self.kernel_, self._rows_fit).matmul(Z, self._weight_fit, self.n_jobs)
@@ -194,37 +182,11 @@ class ParzenDensity(DensityMixin, KernelEstimator):
         return np.asarray(logs - math.log(float(self._weight_fit.sum())) - size)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the log likelihood of rows, the sum of their log densities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_X, n_features)
-            Rows.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        float
-            The log likelihood.
-        """
+        """Return the log likelihood of rows, the sum of their log densities."""
         return float(self.score_samples(X).sum())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
-        """Draw rows from the density.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            Number of rows.
-        random_state : int, Generator or None, default=None
-            Seed.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            Rows.
-        """
+        """Draw rows from the density, of shape (n_samples, n_features)."""
         self._require_fit()
         rng = np.random.default_rng(random_state)
         share = self._weight_fit / self._weight_fit.sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
-from mercer.objects.parameters import positive
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared, positive
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring, translated
 
@@ -18,9 +20,8 @@ from ..conventions import OutlierMixin
 from ..estimator import KernelEstimator
 from ..parameters import check_fraction, check_n_jobs
 
-Array = NDArray[np.float64]
 
-
+@declared
 class SVDD(OutlierMixin, KernelEstimator):
     r"""Support vector data description: a ball in feature space, with outliers.
 
@@ -72,28 +73,12 @@ class SVDD(OutlierMixin, KernelEstimator):
     ([1, -1], 'optimal')
     """
 
+    nu: float = 0.5
+    _: KW_ONLY
+    tol: float = 1e-6
+    n_jobs: int | None = None
+
     _sparse_means_sparse = False
-
-    _point: NDArray[Any] | None = None  # near the rows of a linear kernel, far from the origin
-
-    def __init__(
-        self,
-        nu: float = 0.5,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the ball.
@@ -129,7 +114,8 @@ class SVDD(OutlierMixin, KernelEstimator):
             )
             self.dual_coef_ = found.coef[support]
             moved = centring(kernel, data.X, True)
-            self._point = None if moved is None else moved.point
+            # Near the rows of a linear kernel that are far from the origin.
+            self._point: NDArray[Any] | None = None if moved is None else moved.point
             self._centre_norm2 = found.centre
             if moved is not None:
                 near = take(moved.rows, support)
@@ -142,32 +128,13 @@ class SVDD(OutlierMixin, KernelEstimator):
         return self
 
     def score_samples(self, X: Any) -> Array:
-        """Return -|phi(x) - c|^2, minus the squared distances to the centre.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel. A precomputed matrix of new objects does not hold k(x, x).
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Scores, large near the centre.
-        """
+        """Return -|phi(x) - c|^2, minus the squared distances to the centre; large near it."""
         return self.decision_function(X) + self.offset_
 
     def decision_function(self, X: Any) -> Array:
-        """Return R^2 - |phi(x) - c|^2, which is negative for outliers.
+        """Return R^2 - |phi(x) - c|^2, which is negative for outliers; what is only rounding is 0.
 
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Signed scores; those that are only rounding are 0.
+        A precomputed matrix of new objects does not hold k(x, x), so it is refused.
         """
         X = self._objects(X)
         if self.kernel_.pairwise:
@@ -182,18 +149,7 @@ class SVDD(OutlierMixin, KernelEstimator):
         return values
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return +1 inside the ball and -1 outside.
-
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Labels.
-        """
+        """Return +1 inside the ball and -1 outside."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.intp)
 
     def _squares(self, X: Any, columns: NDArray[np.intp] | None = None) -> Array:

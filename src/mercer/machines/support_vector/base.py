@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import KW_ONLY, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,8 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import linear_columns
 from mercer.losses import PiecewiseQuadratic
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate, Problem, Solution
 from mercer.solvers.centring import centring
@@ -26,7 +28,9 @@ from ..parameters import check_common, cost_constant
 from ..reporting import Reported
 from ..weights import check_sample_weight, positive_rows
 from . import class_pairs, fit_diagnosis
+from .documentation import documented
 from .fitted import FittedAttributes
+from .fitting import fit, fit_on
 from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
@@ -45,9 +49,9 @@ from .solving import TrainingKernel
 from .tasks import Task, pose_tasks
 from .training_record import TrainingRecord
 
-Array = NDArray[np.float64]
 
-
+@declared
+@documented
 class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
@@ -55,10 +59,57 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     problem each task is (`_problem`, or `_loss` for the sum of losses at a price C).
     """
 
+    _: KW_ONLY
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    verbose: bool | int = False
+    max_iter: int = -1
+    fit_intercept: bool = True
+    lam: float | None = None
+    gap_tol: float | None = None
+    time_limit: float | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    dtype: str = "auto"
+    solver: str = "auto"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the machine.
+
+        Parameters
+        ----------
+        {X_train}
+        y : array-like of shape (n_samples,)
+            Class labels of a classifier, targets of a regressor.
+        {sample_weight}
+
+        Returns
+        -------
+        {fitted}
+        """
+        fit(self, X, y, sample_weight)
+        return self
+
+    def certify(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, rigorous: bool = False
+    ) -> Certificate:
+        """Return the proof of the model in float64, from its training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            What ``fit`` was called with.
+        {rigorous}
+
+        Returns
+        -------
+        {Certificate}
+        """
+        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
+
     def _fit_on(self, data: TrainingData, gram: Gram, start: Any = None) -> Any:
         """Fit to checked samples on a kernel matrix, see `fit_on`, and return the machine."""
-        from .fitting import fit_on
-
         return fit_on(self, data, gram, start)
 
     # -- what a subclass states -------------------------------------------------------------
@@ -168,11 +219,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         return None if self.time_limit is None else float(self.time_limit)
 
     def _kernel_dtype(self, problem: Problem) -> str:
-        """Return the precision to ask for.
-
-        Hard constraints, linear functions and tolerances near the error of float32 values need
-        float64.
-        """
+        """Return the precision: float64 for hard constraints, linear parts and small tolerances."""
         fine = self.tol < FINE_TOL if self.gap_tol is None else self.gap_tol < FINE_GAP
         if problem.unbounded or not problem.grouped:
             return "float64"
@@ -311,9 +358,8 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> list[tuple[Array, float, float]] | None:
         """Return coefficients, intercept and margin or minus tube of every task, in its units.
 
-        `n_total`: rows of the user's data. `kept`: the rows that take part. `price`: C s_i of the
-        support vectors, to which the coefficients are scaled. `repetition`: which of these rows are
-        taken together. None where the tasks are not those of the fit.
+        Coefficients are scaled to the `price` C s_i of the support vectors. `repetition`: which of
+        the `kept` rows are taken together. None where the tasks are not those of the fit.
         """
         coef = self._dense_coef()
         if price is not None:
@@ -443,25 +489,6 @@ def _refuse_misfits(model: Any) -> None:
             model.kernel_.validate(vectors)  # counts of the terms of documents
     if not fits:
         raise ValueError("support vectors and coefficients do not fit together")
-
-
-def take_over(model: Any, fitting: Fitting) -> None:
-    """Give solutions the multipliers of another model where they are optimal as well."""
-    tasks, solutions = fitting.tasks, fitting.solutions
-    widths = model._widths(len(tasks))
-    if not len(widths) == len(model.intercept_) == len(tasks):
-        return
-    shifts = fitting.scheme.shifts(fitting.centring, fitting.scheme.stack(fitting.coefs()))
-    for k, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
-        if solution.linear is not None:  # the data determine it
-            continue
-        t = float(widths[k])
-        scale = t if task.problem.margin is not None and t > 0.0 else 1.0
-        wanted = task.multipliers(float(model.intercept_[k] + shifts[k]) * scale, t)
-        for g, (low, high) in enumerate(solution.multiplier_range):
-            if low <= high:
-                solution.multiplier[g] = min(max(wanted[g], low), high)
-        task.settle(solution, fitting.gram)
 
 
 def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:

@@ -42,10 +42,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .multiclass import pair_groups
+from mercer.objects.arrays import Array, Rows
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from .multiclass import pair_groups
 
 CALIBRATIONS = ("free", "consistent", "isotonic")
 
@@ -61,11 +60,10 @@ _STRICT = 1e-12
 
 @dataclass
 class Scores:
-    """Cross-fitted decision values of several binary problems, one after the other.
+    """Cross-fitted decision values of several binary problems, which begin at `starts`.
 
-    `value`: decision values, NaN where a row could not be left out. `positive`: whether the row
-    belongs to the class for which the value is positive. `weight`: sample weights, without class
-    weights. `starts`: where each problem begins.
+    `value`: NaN where a row could not be left out. `positive`: whether the row belongs to the class
+    for which the value is positive. `weight`: sample weights, without class weights.
     """
 
     value: Array
@@ -151,11 +149,7 @@ class Steps:
 def fit_calibration(
     kind: str, scores: Scores, weight_positive: Array, weight_negative: Array
 ) -> Calibration:
-    """Return the map of every problem.
-
-    `kind`: see the head of this module. `scores`: cross-fitted decision values. `weight_positive`,
-    `weight_negative`: class weights of the two sides of each problem, for the consistent map.
-    """
+    """Return the maps of all problems, which for "consistent" depend on the class weights."""
     scores = scores.known()
     if kind == "isotonic":
         return _isotonic(scores)
@@ -260,11 +254,7 @@ def _isotonic(scores: Scores) -> Steps:
 
 
 def couple(pairwise: Array, k: int) -> Array:
-    """Return distributions over `k` classes from pairwise probabilities.
-
-    `pairwise`: probability of the first class of each pair, in the order of the pairs. `k`: number
-    of classes.
-    """
+    """Return distributions over `k` classes, given the probability of the first of each pair."""
     n = len(pairwise)
     r = np.zeros((n, k, k))
     p = np.clip(pairwise, 1e-7, 1.0 - 1e-7)
@@ -293,9 +283,6 @@ def project(probabilities: Array, predicted: Rows, weight: Array) -> Array:
     their probability so that their w_c p_c are equal, one after the other until none is left; the
     rest stays. A part in 10^12 keeps the predicted class strictly in front, so that exact ties are
     broken as `predict` breaks them.
-
-    `probabilities`: distributions. `predicted`: the class of each row that shall lead. `weight`:
-    the class weights w_c.
     """
     result = probabilities.copy()
     for row in np.flatnonzero((result * weight).argmax(axis=1) != predicted):

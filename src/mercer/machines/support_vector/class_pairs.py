@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
+from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import (
     differing_bits,
     packed_if_smaller,
@@ -36,9 +37,6 @@ from ..progress import is_watched
 from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_shifts
 from .proving import Fitting, assumption, prove
 from .tasks import Task
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 MANY = 20
 """From this number of classes on, the pairs are solved as arrays for any number of samples."""
@@ -57,10 +55,7 @@ _BYTES_PER_PAIR = 150
 
 
 def refuse_too_many_classes(n_classes: int, n_samples: int) -> None:
-    """Raise where the coefficients of all pairs cannot be held in memory.
-
-    `n_classes`, `n_samples`: of the training set.
-    """
+    """Raise where the coefficients of all pairs cannot be held in memory."""
     n_pairs = n_classes * (n_classes - 1) // 2
     needed = (n_classes - 1) * n_samples * _BYTES_PER_COEFFICIENT + n_pairs * _BYTES_PER_PAIR
     memory = _physical_memory()
@@ -84,7 +79,7 @@ def _physical_memory() -> float:
 class PairTable(Sequence[NDArray[Any]]):
     """Values of the rows of every pair, read from a table in the layout of ``dual_coef_``.
 
-    `table`: the columns are the training rows sorted by class. `ends`: where each class ends.
+    The columns are the training rows sorted by class; `ends`: where each class ends.
     """
 
     def __init__(self, table: NDArray[Any], ends: Rows) -> None:
@@ -323,10 +318,7 @@ _NEAR_PRIMAL = ("dual", "terms")
 
 
 class PairCertificates(Sequence[Certificate]):
-    """The certificates of all pairs, each made when it is asked for.
-
-    `pairs`: the proofs.
-    """
+    """The certificates of all pairs, each made when it is asked for."""
 
     def __init__(self, pairs: PairSolutions) -> None:
         names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "ended")

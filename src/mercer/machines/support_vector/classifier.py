@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +13,29 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Linear
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
-from mercer.solvers import Certificate
 
 from ..conditional_methods import offered_if
 from ..conventions import ClassifierMixin
 from ..input_validation import check_labels, check_objects
 from ..parameters import check_choices, check_common, check_flags
 from ..weights import class_weights
-from . import calibration
 from .base import KernelMachine
+from .calibration import (
+    CALIBRATIONS,
+    Sigmoids,
+    TwoSlopes,
+    couple,
+    fit_calibration,
+    normalised,
+    project,
+)
 from .class_pairs import refuse_too_many_classes
 from .cross_fitting import cross_fitted
 from .documentation import documented
-from .fitting import fit
 from .multiclass import (
     OneVsOne,
     OneVsRest,
@@ -41,8 +49,6 @@ from .prediction import PairPredictor
 from .proving import Fitting
 from .solving import settings_for
 from .training_record import PointStatus
-
-Array = NDArray[np.float64]
 
 _PART_OF_FIT = 0.4
 """Part of the time limit for the machine itself where probabilities are asked for; the machines of
@@ -60,30 +66,24 @@ _FEW_PAIRS, _FEW_LINEAR_PAIRS = 4, 19
 kernels have one weight vector per pair, found from a matrix of all vectors and all pairs."""
 
 
+@declared
 @documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """Base class of the classifiers."""
 
-    n_iter_: NDArray[np.int32]
+    _: KW_ONLY
+    probability: bool = False
+    class_weight: Any = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: Any = None
+    multiclass: str = "ovo"
+    calibration: str = "free"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the machine.
-
-        Parameters
-        ----------
-        {X_train}
-        y : array-like of shape (n_samples,)
-            Class labels.
-        {sample_weight}
-
-        Returns
-        -------
-        {fitted}
-        """
-        fit(self, X, y, sample_weight)
-        return self
+    _places = PointStatus.OUTSIDE_MARGIN, PointStatus.INSIDE_MARGIN
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
+        self.n_iter_: NDArray[np.int32]
         self.__dict__.pop("_calibration", None)
         if self.probability and not fitting.interrupted:
             self._calibrate(fitting, perf_counter() - begin)
@@ -100,9 +100,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         random = check_random_state(self.random_state)
         scores, limited = cross_fitted(self, fitting, settings, random)
         positive, negative = fitting.scheme.prices(self.class_weight_, fitting.weight)
-        self._calibration = calibration.fit_calibration(
-            self.calibration, scores, positive, negative
-        )
+        self._calibration = fit_calibration(self.calibration, scores, positive, negative)
         if limited and not fitting.statuses.intersection(("time_limit", "iteration_limit")):
             warn_caller(
                 "The machines behind the probabilities were stopped early by "
@@ -118,7 +116,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_flags(self, "probability", "break_ties")
         check_choices(
             self,
-            calibration=calibration.CALIBRATIONS,
+            calibration=CALIBRATIONS,
             decision_function_shape=("ovr", "ovo"),
             multiclass=("ovo", "ovr"),
         )
@@ -161,14 +159,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             )
         return f"{type(self).__name__} needs samples of at least two classes; got 1 class."
 
-    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
-        tol = self._edge_tolerance()
-        edge = np.abs(excess) <= tol
-        return np.select(
-            [edge, excess < 0.0, excess <= 1.0],
-            [PointStatus.ON_EDGE, PointStatus.OUTSIDE_MARGIN, PointStatus.INSIDE_MARGIN],
-            PointStatus.MISCLASSIFIED,
-        )
+    def _status_of(self, excess: NDArray[Any]) -> NDArray[np.str_]:
+        wrong = excess > max(1.0, self._edge_tolerance())
+        return np.where(wrong, PointStatus.MISCLASSIFIED, super()._status_of(excess))
 
     def _problem_coef(self) -> Array:
         coef = self._dense_coef()
@@ -316,24 +309,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if k == 2:
             p = np.column_stack([1.0 - p[:, 0], p[:, 0]])
         else:
-            p = calibration.couple(p, k) if self._one_against_one() else calibration.normalised(p)
-        if isinstance(self._calibration, calibration.TwoSlopes):
-            p = calibration.project(p, self._winners(values), self.class_weight_)
+            p = couple(p, k) if self._one_against_one() else normalised(p)
+        if isinstance(self._calibration, TwoSlopes):
+            p = project(p, self._winners(values), self.class_weight_)
         return p
 
     @offered_if(_can_estimate)
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        {X}
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Logarithms in the order of ``classes_``.
-        """
+        """Return the logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -347,30 +330,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """Minus the offsets of the sigmoids 1 / (1 + exp(probA f + probB)), one per problem."""
         return -self._sigmoids().offset
 
-    def _sigmoids(self) -> calibration.Sigmoids:
-        found = self.__dict__.get("_calibration", calibration.Sigmoids(np.empty(0), np.empty(0)))
-        if not isinstance(found, calibration.Sigmoids):
+    def _sigmoids(self) -> Sigmoids:
+        found = self.__dict__.get("_calibration", Sigmoids(np.empty(0), np.empty(0)))
+        if not isinstance(found, Sigmoids):
             raise AttributeError('probA_ and probB_ exist only with calibration="free".')
         return found
-
-    # -- proof ------------------------------------------------------------------------------
-
-    def certify(
-        self, X: Any, y: Any, sample_weight: Any = None, *, rigorous: bool = False
-    ) -> Certificate:
-        """Return the proof of the model in float64, from its training data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        {rigorous}
-
-        Returns
-        -------
-        {Certificate}
-        """
-        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
     # -- machinery --------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mercer.objects.arrays import Array, Rows
 from mercer.objects.validation import take
 from mercer.solvers import Settings
 
@@ -23,9 +24,6 @@ from .fitting import solve_on
 from .linear_part import dense_columns, linear_columns
 from .proving import Fitting
 from .solving import TrainingKernel
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 N_FOLDS = 5
 
@@ -38,10 +36,7 @@ def cross_fitted(
     Where rows that repeat were trained together, the single rows are left out, not the groups: of a
     row that occurs ten times in the training set eight or so stay, as new rows would meet it there.
     A group has a score for every fold in which it has members, with their weight. A class of one
-    row cannot be left out.
-
-    `machine`, `fitting`: the machine and its fit. `settings`: tolerances and limits; a time limit
-    is for all folds together. `random`: deals the rows.
+    row cannot be left out. A time limit is for all folds together.
     """
     scheme: Any = fitting.scheme
     codes, data = scheme.codes, fitting.data

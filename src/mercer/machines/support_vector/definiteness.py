@@ -18,11 +18,10 @@ from ..errors import ParameterError
 
 
 def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:
-    """Return what is known of a kernel; refuse one whose condition does not hold.
+    """Return what is known of a bound kernel; refuse one whose condition does not hold.
 
-    `machine`: states by ``_sums_to_zero`` whether its coefficients do, and by ``_has_linear_part``
-    whether it can have an unpenalised linear term. `kernel`: the kernel, bound to the training
-    objects.
+    A machine states by ``_sums_to_zero`` whether its coefficients do, and by ``_has_linear_part``
+    whether it can have an unpenalised linear term.
     """
     mapped = mapped_order_two(kernel)
     if mapped is not None:

@@ -165,10 +165,7 @@ _PLACE = re.compile(r"^( *)\{([A-Za-z0-9_, ]+)\}$", re.MULTILINE)
 
 
 def documented(cls: Class) -> Class:
-    """Fill in the entries that docstrings of a class and of its methods refer to.
-
-    `cls`: the class, which is changed.
-    """
+    """Fill in the entries that docstrings of a class and of its methods refer to."""
     _fill(cls)
     for member in vars(cls).values():
         if isinstance(member, FunctionType) or hasattr(member, "__wrapped__"):

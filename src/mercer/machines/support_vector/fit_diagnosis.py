@@ -116,12 +116,10 @@ def checked_again(
     """Return certificates of a model on data given again, whose status is true of these data.
 
     Other labels or weights than those of the fit may leave no dual point, or one far from the
-    optimum. A model that was proved on rounded values may miss its tolerance by their errors: once
-    for what the fit took for rounding (see `proving`), and once for what it did not see. Errors
-    larger than the tolerance excuse nothing.
-
-    `machine`: the fitted machine. `found`: one for each task. `rounding`: what errors of the kernel
-    values behind the fit make of the violation and of the relative gap of each task.
+    optimum. A model that was proved on rounded values may miss its tolerance by their errors, which
+    make `rounding` of the violation and of the relative gap of each task: once for what the fit
+    took for rounding (see `proving`), and once for what it did not see. Errors larger than the
+    tolerance excuse nothing.
     """
     for before, now in zip(machine.certificates_, found, strict=True):
         if math.isfinite(before.dual) and not math.isfinite(now.dual):

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.kernels import Kernel, Linear
+from mercer.objects.arrays import Array
 from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
@@ -20,8 +21,6 @@ from .named_weights import is_dot_product, named_weights
 from .repetition import first_of_each, sums_of_each
 from .training_record import BOUNDED, FREE, PointStatus, TrainingRecord
 
-Array = NDArray[np.float64]
-
 
 class FittedAttributes:
     """Certificates, margins, slacks and the expansion of a fitted machine.
@@ -29,6 +28,9 @@ class FittedAttributes:
     Attributes of several binary problems have a leading axis over the problems, in the order of
     ``intercept_``; where the number of entries differs from problem to problem they are lists.
     """
+
+    _places: tuple[PointStatus, PointStatus]
+    """Where a row lies whose loss is 0, and where one lies whose loss is not."""
 
     # Set by fit.
     certificates_: Sequence[Certificate]
@@ -113,8 +115,8 @@ class FittedAttributes:
         """
         record: TrainingRecord = self._fitted("_record")
         parts = [
-            np.where(np.isnan(excess), PointStatus.UNKNOWN, self._status_of(excess, marks))
-            for excess, marks in zip(record.excess, record.marks, strict=True)
+            np.where(np.isnan(excess), PointStatus.UNKNOWN, self._status_of(excess))
+            for excess in record.excess
         ]
         return record.spread(parts, str(PointStatus.NOT_USED), "<U14")
 
@@ -131,10 +133,7 @@ class FittedAttributes:
     def margin_points(self, tol: float | None = None) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the training rows on the edge of the margin or tube, support vectors or not.
 
-        Parameters
-        ----------
-        tol : float, default=None
-            How far from the edge counts as on it; by default the tolerance of the fit.
+        `tol`: how far from the edge counts as on it; by default the tolerance of the fit.
         """
         return self._fitted("_record").on_edge(self._edge_tolerance() if tol is None else tol)
 
@@ -166,21 +165,11 @@ class FittedAttributes:
         return w
 
     def top_features(self, n: int = 10) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
-        """Return the features of the largest weights, with their weights.
+        """Return the `n` features of the largest absolute weights, as a list of (name, weight).
 
         For kernels that are dot products of named features: Linear, TfIdf, Spectrum and sums of
-        these. f(x) is the sum of the features of x times these weights, plus the intercept.
-
-        Parameters
-        ----------
-        n : int, default=10
-            How many features.
-
-        Returns
-        -------
-        list of (str, float)
-            Names and weights, the largest absolute weight first; for several binary problems a
-            list for each.
+        these. f(x) is the sum of the features of x times these weights, plus the intercept. For
+        several binary problems there is a list for each.
         """
         self._fitted("dual_coef_")
         if not is_dot_product(self.kernel_):
@@ -218,15 +207,10 @@ class FittedAttributes:
     def refit_on_support(self) -> Self:
         """Return a machine of the same parameters trained on the support vectors alone.
 
-        Rows that are not support vectors do not shape the solution, so the decision function is
-        the same up to the tolerance; where the support vectors alone do not determine the intercept
-        or the tube, those of this machine are kept. The kernel keeps the parameters that it was
-        bound to.
-
-        Returns
-        -------
-        estimator
-            A new fitted estimator.
+        Rows that are not support vectors do not shape the solution, so the decision function is the
+        same up to the tolerance; where the support vectors alone do not determine the intercept or
+        the tube, those of this machine are kept. The kernel keeps the parameters that it was bound
+        to.
         """
         self._fitted("dual_coef_")
         if self.kernel_.pairwise:
@@ -338,8 +322,10 @@ class FittedAttributes:
     def _edge_tolerance(self) -> float:
         return float(self.tol)  # type: ignore[attr-defined]
 
-    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
-        raise NotImplementedError
+    def _status_of(self, excess: NDArray[Any]) -> NDArray[np.str_]:
+        """Return where rows lie, given by how much they miss the region without loss."""
+        edge, (inside, outside) = np.abs(excess) <= self._edge_tolerance(), self._places
+        return np.select([edge, excess < 0.0], [PointStatus.ON_EDGE, inside], outside)
 
     def _refit_parameters(self) -> dict[str, Any]:
         return {}

@@ -40,7 +40,6 @@ from ..constant_kernels import warn_of_constant
 from ..estimator import TrainingData
 from ..progress import watched
 from . import class_pairs, fit_diagnosis
-from .base import take_over
 from .definiteness import check_definiteness
 from .linear_part import with_linear_part
 from .proving import Fitting
@@ -176,7 +175,7 @@ def _fit(
         machine._share_out(repetition, whole, fitting)
         return fitting
     if like is not None:
-        take_over(like, fitting)
+        _take_over(like, fitting)
     fit_diagnosis.refuse_infeasible(machine, fitting)
     if interrupted(lambda: machine._keep(fitting, kernel, data.y, data.weight)):
         # The model is there, and only its proof was interrupted.
@@ -184,6 +183,25 @@ def _fit(
         machine._keep(fitting, kernel, data.y, data.weight)
     machine._share_out(repetition, whole, fitting)
     return fitting
+
+
+def _take_over(model: Any, fitting: Fitting) -> None:
+    """Give solutions the multipliers of another model where they are optimal as well."""
+    tasks, solutions = fitting.tasks, fitting.solutions
+    widths = model._widths(len(tasks))
+    if not len(widths) == len(model.intercept_) == len(tasks):
+        return
+    shifts = fitting.scheme.shifts(fitting.centring, fitting.scheme.stack(fitting.coefs()))
+    for k, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        if solution.linear is not None:  # the data determine it
+            continue
+        t = float(widths[k])
+        scale = t if task.problem.margin is not None and t > 0.0 else 1.0
+        wanted = task.multipliers(float(model.intercept_[k] + shifts[k]) * scale, t)
+        for g, (low, high) in enumerate(solution.multiplier_range):
+            if low <= high:
+                solution.multiplier[g] = min(max(wanted[g], low), high)
+        task.settle(solution, fitting.gram)
 
 
 def _solved(

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.gram.bounded import Bounded
 from mercer.gram.running_error import ErrorBounds, diagonal_bounds
+from mercer.objects.arrays import Array
 from mercer.solvers.rounding import UNIT, ValueErrors, guaranteed
-
-Array = NDArray[np.float64]
 
 _FEW = 16
 """Roundings of a short expression, with a margin for those of the bounds themselves."""
@@ -37,10 +36,7 @@ _BLOCK = 1 << 21
 
 @dataclass(frozen=True)
 class FollowedErrors(ValueErrors):
-    """Guaranteed errors of the values K beta, from the error of every kernel value.
-
-    `bounds`: those of the kernel matrix.
-    """
+    """Guaranteed errors of the values K beta, from the error of every kernel value."""
 
     bounds: ErrorBounds = field(kw_only=True)
 
@@ -74,16 +70,10 @@ def _blocks(bounds: ErrorBounds, n: int) -> Iterator[tuple[int, Bounded]]:
 
 
 def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
-    """Return bounds on the errors of products with a kernel matrix, and what they rest on.
+    """Return bounds on the errors of products with a kernel matrix in float64, and their doubts.
 
-    `gram`: A kernel matrix in float64.
-
-    Returns
-    -------
-    errors : ValueErrors
-        The bounds.
-    doubts : tuple of str
-        Steps whose bounds are estimated or assumed; empty if all are guaranteed.
+    These name the steps whose bounds are estimated or assumed; there are none if all are
+    guaranteed.
     """
     kernel = gram.kernel
     bounds = ErrorBounds(kernel, gram.X if kernel.pairwise else gram.views, given=True)
@@ -101,10 +91,6 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
 
 
 def rounding_basis(doubts: tuple[str, ...], own: str) -> str:
-    """Return what a certificate says of its rounding.
-
-    `doubts`: steps of the kernel values without a proven bound. `own`: further steps of the
-    certificate without a proven bound, or none.
-    """
+    """Return what a certificate says of its rounding, given the steps without a proven bound."""
     found = [*doubts, own] if own else list(doubts)
     return f"estimate: {'; '.join(found)}" if found else "guaranteed"

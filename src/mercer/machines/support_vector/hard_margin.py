@@ -12,15 +12,9 @@ from .svc import SVC
 
 
 def training_set_margin(X: ArrayLike, y: ArrayLike) -> float:
-    """Return the largest geometric margin that any hyperplane has on the data.
+    """Return the largest geometric margin that any hyperplane has on the data of two classes.
 
-    `X`: points. `y`: labels of two classes.
-
-    Returns
-    -------
-    float
-        The margin of the hard-margin machine. Data that no hyperplane separates raise
-        :class:`mercer.machines.NotSeparableError`.
+    Raises :class:`mercer.machines.NotSeparableError` where no hyperplane separates them.
     """
     return float(SVC(kernel="linear", C=np.inf, tol=1e-9).fit(X, y).margin_)
 
@@ -28,25 +22,14 @@ def training_set_margin(X: ArrayLike, y: ArrayLike) -> float:
 def hard_margin_threshold(
     model: SVC, X: ArrayLike | None = None, y: ArrayLike | None = None, tol: float = 1e-6
 ) -> float:
-    """Return the smallest C from which on the soft margin gives the hard-margin machine.
+    """Return the smallest C from which on the soft margin gives a fitted hard-margin machine.
 
-    A hard-margin solution stays optimal for every box at least as large as its largest
-    multiplier. Multipliers need not be unique (a singular kernel matrix, duplicate points), so
-    the threshold is the smallest of the largest multipliers over all solutions, a linear program
-    over the points on the margin.
-
-    `model`: A fitted hard-margin machine (``C=inf``) for two classes. `X`, `y`: the training data.
-    Without them only the support vectors can share the multipliers, which gives an upper bound
-    where multipliers are not unique. `tol`: A point lies on the margin when its functional margin
-    is within `tol` of 1.
-
-    Examples
-    --------
-    >>> from mercer import SVC
-    >>> from mercer.machines.support_vector.hard_margin import hard_margin_threshold
-    >>> X, y = [[0, 0], [2, 2], [2, 0], [3, 0]], [-1, -1, 1, 1]
-    >>> round(hard_margin_threshold(SVC(kernel="linear", C=float("inf")).fit(X, y), X, y), 6)
-    1.0
+    A hard-margin solution stays optimal for every box at least as large as its largest multiplier.
+    Multipliers need not be unique (a singular kernel matrix, duplicate points), so the threshold is
+    the smallest of the largest multipliers over all solutions, a linear program over the points on
+    the margin: those with a functional margin within `tol` of 1. Without the training data only the
+    support vectors can share the multipliers, which gives an upper bound where multipliers are not
+    unique.
     """
     if len(model.classes_) != 2 or np.isfinite(model.C):
         raise ValueError("the threshold is defined for a hard-margin machine (C=inf), two classes.")

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
+from mercer.objects.arrays import Array
 from mercer.objects.tables import select
 from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Solution
@@ -40,8 +41,6 @@ from mercer.solvers.rounding import UNIT
 
 from ..errors import ParameterError
 from .tasks import Task
-
-Array = NDArray[np.float64]
 
 _NO_EXTENT = 1e-12
 """Extent of the data in a direction, relative to their size, that is none."""
@@ -80,10 +79,7 @@ def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:
 
 
 class LinearPart:
-    """The linear functions on some points `X`, in an orthonormal basis.
-
-    `equations`: orthonormal columns that span the constants and the coordinates.
-    """
+    """The linear functions on some points `X`: `equations` are an orthonormal basis of them."""
 
     def __init__(self, X: Array) -> None:
         self.X, self.mean = X, X.mean(axis=0)

@@ -26,13 +26,11 @@ from numpy.typing import NDArray
 
 from mercer import _native
 from mercer.numerics.sums import compensated_product, compensated_sums
+from mercer.objects.arrays import Array, Rows
 from mercer.solvers.centring import Centring
 
 from .solving import TrainingKernel
 from .tasks import Batch
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _FEW = 20_000
 """Values of pairs, on all rows, up to which one product for everything is the fastest."""
@@ -58,10 +56,7 @@ class Scheme(ABC):
         """Return the positions of the support vectors by class, and their number in each."""
 
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
-        """Return the class weights of the positive and of the negative side of every task.
-
-        `prices`: the class weights. `weight`: s_i of the rows.
-        """
+        """Return the class weights of the positive and of the negative side of every task."""
         raise NotImplementedError("only the tasks of a classifier have two sides.")
 
     @abstractmethod
@@ -89,8 +84,7 @@ class Scheme(ABC):
 class Single(Scheme):
     """One task on all rows: regression, one class, or two classes.
 
-    `targets`: real targets or labels -1 and +1. `codes`: positions of the labels among two classes.
-    `classes`: the two labels.
+    `targets`: real targets or labels -1 and +1. `codes`: positions of the labels among `classes`.
     """
 
     def __init__(
@@ -321,11 +315,7 @@ class OneVsOne(Scheme):
 
 
 def pair_coefficients(matrix: Array, members: Sequence[Any]) -> Array:
-    """Return one column of coefficients per pair of classes.
-
-    `matrix`: coefficients in the layout of ``dual_coef_``. `members`: the columns of `matrix` that
-    belong to each class.
-    """
+    """Return one column of coefficients per pair; `members`: the columns of each class."""
     k = len(members)
     V = np.zeros((matrix.shape[1], k * (k - 1) // 2))
     for p, (i, j) in enumerate(pairs(k)):
@@ -372,8 +362,8 @@ def pair_places(n_classes: int) -> tuple[Rows, Rows]:
 def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | None) -> Array:
     """Return <w, p> of every pair of classes: by how much centred rows change its intercept.
 
-    `moved`: the translation by p. `coef`: coefficients in the layout of ``dual_coef_``. `blocks`:
-    the columns of each class. `rows`: the rows that the columns belong to, by default all.
+    `blocks`: the columns of ``dual_coef_`` of each class. `rows`: what they stand for, by default
+    all.
     """
     rows = np.arange(moved.rows.shape[0]) if rows is None else rows
     place, support = moved.along(rows), rows[coef.any(axis=0)]
@@ -392,22 +382,15 @@ def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | 
 
 
 def votes(decision: Array, n_classes: int) -> Array:
-    """Return the number of pairs that each class wins; a value of 0 is won by the second.
-
-    `decision`: values of the pairs, positive for the first class of each. `n_classes`: number of
-    classes.
-    """
+    """Return the number of pairs that each class wins; a value of 0 is won by the second."""
     return _native.count_votes(np.ascontiguousarray(decision), n_classes)
 
 
 def one_score_per_class(decision: Array, n_classes: int) -> Array:
     """Return the votes of each class plus a confidence that only breaks ties between them.
 
-    The values of all pairs that a class takes part in, counted positive in its favour, are
-    summed and squeezed into (-1/3, 1/3) by t / (3 (|t| + 1)): less than half a vote apart.
-
-    `decision`: values of the pairs, positive for the first class of each. `n_classes`: number of
-    classes.
+    The values of all pairs that a class takes part in, counted positive in its favour, are summed
+    and squeezed into (-1/3, 1/3) by t / (3 (|t| + 1)): less than half a vote apart.
     """
     score = np.zeros((len(decision), n_classes))
     confidence = np.zeros((len(decision), n_classes))

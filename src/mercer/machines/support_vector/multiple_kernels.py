@@ -31,7 +31,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.gram import Gram
 from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters
 from mercer.solvers import Certificate
@@ -52,8 +53,6 @@ from ..conventions import ClassifierMixin, RegressorMixin
 from ..parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
-
-Array = NDArray[np.float64]
 
 _FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 """Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale"."""
@@ -107,7 +106,10 @@ def dual_norm(q: Array, p: float) -> float:
     return largest * float(np.sum((q / largest) ** dual)) ** (1.0 / dual)
 
 
-class _MultipleKernels(EstimatorParameters, BaseEstimator):
+Machine = TypeVar("Machine", SVC, SVR)
+
+
+class _MultipleKernels(EstimatorParameters, BaseEstimator, Generic[Machine]):
     """Base of classification and regression: the search for the weights."""
 
     kernels: Sequence[Kernel] | None
@@ -117,7 +119,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
     max_iter: int
     time_limit: float | None
 
-    machine_: Any
+    machine_: Machine
 
     def _machine(self, kernel: Any, **more: Any) -> Any:
         raise NotImplementedError
@@ -206,18 +208,7 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predictions of the machine with the weighted kernels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels or values.
-        """
+        """Return the labels or values that the machine with the weighted kernels predicts."""
         check_is_fitted(self, "machine_")
         return np.asarray(self.machine_.predict(X))
 
@@ -433,7 +424,7 @@ def _total(kernels: Sequence[Kernel]) -> Kernel:
     return functools.reduce(operator.add, kernels)
 
 
-class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
+class MultipleKernelSVC(ClassifierMixin, _MultipleKernels[SVC]):
     """Support vector classifier that learns the weights of several kernels.
 
     The kernel is sum_m d_m k_m with weights d >= 0 of norm 1, chosen together with the machine: one
@@ -496,9 +487,6 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
     (1, 'optimal')
     """
 
-    machine_: SVC
-    classes_: NDArray[Any]
-
     def __init__(
         self,
         kernels: Sequence[Kernel] | None = None,
@@ -549,7 +537,7 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
         return np.asarray(self.machine_.decision_function(X))
 
 
-class MultipleKernelSVR(RegressorMixin, _MultipleKernels):
+class MultipleKernelSVR(RegressorMixin, _MultipleKernels[SVR]):
     """Support vector regression that learns the weights of several kernels.
 
     As :class:`MultipleKernelSVC`, with the epsilon-insensitive loss.
@@ -591,8 +579,6 @@ class MultipleKernelSVR(RegressorMixin, _MultipleKernels):
     >>> MultipleKernelSVR(kernels, C=10.0).fit(X, np.sin(2 * X[:, 0])).weights_.round(2).tolist()
     [1.0, 0.0]
     """
-
-    machine_: SVR
 
     def __init__(
         self,

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mercer.expansion import weight_vectors
 from mercer.kernels import (
     BlendedSpectrum,
@@ -26,9 +23,8 @@ from mercer.kernels import (
     TfIdf,
     WeightedDegree,
 )
+from mercer.objects.arrays import Array
 from mercer.objects.vocabulary import Vocabulary
-
-Array = NDArray[np.float64]
 
 _LISTED = (BlendedSpectrum, Constant, Linear, Mismatch, Spectrum, TfIdf, WeightedDegree)
 
@@ -45,11 +41,7 @@ def is_dot_product(kernel: Kernel) -> bool:
 def named_weights(
     kernel: Kernel, vectors: Any, coef: Array, columns: list[str] | None
 ) -> tuple[Any, list[str]]:
-    """Return the weight vectors, one row for each output, and the names of the features.
-
-    `kernel`: A bound kernel. `vectors`: the x_i. `coef`: the v_i. `columns`: names of the columns
-    of vectors and tables.
-    """
+    """Return the weight vectors, one row for each output, and the names of the features."""
     vocabulary = Vocabulary()
     features = kernel.map_features(vectors, vocabulary)
     names = kernel.feature_names(columns, vocabulary)

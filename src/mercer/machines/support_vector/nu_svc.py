@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared
 from mercer.solvers import Problem
 from mercer.solvers.margin import Margin
 from mercer.solvers.problem import margin_problem
@@ -18,9 +21,8 @@ from .classifier import KernelClassifier
 from .documentation import documented
 from .proving import Fitting
 
-Array = NDArray[np.float64]
 
-
+@declared
 @documented
 class NuSVC(KernelClassifier):
     """Support vector classifier that chooses its margin by a fraction nu.
@@ -71,65 +73,13 @@ class NuSVC(KernelClassifier):
     [0]
     """
 
+    _: KW_ONLY
+    nu: float = 0.5
+
     _divided_by_margin = True
 
     _lowers_nu = False
     """Whether a nu that is infeasible is lowered to the largest feasible one, pair by pair."""
-
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        class_weight: Any = None,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: Any = None,
-        multiclass: str = "ovo",
-        calibration: str = "free",
-        fit_intercept: bool = True,
-        lam: None = None,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        dtype: str = "auto",
-        solver: str = "auto",
-    ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multiclass = multiclass
-        self.calibration = calibration
-        self.fit_intercept = fit_intercept
-        self.lam = lam
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.solver = solver
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared
 from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
 
@@ -16,9 +19,8 @@ from .documentation import documented
 from .proving import Fitting
 from .regressor import KernelRegressor
 
-Array = NDArray[np.float64]
 
-
+@declared
 @documented
 class NuSVR(KernelRegressor):
     """Support vector regression that chooses its tube by a fraction nu.
@@ -65,48 +67,9 @@ class NuSVR(KernelRegressor):
     array([4.])
     """
 
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        fit_intercept: bool = True,
-        lam: float | None = None,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        dtype: str = "auto",
-        solver: str = "auto",
-    ) -> None:
-        self.nu = nu
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.lam = lam
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.solver = solver
+    _: KW_ONLY
+    nu: float = 0.5
+    C: float = 1.0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import Certificate, Problem
+from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared
+from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
 
 from ..conventions import OutlierMixin
@@ -21,12 +24,11 @@ from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
 
-Array = NDArray[np.float64]
-
 NO_VALUE = 1e-13
 """A decision value this small relative to the values that the coefficients allow is 0."""
 
 
+@declared
 @documented
 class OneClassSVM(OutlierMixin, KernelMachine):
     """Support vector novelty detection.
@@ -76,48 +78,10 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     [-1, 1, 1, 1, -1]
     """
 
-    n_iter_: int
+    _: KW_ONLY
+    nu: float = 0.5
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        nu: float = 0.5,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        fit_intercept: bool = True,
-        lam: None = None,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        dtype: str = "auto",
-        solver: str = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.lam = lam
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.solver = solver
+    _places = PointStatus.INLIER, PointStatus.OUTLIER
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the machine.
@@ -133,21 +97,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         {fitted}
         """
+        self.n_iter_: int
         fit(self, X, None, sample_weight)
         return self
 
     def score_samples(self, X: Any) -> Array:
-        """Return f(x), which is large where the training data are dense.
-
-        Parameters
-        ----------
-        {X}
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Scores.
-        """
+        """Return f(x), which is large where the training data are dense, of shape (n_samples,)."""
         return self.decision_function(X) + self.offset_
 
     def decision_function(self, X: Any) -> Array:
@@ -175,35 +130,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return float(np.abs(self._dense_coef()).sum()) * abs(self._largest)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return +1 for inliers and -1 for outliers, whose decision value is negative.
-
-        Parameters
-        ----------
-        {X}
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels.
-        """
+        """Return +1 for inliers and -1 for outliers, whose decision value is negative."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.intp)
-
-    def certify(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, rigorous: bool = False
-    ) -> Certificate:
-        """Return the proof of the model in float64, from its training data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        {rigorous}
-
-        Returns
-        -------
-        {Certificate}
-        """
-        return Certificate.combine(self._certify(X, None, sample_weight, rigorous=rigorous))
 
     @property
     def nu_(self) -> float:
@@ -261,12 +189,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         (self.rho_,) = fitting.widths()
         self.offset_ = np.array([self.rho_])  # an array, as in scikit-learn
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
-
-    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
-        edge = np.abs(excess) <= self._edge_tolerance()
-        return np.select(
-            [edge, excess < 0.0], [PointStatus.ON_EDGE, PointStatus.INLIER], PointStatus.OUTLIER
-        )
 
     def _refit_parameters(self) -> dict[str, Any]:
         # The sum of the coefficients, nu W, must stay what it is.

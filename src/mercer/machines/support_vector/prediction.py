@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer import _native
 from mercer.gram import Prepared, Products
 from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import refuse_infinite
+from mercer.objects.arrays import Array
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring
 
 from .multiclass import pair_shifts
 from .repetition import first_of_each, sums_of_each
-
-Array = NDArray[np.float64]
 
 _MANY = 200
 """Classes from which on memory decides: the products of each class are not stored."""
@@ -29,8 +27,6 @@ class PairPredictor:
 
     The support vectors of a class serve its n_classes - 1 pairs and no other, so a product per
     class costs a fraction of one product with all pairs.
-
-    `machine`: A fitted machine of one task per pair. `blocks`: the support vectors of each class.
     """
 
     def __init__(self, machine: Any, blocks: list[slice]) -> None:
@@ -62,17 +58,11 @@ class PairPredictor:
             self.products = Products(self.prepared, groups)
 
     def __call__(self, X: Any) -> Array:
-        """Return the values of all pairs on validated objects.
-
-        `X`: validated objects.
-        """
+        """Return the values of all pairs on validated objects."""
         return refuse_infinite(self._decide(X, False)[0], self.prepared.kernel)
 
     def votes(self, X: Any) -> Array:
-        """Return how many pairs each class wins; no value is stored.
-
-        `X`: validated objects.
-        """
+        """Return how many pairs each class wins on validated objects; no value is stored."""
         counts, finite = self._decide(X, True)
         if not finite:
             self(X)  # says which values are not

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.solvers import DualProblem, Solution
 from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import repaired, within_bounds
 from mercer.solvers.rounding import ValueErrors
 
 from .tasks import Task, joined
-
-Array = NDArray[np.float64]
 
 _ONE = np.zeros(1, dtype=np.intp)
 """Where the only machine begins."""

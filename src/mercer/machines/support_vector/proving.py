@@ -27,10 +27,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
+from mercer.objects.arrays import Array
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
@@ -43,8 +43,6 @@ from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
 from .tasks import Task, joined
-
-Array = NDArray[np.float64]
 
 _NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
 """A coefficient this small beside the largest one, and whose part of a decision value is this
@@ -230,10 +228,7 @@ Proved = tuple[Array, list[Proof], str]
 
 
 def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
-    """Return the coefficients, the proofs of all tasks and the precision they were made in.
-
-    The fitting is changed where the model had to be refined.
-    """
+    """Return coefficients, proofs and their precision; the fitting is refined where needed."""
     if not fitting.hurried:
         fitting.drop_negligible()
     proof = _checked(fitting, checking_precision(fitting), n_jobs)
@@ -417,10 +412,7 @@ def checking_precision(fitting: Fitting) -> str:
 
 
 def predicting_precision(fitting: Fitting) -> str:
-    """Return the precision in which the model is to be evaluated.
-
-    Single precision is for models of which it says what was proved.
-    """
+    """Return the precision to evaluate the model in: single where it says what was proved."""
     gram = fitting.gram
     single = gram.dtype == "float32" and not (gram.linear or gram.coarse)
     if single and (fitting.interrupted or _rounding(fitting) <= fitting.settings.tol):
@@ -503,13 +495,11 @@ def certificates(
     convexity: str = "theorem",
     eigenvalue: float | None = None,
 ) -> list[Certificate]:
-    """Return the certificates of all tasks.
+    """Return the certificates of all tasks; an indefinite kernel has stationary points and no gap.
 
-    `kernel`: the bound kernel; an indefinite one has stationary points and no gap. `proofs`: what
-    was computed from the models. `counts`: carry ``status``, ``n_iter``, ``n_kernel_values`` and
-    ``seconds``. `precision`: precision of the kernel values behind `proofs`. `convexity`: what is
-    known of the kernel matrix, where `kernel` is the user's. `eigenvalue`: A negative eigenvalue of
-    it.
+    `counts`: carry ``status``, ``n_iter``, ``n_kernel_values`` and ``seconds``. `precision`: of the
+    kernel values behind `proofs`. `convexity`, `eigenvalue`: what is known of the kernel matrix of
+    a user's kernel, and a negative eigenvalue of it.
     """
     indefinite = kernel.definiteness is Definiteness.INDEFINITE
     assumed = assumption(kernel)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.solvers import Certificate
+from mercer.objects.arrays import Array
 
 from ..conventions import RegressorMixin
 from ..input_validation import check_objects, check_targets
 from .base import KernelMachine
 from .documentation import documented
-from .fitting import fit
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
-
-Array = NDArray[np.float64]
 
 
 @documented
@@ -30,42 +27,10 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     rows.
     """
 
+    _places = PointStatus.INSIDE_TUBE, PointStatus.OUTSIDE_TUBE
+
     n_iter_: int
     _support_target: Array
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the machine.
-
-        Parameters
-        ----------
-        {X_train}
-        y : array-like of shape (n_samples,)
-            Targets.
-        {sample_weight}
-
-        Returns
-        -------
-        {fitted}
-        """
-        fit(self, X, y, sample_weight)
-        return self
-
-    def certify(
-        self, X: Any, y: Any, sample_weight: Any = None, *, rigorous: bool = False
-    ) -> Certificate:
-        """Return the proof of the model in float64, from its training data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            What ``fit`` was called with.
-        {rigorous}
-
-        Returns
-        -------
-        {Certificate}
-        """
-        return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
     def predict(self, X: Any) -> Array:
         """Return the values of the regression function.
@@ -94,14 +59,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         assert y is not None
         self._support_target = y[rows]
-
-    def _status_of(self, excess: NDArray[Any], marks: NDArray[np.int8]) -> NDArray[np.str_]:
-        edge = np.abs(excess) <= self._edge_tolerance()
-        return np.select(
-            [edge, excess < 0.0],
-            [PointStatus.ON_EDGE, PointStatus.INSIDE_TUBE],
-            PointStatus.OUTSIDE_TUBE,
-        )
 
     def _refit_data(self) -> tuple[Any, ...]:
         return self._support_target, self._support_weight

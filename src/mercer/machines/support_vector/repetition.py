@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from mercer.objects.arrays import Array, Rows
 
 FEWEST_ROWS = 512
 """Fewer rows than this are solved as they are: looking for repetitions would take longer."""
@@ -34,10 +33,7 @@ _SAMPLE = 4096
 
 @dataclass
 class Repetition:
-    """Which rows repeat.
-
-    `first`: the first row of each group, in ascending order. `group`: the group of each row.
-    """
+    """Which rows repeat: the first row of each group, ascending, and the group of each row."""
 
     first: Rows
     group: Rows
@@ -48,11 +44,7 @@ class Repetition:
 
 
 def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
-    """Return which rows repeat, or None where too few do or rows cannot be compared.
-
-    `X`: validated rows. `*targets`: further data that must agree: one number, label or row of
-    numbers for each row.
-    """
+    """Return which rows repeat with their targets; None where few do or they have no order."""
     if not (sp.issparse(X) or isinstance(X, np.ndarray)):
         return None
     n = X.shape[0]
@@ -126,9 +118,8 @@ def _same(X: Any, targets: list[NDArray[Any]], twin: Rows) -> bool:
 
 
 def shared_out(coef: Array, total: Array, weight: Array, bound: float) -> Array:
-    """Return the coefficients of single rows, given those of their groups.
+    """Return the coefficients of single rows, given those of their groups of total weight S_g.
 
-    `coef`: for every row the coefficients of its group. `total`: S_g of its group. `weight`: s_i.
     `bound`: largest coefficient of a unit of weight, infinite where there is none; a group at its
     bound is shared out to rows at theirs, also after rounding.
     """
@@ -146,10 +137,7 @@ def first_of_each(group: Rows) -> Rows:
 
 
 def sums_of_each(group: Rows, values: Array) -> Array:
-    """Return the sums over the members of every group, line by line.
-
-    `group`: the group of each line; every group from 0 on has a member. `values`: the lines.
-    """
+    """Return the sums over the members of every group, each of which has one, line by line."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     return np.add.reduceat(values[order], starts, axis=0)

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 ERROR = {"float32": 5e-7, "float64": float(np.finfo(np.float64).eps)}
 """Error e of a kernel value. In float64 it is rounding alone. In float32 it was measured: over
@@ -50,12 +49,7 @@ def rounding_of_values(
     precision: str,
     n_jobs: int | None = None,
 ) -> list[float]:
-    """Return by how much values of models at training rows may be wrong, one number for each task.
-
-    `gram`: the kernel matrix of the training rows. `tasks`, `betas`: the problems and the
-    coefficients of their rows. `precision`: that of the kernel values behind the values of the
-    models. `n_jobs`: threads.
-    """
+    """Return, for each task, by how much values of its model at training rows may be wrong."""
     sample, found = error_sample(gram), []
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no number here
         squares = np.square(gram.tile(sample, n_jobs=n_jobs).astype(np.float64))

@@ -7,18 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
+from mercer.objects.arrays import Array, Rows
 from mercer.solvers import Job, Settings, Solution, solve_jobs
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.interrupt import interrupted
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
 from .tasks import Task
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
@@ -81,11 +78,7 @@ def solve_tasks(
 
 
 class TrainingKernel:
-    """Products of kernel values between training rows with coefficients.
-
-    `gram`: the kernel matrix of the training rows. `dtype`: precision of the kernel values, by
-    default that of `gram`. `n_jobs`: threads.
-    """
+    """Products of kernel values between training rows with coefficients."""
 
     def __init__(self, gram: Gram, dtype: str | None = None, n_jobs: int | None = None) -> None:
         self.gram, self.n_jobs = gram, n_jobs

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import CombinedHinge, Hinge, PiecewiseQuadratic, SquaredHinge
+from mercer.objects.parameters import declared
 
 from ..parameters import ParameterError, check_choices, check_positive
 from .classifier import KernelClassifier
@@ -15,6 +17,7 @@ from .documentation import documented
 from .proving import Fitting
 
 
+@declared
 @documented
 class SVC(KernelClassifier):
     """Support vector classifier.
@@ -66,66 +69,12 @@ class SVC(KernelClassifier):
     'optimal'
     """
 
-    _has_linear_part = True
+    _: KW_ONLY
+    C: float = 1.0
+    penalty_norm: int = 1
+    C2: float | None = None
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        class_weight: Any = None,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: Any = None,
-        penalty_norm: int = 1,
-        C2: float | None = None,
-        multiclass: str = "ovo",
-        calibration: str = "free",
-        fit_intercept: bool = True,
-        lam: float | None = None,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        dtype: str = "auto",
-        solver: str = "auto",
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.penalty_norm = penalty_norm
-        self.C2 = C2
-        self.multiclass = multiclass
-        self.calibration = calibration
-        self.fit_intercept = fit_intercept
-        self.lam = lam
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.solver = solver
+    _has_linear_part = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import EpsilonInsensitive, PiecewiseQuadratic, SquaredEpsilonInsensitive
+from mercer.objects.parameters import declared
 from mercer.solvers import Certificate
 
 from ..parameters import check_choices, check_non_negative, check_positive
@@ -22,6 +24,7 @@ _LOSSES = {
 }
 
 
+@declared
 @documented
 class SVR(KernelRegressor):
     """Support vector regression.
@@ -76,52 +79,12 @@ class SVR(KernelRegressor):
     (array([[ 2., -1.]]), array([1.]), 0)
     """
 
-    _has_linear_part = True
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    loss: str = "epsilon_insensitive"
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        verbose: bool | int = False,
-        max_iter: int = -1,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        lam: float | None = None,
-        gap_tol: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        dtype: str = "auto",
-        solver: str = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.lam = lam
-        self.gap_tol = gap_tol
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.dtype = dtype
-        self.solver = solver
+    _has_linear_part = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_epsilon: Any = None) -> Self:
         """Train the machine.
@@ -147,7 +110,7 @@ class SVR(KernelRegressor):
     def certify(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         sample_epsilon: Any = None,
         *,

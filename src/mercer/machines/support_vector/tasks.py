@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.solvers import Problem, Solution
 from mercer.solvers.margin import margin_of
 from mercer.solvers.rounding import largest_square
 
 from ..errors import InfeasibleNuError
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
@@ -119,7 +119,7 @@ class Task:
         """Remove from a solution what a model cannot have.
 
         These are a margin that is rounding, a tube of negative width, and a coefficient on both
-        sides of one, which cancels.
+        sides.
         """
         problem = self.problem
         if self.linear is not None:

@@ -15,11 +15,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Rows
 from mercer.objects.compression import packed_if_smaller, unpacked
 
 from .multiclass import class_members, pairs
-
-Rows = NDArray[np.intp]
 
 ZERO, FREE, BOUNDED = 0, 1, 2
 """Marks of a coefficient: zero, strictly between its bounds, or at the bound of its loss."""
@@ -53,10 +52,8 @@ class BriefParts(Sequence[NDArray[Any]]):
     """Excess or marks of the rows of all tasks, in few bits: what pickles and files hold.
 
     A row has the code mark + 3 * place. At place 0 it is outside the region of losses, at 1 within
-    `edge` of its edge, at 2 its excess is one of `values`.
-
-    `codes`: the codes of all tasks, one after the other, compressed by zlib. `lengths`: rows of
-    each task. `values`: stored excess values; None: these are the marks.
+    `edge` of its edge, at 2 its excess is one of `values`; None: these are the marks. The codes of
+    all tasks, of `lengths` rows, are compressed by zlib one after the other.
     """
 
     def __init__(
@@ -104,12 +101,11 @@ class TrainingRecord:
     """The training rows of all tasks of one fit.
 
     `n_total`: rows of the user's data. `kept`: the rows that took part; None means all. `codes`:
-    the class of each row that took part, where each task is a pair of classes; None where every
-    task uses all rows. `excess`: for each task, by how much its rows miss the region without loss
-    (negative inside it). `marks`: for each task, `ZERO`, `FREE` or `BOUNDED` for the coefficients
-    of its rows. `edge`: none: excess values are as the fit computed them. A number: those of at
-    most this size are 0, those below minus this are minus infinity, and the others are in single
-    precision.
+    the class of each of them, where each task is a pair of classes; None where every task uses all
+    rows. `excess`: for each task, by how much its rows miss the region without loss (negative
+    inside it). `marks`: `ZERO`, `FREE` or `BOUNDED` for their coefficients. `edge`: None: excess
+    values are as the fit computed them. A number: those of at most this size are 0, those below
+    minus this are minus infinity, and the others are in single precision.
     """
 
     n_total: int
@@ -120,10 +116,7 @@ class TrainingRecord:
     edge: float | None = None
 
     def brief(self, edge: float) -> TrainingRecord:
-        """Return what slacks, places and marks need, in less than a byte for each row.
-
-        `edge`: how far from the edge of the margin or tube counts as on it.
-        """
+        """Return what slacks, places and marks need, in less than a byte for each row."""
         if self.edge is not None or not len(self.excess):
             return self
         excess = np.concatenate(list(self.excess))
@@ -144,11 +137,7 @@ class TrainingRecord:
         )
 
     def repeated(self, group: Rows, kept: Rows | None) -> TrainingRecord:
-        """Return the record of all rows, given that of distinct rows.
-
-        `group`: the distinct row that each row repeats. `kept`: positions of all rows in the user's
-        data.
-        """
+        """Return the record of all rows, given that of the distinct rows that they repeat."""
         if self.codes is None:
             excess = [part[group] for part in self.excess]
             marks = [part[group] for part in self.marks]
@@ -186,11 +175,7 @@ class TrainingRecord:
         return len(self.excess) == 1
 
     def spread(self, parts: Sequence[NDArray[Any]], fill: Any, dtype: Any) -> NDArray[Any]:
-        """Return values given for the rows of each task as an array over all of the user's rows.
-
-        `parts`: one for each task. `fill`: value of rows that take no part in a task. `dtype`: type
-        of the result, of shape (n_total,) or (n_tasks, n_total).
-        """
+        """Return values of the rows of each task as one array over all of the user's rows."""
         table = np.full((len(parts), self.n_total), fill, dtype=dtype)
         for line, rows, part in zip(table, self.rows, parts, strict=True):
             line[slice(None) if rows is None else rows] = part
