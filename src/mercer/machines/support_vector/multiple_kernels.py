@@ -186,7 +186,8 @@ class _MultipleKernels(EstimatorParameters, BaseEstimator, Generic[Machine]):
         search = _Search(self, kernels, data, begin)
         state = search.run()
         weights = np.where(state.weights > _SMALL * state.weights.max(), state.weights, 0.0)
-        self.kernels_, self.scales_, self.weights_ = kernels, search.scales, weights
+        self.kernels_: list[Kernel] = kernels
+        self.scales_, self.weights_ = search.scales, weights
         self.n_iter_ = search.n_machines
         self.kernel_ = _total(
             [float(w / s) * k for w, s, k in zip(weights, search.scales, kernels, strict=True) if w]
