@@ -1,7 +1,5 @@
 """Columns that matter for a target, by the weights of a linear model in standard units."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

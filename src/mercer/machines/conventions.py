@@ -4,8 +4,6 @@ At run time these are scikit-learn's own classes. mypy, for which they would be 
 content, would take any argument of an estimator.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
