@@ -499,18 +499,7 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels):
         )
 
     def decision_function(self, X: Any) -> Array:
-        """Return the values of the machine with the weighted kernels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-            Values.
-        """
+        """Return the values of the machine with the weighted kernels, as `SVC` does."""
         check_is_fitted(self, "machine_")
         return np.asarray(self.machine_.decision_function(X))
 
