@@ -4,8 +4,6 @@
 processes, scikit-learn's nested parallelism) then also limits mercer.
 """
 
-from __future__ import annotations
-
 from threadpoolctl import LibController, register
 
 from mercer._version import __version__

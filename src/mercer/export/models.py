@@ -1,7 +1,5 @@
 """The outputs of each kind of machine, as operators on the rows of the input."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

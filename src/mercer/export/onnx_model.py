@@ -1,7 +1,5 @@
 """Fitted estimators as ONNX models."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Base class of the transformers that replace a kernel by features."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np
@@ -58,22 +56,11 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
     def approximation_error(
         self, X: Any, *, n_sample: int | None = 2000, random_state: Any = 0
     ) -> ApproximationError:
-        """Return how far dot products of the features are from the kernel.
+        """Return how far dot products of the features are from the kernel on objects.
 
-        Parameters
-        ----------
-        X : objects
-            The objects on which to measure, the training objects or others.
-        n_sample : int or None, default=2000
-            Number of objects, drawn at random, on which the error is measured; None: on all
-            of them, which takes time with the square of their number, but no matrix.
-        random_state : int, Generator, RandomState or None, default=0
-            Seed of the draw.
-
-        Returns
-        -------
-        ApproximationError
-            The largest error, its Frobenius and spectral norm, and how they were computed.
+        See :func:`mercer.features.approximation_error` for the parameters: the error is measured on
+        `n_sample` objects drawn at random; on all of them, None, it takes time with the square of
+        their number, but no matrix.
         """
         self._require_fit()
         if self.kernel_.pairwise:

@@ -1,7 +1,5 @@
 """Random numbers from any kind of seed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

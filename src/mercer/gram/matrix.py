@@ -107,21 +107,11 @@ class Gram:
         return self if self._viewed is None else self._viewed
 
     def take(self, index: Any) -> Gram:
-        """Return the kernel matrix of some of the objects.
+        """Return the kernel matrix of some objects: positions in any order, or a mask.
 
-        The rows are those that were packed, so the values are the same bits as in this matrix,
-        and pair statistics and kernel rows are kept in one place for both: a solver finds the
-        rows that other solvers computed on this matrix or on a view of it.
-
-        Parameters
-        ----------
-        index : array of int or bool
-            Positions among the objects of this matrix, in any order, or a mask over them.
-
-        Returns
-        -------
-        Gram
-            The matrix at these rows and columns.
+        The rows are those that were packed, so the values are the same bits as in this matrix, and
+        pair statistics and kernel rows are kept in one place for both: a solver finds the rows that
+        other solvers computed on this matrix or on a view of it.
 
         Examples
         --------
@@ -148,17 +138,7 @@ class Gram:
         return view
 
     def signed(self, sign: np.ndarray) -> Gram:
-        """Return the matrix of the values s_i s_j k(x_i, x_j): of objects with a sign.
-
-        Parameters
-        ----------
-        sign : array of shape (n,)
-            1 or -1 for every object.
-
-        Returns
-        -------
-        Gram
-            The matrix.
+        """Return the matrix of the values s_i s_j k(x_i, x_j) for signs s_i = 1 or -1.
 
         Examples
         --------
@@ -179,22 +159,12 @@ class Gram:
         return view
 
     def with_kernel(self, kernel: Any) -> Gram:
-        """Return the matrix of another kernel on the same objects.
+        """Return the matrix of another bound kernel on the same objects.
 
-        Packed rows and kept pair statistics are shared where both kernels use them, as they do
-        when they differ in their parameters only. The values are the same bits as those of a new
-        ``Gram(kernel, X)``, also in its precision: one that needs float64 shares nothing with
-        one in float32.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            A bound kernel.
-
-        Returns
-        -------
-        Gram
-            The matrix.
+        Packed rows and kept pair statistics are shared where both kernels use them, as they do when
+        they differ in their parameters only. The values are the same bits as those of a new
+        ``Gram(kernel, X)``, also in its precision: one that needs float64 shares nothing with one
+        in float32.
 
         Examples
         --------

@@ -45,6 +45,9 @@ if MYPY:
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """Return the coefficient of determination of the predictions."""
 
+    class MultiOutputMixin:
+        """Says that targets may have several columns."""
+
     class OutlierMixin:
         """Adds labels of the training rows."""
 
@@ -82,6 +85,7 @@ else:
     BaseEstimator = base.BaseEstimator
     ClassifierMixin = base.ClassifierMixin
     RegressorMixin = base.RegressorMixin
+    MultiOutputMixin = base.MultiOutputMixin
     OutlierMixin = base.OutlierMixin
     ClusterMixin = base.ClusterMixin
     TransformerMixin = base.TransformerMixin

@@ -1,7 +1,5 @@
 """Input validation: objects, targets and labels, checked once at the door."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -385,15 +385,9 @@ class Settings:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from mercer.gram import Gram
-    >>> from mercer.kernels import Linear
-    >>> from mercer.losses import Hinge
-    >>> from mercer.solvers import Problem, Settings, solve
-    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
-    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
-    >>> solve(problem, gram, Settings(tol=1e-6)).kkt_violation <= 1e-6
-    True
+    >>> from mercer.solvers import Settings
+    >>> Settings(tol=1e-6, time_limit=3.0).after(n_iter=100, seconds=1.0).time_limit
+    2.0
     """
 
     tol: float = 1e-3

@@ -7,14 +7,13 @@ from typing import Any, Literal, overload
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Kernel
 from mercer.objects.parameters import is_number
 from mercer.objects.validation import count
 
-from ..conventions import RegressorMixin
+from ..conventions import MultiOutputMixin, RegressorMixin
 from ..errors import ParameterError
 from ..input_validation import check_several_targets
 from ..parameters import check_positive

@@ -1,7 +1,5 @@
 r"""Kernel density estimation with Gaussian windows, and the choice of their width."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any, Self

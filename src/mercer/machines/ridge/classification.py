@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mercer.objects.parameters import declared
 
 from ..conventions import ClassifierMixin
 from ..estimator import TrainingData
@@ -84,6 +87,7 @@ class RidgeClassifierBase(ClassifierMixin, RidgeMachine):
         return self.classes_[codes]
 
 
+@declared
 class KernelRidgeClassifier(RidgeClassifierBase):
     """Classification by kernel ridge regression on targets -1 and +1, one class against the rest.
 
@@ -133,44 +137,25 @@ class KernelRidgeClassifier(RidgeClassifierBase):
     array([ 1.529875, -1.932381,  1.529875])
     """
 
-    gamma: Any = None
+    alpha: float = 1.0
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: float | str | None = None
     coef0: float = 1
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        kernel: Any = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        class_weight: Any = None,
-        fit_intercept: bool = False,
-        solver: str = "auto",
-        tol: float = 1e-9,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
+    kernel_params: dict[str, Any] | None = None
+    class_weight: Any = None
+    fit_intercept: bool = False
+    solver: str = "auto"
+    tol: float = 1e-9
+    max_iter: int | None = None
+    time_limit: float | None = None
+    verbose: bool | int = False
 
     def _penalty(self) -> float:
         return float(penalties(self.alpha, 1)[0])
 
 
+@declared
 class LSSVC(RidgeClassifierBase):
     """Least-squares support vector classification: ridge regression on the labels, priced by C.
 
@@ -226,34 +211,15 @@ class LSSVC(RidgeClassifierBase):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        tol: float = 1e-9,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
+    _: KW_ONLY
+    C: float = 1.0
+    class_weight: Any = None
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
+    max_iter: int | None = None
+    time_limit: float | None = None
+    verbose: bool | int = False
 
     def _penalty(self) -> float:
         return 0.5 / check_positive("C", self.C)

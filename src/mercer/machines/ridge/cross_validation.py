@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.numerics.blas import product
+from mercer.objects.parameters import declared
 from mercer.solvers import Certificate
 
 from ..errors import ParameterError
@@ -26,6 +28,7 @@ DEFAULT = np.logspace(-6.0, 3.0, 20)
 _BLOCK = 1024  # rows at a time
 
 
+@declared
 class KernelRidgeCV(RidgeRegressor):
     """Kernel ridge regression with a built-in choice of alpha.
 
@@ -90,36 +93,21 @@ class KernelRidgeCV(RidgeRegressor):
     0.1
     """
 
-    gamma: Any = None
+    alphas: Any = None
+    _: KW_ONLY
+    criterion: str = "loo"
+    alpha_per_target: bool = False
+    kernel: Any = "linear"
+    gamma: float | str | None = None
     coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    fit_intercept: bool = False
+
     solver = "eigh"
     tol = 1e-9
     max_iter = None
     time_limit = None
     verbose = False
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        criterion: str = "loo",
-        alpha_per_target: bool = False,
-        kernel: Any = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        fit_intercept: bool = False,
-    ) -> None:
-        self.alphas = alphas
-        self.criterion = criterion
-        self.alpha_per_target = alpha_per_target
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.fit_intercept = fit_intercept
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

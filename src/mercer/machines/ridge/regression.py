@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MultiOutputMixin
 
 from mercer.gram import Gram, Prepared
+from mercer.objects.parameters import declared
 
-from ..conventions import RegressorMixin
+from ..conventions import MultiOutputMixin, RegressorMixin
 from ..estimator import TrainingData
 from ..input_validation import check_several_targets
 from ..parameters import check_fraction, check_positive
@@ -122,6 +123,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
         return found
 
 
+@declared
 class KernelRidge(RidgeRegressor):
     """Kernel ridge regression.
 
@@ -203,42 +205,24 @@ class KernelRidge(RidgeRegressor):
     1.333333
     """
 
-    gamma: Any = None
+    alpha: Any = 1.0
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: float | str | None = None
     coef0: float = 1
-
-    def __init__(
-        self,
-        alpha: Any = 1.0,
-        *,
-        kernel: Any = "linear",
-        gamma: float | str | None = None,
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        fit_intercept: bool = False,
-        solver: str = "auto",
-        tol: float = 1e-9,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
+    kernel_params: dict[str, Any] | None = None
+    fit_intercept: bool = False
+    solver: str = "auto"
+    tol: float = 1e-9
+    max_iter: int | None = None
+    time_limit: float | None = None
+    verbose: bool | int = False
 
     def _penalties(self, n_targets: int) -> Array:
         return penalties(self.alpha, n_targets)
 
 
+@declared
 class LSSVR(RidgeRegressor):
     """Least-squares support vector regression: ridge regression with an intercept, priced by C.
 
@@ -290,32 +274,14 @@ class LSSVR(RidgeRegressor):
     (1.333333, array([4.333333]))
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        tol: float = 1e-9,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
+    _: KW_ONLY
+    C: float = 1.0
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
+    max_iter: int | None = None
+    time_limit: float | None = None
+    verbose: bool | int = False
 
     def _penalties(self, n_targets: int) -> Array:
         return np.full(n_targets, 0.5 / check_positive("C", self.C))

@@ -22,20 +22,17 @@ Brefeld, S. Sonnenburg, A. Zien, "lp-norm multiple kernel learning", JMLR 12, 20
 plain sum.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -45,11 +42,11 @@ from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters
+from mercer.objects.parameters import EstimatorParameters, declared
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import UNIT
 
-from ..conventions import ClassifierMixin, RegressorMixin
+from ..conventions import BaseEstimator, ClassifierMixin, RegressorMixin
 from ..parameters import check_flags, check_positive
 from .svc import SVC
 from .svr import SVR
@@ -109,17 +106,23 @@ def dual_norm(q: Array, p: float) -> float:
 Machine = TypeVar("Machine", SVC, SVR)
 
 
-class _MultipleKernels(EstimatorParameters, BaseEstimator, Generic[Machine]):
+class _WithMachine(EstimatorParameters, BaseEstimator, Generic[Machine]):
+    machine_: Machine
+
+
+@declared
+class _MultipleKernels(_WithMachine[Machine]):
     """Base of classification and regression: the search for the weights."""
 
-    kernels: Sequence[Kernel] | None
-    norm: float
-    normalise: bool
-    tol: float
-    max_iter: int
-    time_limit: float | None
-
-    machine_: Machine
+    kernels: Sequence[Kernel] | None = None
+    _: KW_ONLY
+    C: float = 1.0
+    norm: float = 1.0
+    normalise: bool = True
+    fit_intercept: bool = True
+    tol: float = 1e-3
+    max_iter: int = 1000
+    time_limit: float | None = None
 
     def _machine(self, kernel: Any, **more: Any) -> Any:
         raise NotImplementedError
@@ -425,6 +428,7 @@ def _total(kernels: Sequence[Kernel]) -> Kernel:
     return functools.reduce(operator.add, kernels)
 
 
+@declared
 class MultipleKernelSVC(ClassifierMixin, _MultipleKernels[SVC]):
     """Support vector classifier that learns the weights of several kernels.
 
@@ -488,28 +492,9 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels[SVC]):
     (1, 'optimal')
     """
 
-    def __init__(
-        self,
-        kernels: Sequence[Kernel] | None = None,
-        *,
-        C: float = 1.0,
-        norm: float = 1.0,
-        normalise: bool = True,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.norm = norm
-        self.normalise = normalise
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    kernels: Sequence[Kernel] | None = None
+    _: KW_ONLY
+    class_weight: Any = None
 
     def _machine(self, kernel: Any, **more: Any) -> SVC:
         return SVC(
@@ -522,22 +507,12 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels[SVC]):
         )
 
     def decision_function(self, X: Any) -> Array:
-        """Return the values of the machine with the weighted kernels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
-            Objects.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-            Values.
-        """
+        """Return the values of the machine with the weighted kernels, as `SVC` does."""
         check_is_fitted(self, "machine_")
         return np.asarray(self.machine_.decision_function(X))
 
 
+@declared
 class MultipleKernelSVR(RegressorMixin, _MultipleKernels[SVR]):
     """Support vector regression that learns the weights of several kernels.
 
@@ -581,28 +556,9 @@ class MultipleKernelSVR(RegressorMixin, _MultipleKernels[SVR]):
     [1.0, 0.0]
     """
 
-    def __init__(
-        self,
-        kernels: Sequence[Kernel] | None = None,
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        norm: float = 1.0,
-        normalise: bool = True,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.epsilon = epsilon
-        self.norm = norm
-        self.normalise = normalise
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    kernels: Sequence[Kernel] | None = None
+    _: KW_ONLY
+    epsilon: float = 0.1
 
     def _machine(self, kernel: Any, **more: Any) -> SVR:
         return SVR(

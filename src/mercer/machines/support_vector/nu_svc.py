@@ -1,7 +1,5 @@
 """nu-SVC: the classifier whose parameter bounds fractions instead of prices."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import KW_ONLY
 from typing import Any

@@ -9,8 +9,6 @@ since independent errors add up like the root of the sum of squares. No toleranc
 smaller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

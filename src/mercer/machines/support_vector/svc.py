@@ -1,7 +1,5 @@
 """C-SVC: the soft-margin and the hard-margin classifier."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Any
 
