@@ -1,5 +1,7 @@
 """Version, instruction set, threads and libraries of this installation."""
 
+from __future__ import annotations
+
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any

@@ -5,6 +5,8 @@ pickles, so reading a file runs no code) and the kernel as JSON: class names and
 the tables of a hidden Markov model that it holds.
 """
 
+from __future__ import annotations
+
 import hashlib
 import io
 import json

@@ -4,6 +4,8 @@
 processes, scikit-learn's nested parallelism) then also limits mercer.
 """
 
+from __future__ import annotations
+
 from threadpoolctl import LibController, register
 
 from mercer._version import __version__

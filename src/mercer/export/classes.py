@@ -4,6 +4,8 @@ The values of the pairs of classes are laid out as a square for each row, with t
 pair (i, j), i < j, at (i, j) and at (j, i): votes and probabilities are then sums along its rows.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

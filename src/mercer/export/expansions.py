@@ -1,5 +1,7 @@
 """Kernel expansions as operators: a kernel matrix times coefficients, or weight vectors."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

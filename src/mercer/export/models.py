@@ -1,5 +1,7 @@
 """The outputs of each kind of machine, as operators on the rows of the input."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

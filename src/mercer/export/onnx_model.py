@@ -1,5 +1,7 @@
 """Fitted estimators as ONNX models."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

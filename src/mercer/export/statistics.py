@@ -4,6 +4,8 @@ Dot products are matrix products. Sums over columns of a function of two coordin
 columns in a loop (Scan), so that no tensor is larger than the kernel matrix.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from math import comb
 

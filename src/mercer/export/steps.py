@@ -1,5 +1,7 @@
 """Transformers of scikit-learn and mercer that a pipeline may have before its model."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

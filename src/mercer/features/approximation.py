@@ -5,6 +5,8 @@ sqrt(sum E_ij^2) and the spectral norm, the largest |eigenvalue|. The first two 
 rows, the last from Lanczos iterations with products K v - F (F'v); E itself is never stored.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Base class of the transformers that replace a kernel by features."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

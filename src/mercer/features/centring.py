@@ -10,6 +10,8 @@ problem", Neural Computation 10, 1998). It needs the n training means and their 
 one product with K; the matrix itself is centred a tile at a time, or never built.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Features from an incomplete Cholesky factorisation, as many as the tolerance requires."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY
 from typing import Any
 

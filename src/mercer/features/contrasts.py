@@ -16,6 +16,8 @@ The last two use a kernel density estimate of Silverman's width on a grid; its v
 :math:`1 + h^2`, for which the values are corrected.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import Any

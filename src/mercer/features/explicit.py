@@ -1,5 +1,7 @@
 """The explicit features of a kernel that has finitely many, as a transformer."""
 
+from __future__ import annotations
+
 from collections import Counter
 from typing import Any
 

@@ -18,6 +18,8 @@ A. Smola, "Learning with kernels", 1998, 5.2; A. Smola, O. Mangasarian, B. Schoe
 kernel feature analysis", 1999.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable

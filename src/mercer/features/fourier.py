@@ -1,5 +1,7 @@
 """Random Fourier features of translation-invariant kernels."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any

@@ -1,5 +1,7 @@
 """Kernel matrices of user kernels that are not positive semidefinite, and so have no features."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 

@@ -12,6 +12,8 @@ n)^{-1/2} p` turns the problem into the singular value decomposition of :math:`R
 :math:`R_x = U (\Lambda / (\Lambda + n \kappa))^{1/2}`.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from dataclasses import KW_ONLY

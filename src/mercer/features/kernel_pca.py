@@ -1,5 +1,7 @@
 """Kernel principal component analysis."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """Logarithms of columns, which turn laws of powers into linear ones."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

@@ -6,6 +6,8 @@ so those that begin with column i are column i times the tail of the monomials o
 that has no column before i.
 """
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY
 from itertools import combinations_with_replacement
 from math import comb, sqrt

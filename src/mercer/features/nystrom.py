@@ -1,5 +1,7 @@
 """Features from a few landmarks: the Nystrom approximation of a kernel."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY
 from typing import Any
 

@@ -12,6 +12,8 @@ Both are local: they start at the training object whose image is nearest, and ne
 that is farther from P.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -10,6 +10,8 @@ weighted regression on S. Weight k has the same non-zero eigenvalues as k copies
 Without weights and with the constant, A is the centred kernel matrix.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Random numbers from any kind of seed."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

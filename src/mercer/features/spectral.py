@@ -8,6 +8,8 @@ proportion to its m, and power series of k, the exponential among them, are mixt
 k.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

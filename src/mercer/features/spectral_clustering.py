@@ -15,6 +15,8 @@ nothing. The relaxation bounds every clustering: Ncut >= k minus the sum of the 
 eigenvalues.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import time

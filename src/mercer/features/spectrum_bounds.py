@@ -14,6 +14,8 @@ bound is quadratic in the residuals where the spectrum has a gap, and wide where
 room for eigenvalues that the iteration never met.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from mercer.objects.arrays import Array

@@ -1,5 +1,7 @@
 """Taylor features of the Gaussian kernel in any number of dimensions."""
 
+from __future__ import annotations
+
 import math
 from itertools import combinations_with_replacement
 from typing import Any

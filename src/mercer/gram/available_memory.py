@@ -1,5 +1,7 @@
 """Available memory: bytes a process may still allocate, on its machine or in its control group."""
 
+from __future__ import annotations
+
 import os
 
 _UNKNOWN = 2 << 30  # where the system does not say

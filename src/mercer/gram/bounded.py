@@ -11,6 +11,8 @@ within e and n within 2 e of v: monotone functions, whose slope grows or falls, 
 ends of [v - 2 e, v + 2 e], others by their Lipschitz constants.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

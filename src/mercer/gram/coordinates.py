@@ -6,6 +6,8 @@ different columns. The native core computes them (cpp/isa/coordinates.hpp); `val
 say in NumPy what it computes.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce

@@ -6,6 +6,8 @@ taken from norms where they are not small beside them (cpp/evaluator_leaves.cpp)
 relative to these. Functions of single coordinates are followed term by term.
 """
 
+from __future__ import annotations
+
 from math import pi
 from typing import Any
 

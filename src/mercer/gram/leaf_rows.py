@@ -1,5 +1,7 @@
 """The rows of the leaves of a program: features, tokens, images of the objects under a map."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Checks that objects have a length in feature space: k(x, x) >= 0, and k(x, z) = 0 if it is 0."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Norms of single objects, from k(x, x), for programs that normalise."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

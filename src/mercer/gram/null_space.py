@@ -9,6 +9,8 @@ where mu > 0 is any number: C' is positive definite wherever C is on the complem
 a kernel that is only conditionally positive definite.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.linalg
 

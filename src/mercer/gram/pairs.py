@@ -1,5 +1,7 @@
 """Blocks of kernel values between two sets of objects, both prepared once."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

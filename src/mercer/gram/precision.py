@@ -10,6 +10,8 @@ moved by its own error, and once more in single precision; what combines several
 bounded by intervals.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import comb, inf, sqrt

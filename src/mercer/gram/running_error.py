@@ -11,6 +11,8 @@ Not all that is followed is a theorem: the error of a table between its nodes wa
 that of a projection rests on an estimated condition number. `doubts` lists these in words.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

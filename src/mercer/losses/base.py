@@ -29,6 +29,8 @@ other methods are optional; a solver states which of them it needs:
 Losses with ``pieces`` derive from :class:`PiecewiseQuadratic`, which gives them ``dual_slopes``.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Losses with a tube: deviations up to epsilon cost nothing, linearly or squared beyond it."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """Losses of the margin y f(x): hinge, squared hinge, their sum, and the zero-one loss."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

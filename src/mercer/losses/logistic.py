@@ -1,5 +1,7 @@
 """The logistic loss, the negative log-likelihood of a label under the logistic model."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy

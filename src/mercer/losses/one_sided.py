@@ -1,5 +1,7 @@
 """The one-sided loss: what nu machines and hard margins pay for lying on the wrong side."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -6,6 +6,8 @@ coefficients of f = sum_i w_i k(x_i, .). Value and conjugate are the certificate
 below -Omega*(A'beta) - sum_j phi_j(beta_j), phi_j the conjugate of the j-th loss.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from typing import Any
 

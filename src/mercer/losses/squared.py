@@ -1,5 +1,7 @@
 """The squared loss of ridge regression, the negative log-likelihood of Gaussian noise."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,6 +4,8 @@ scikit-learn's ``available_if`` hides the reason behind "This 'SVC' has no attri
 error of the condition is the error that the user reads.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """Validation for estimators on dense rows of numbers, with any kernel."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Exceptions that machines raise when no model can be returned."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -6,6 +6,8 @@ rule is one for all estimators: every array that a fit leaves, which scikit-lear
 that ends in an underscore, is read-only.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Input validation: objects, targets and labels, checked once at the door."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Constructor parameters are checked here: range, type and combinations, in a few microseconds."""
 
+from __future__ import annotations
+
 import math
 from numbers import Integral, Real
 from typing import Any

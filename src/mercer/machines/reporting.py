@@ -1,5 +1,7 @@
 """The report on generalisation, a method of every machine with a certificate."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from mercer.capacity import GeneralizationReport, generalization_report

@@ -5,6 +5,8 @@ removing the sample. Samples without positive weight are therefore removed durin
 anything (a kernel width, a class, a bound on nu) is computed from the data.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -4,6 +4,8 @@ A class is imported when a file names it. Estimators are what the packages of ma
 offer, so that a new one can be saved without being listed here; its parts are listed.
 """
 
+from __future__ import annotations
+
 import functools
 import pkgutil
 from importlib import import_module

@@ -10,6 +10,8 @@ with its bytes sorted by their place in a number since format 2. What is compres
 to its size.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import math

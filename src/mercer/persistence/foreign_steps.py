@@ -1,5 +1,7 @@
 """Steps of a pipeline that are not mercer's, through skops: types that it trusts, no others."""
 
+from __future__ import annotations
+
 from typing import Any
 
 # numpy.dtype: loaded as the dtype of an empty array, without pickle (SimpleImputer keeps one).

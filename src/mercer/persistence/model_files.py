@@ -1,5 +1,7 @@
 """Save and load fitted models."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -5,6 +5,8 @@ object with one entry, whose name says what it was. Objects of mercer's own clas
 the name of their class, which must be in `classes`, and their attributes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 

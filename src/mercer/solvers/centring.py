@@ -15,6 +15,8 @@ Computation*, 1974, theorem 4.3.1), so that rows far from the origin lose nothin
 only columns without zeros are moved: all others reach from their values to 0 anyway.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -14,6 +14,8 @@ LIBSVM's sv_coef, and for every pair the intercept with its interval and primal 
 The ladder solves pairs on which these steps stall again, one by one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isqrt

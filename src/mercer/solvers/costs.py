@@ -3,6 +3,8 @@
 See `mercer.solvers.problem`: phi_i is convex and piecewise quadratic, with one kink.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

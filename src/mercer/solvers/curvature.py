@@ -15,6 +15,8 @@ Where an intercept makes the coefficients sum to 0, only such v count: K is repl
 the projection onto them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

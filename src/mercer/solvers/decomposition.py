@@ -8,6 +8,8 @@ The loops are native (``cpp/decomposition.cpp``). Returned: the variables, K bet
 of the equalities with their intervals, and how the solver stopped.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import groupby
 from time import perf_counter

@@ -21,6 +21,8 @@ Equations that depend on the chosen ones (of constant, repeated or one-hot colum
 where the dependence is exact, which is checked in fractions.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import NamedTuple
 

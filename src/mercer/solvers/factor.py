@@ -1,5 +1,7 @@
 """A low-rank root of a kernel matrix: Cholesky factorisation with pivoting."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -13,6 +13,8 @@ it is taken from those for which a move costs least. Rounding towards 0 keeps co
 their bounds, since every bound interval here contains 0.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -5,6 +5,8 @@ primal value. Certificates state one relative gap, the gap over the sum of the a
 primal, which has the same meaning for small and for large values of P; figures are counted from it.
 """
 
+from __future__ import annotations
+
 import math
 
 from .certificate import Certificate

@@ -13,6 +13,8 @@ Without an intercept: the point of the convex hull of y_i phi(x_i) next to the o
 multiplier of the one sum.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

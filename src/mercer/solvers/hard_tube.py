@@ -13,6 +13,8 @@ not solve soon is handed to `mercer.solvers.feature_interior_point`; more rounds
 digits, or to what is too large for it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -5,6 +5,8 @@ Native solvers hear a Ctrl-C by themselves and return their best point with the 
 the way of a fit; whoever called ends with what there is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any

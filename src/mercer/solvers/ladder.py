@@ -16,6 +16,8 @@ All rungs share the limits of the settings. A Ctrl-C between two runs ends the l
 point so far and the status "interrupted"; solvers hear one that falls into a run by themselves.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby

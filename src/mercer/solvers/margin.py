@@ -9,6 +9,8 @@ The model is the solution divided by rho, and so is what is left of its violatio
 to be small beside rho, which is not known before the problem is solved.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

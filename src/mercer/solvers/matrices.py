@@ -6,6 +6,8 @@ The machines of this library never build these matrices, whose size is that of t
 squared; they are here for small sets, for teaching and for comparison with general solvers.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

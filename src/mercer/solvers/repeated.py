@@ -10,6 +10,8 @@ which beta_i = S c_i / C attains. So one variable stands for all of them: bounds
 and curvatures like resistances side by side.
 """
 
+from __future__ import annotations
+
 from dataclasses import fields, replace
 
 import numpy as np

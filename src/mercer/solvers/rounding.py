@@ -15,6 +15,8 @@ can be and that all of them add up: (m + d + c) roundings for sums over m coeffi
 (N. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, 2002, section 3.1).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -5,6 +5,8 @@ variable fixes the multiplier of its group, which is an interval where no variab
 speck of rounding would choose an end of the interval, where the middle is promised.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

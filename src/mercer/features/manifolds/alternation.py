@@ -21,6 +21,8 @@ penalised likelihood of a mixture of Gaussians with centres on the manifold, whi
 "l2" is the generative topographic map (Bishop et al. 1998, their alpha = lambda / 2 sigma^2).
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

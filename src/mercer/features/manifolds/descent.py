@@ -6,6 +6,8 @@ equations", J. ACM 12, 1965; H. Walker, P. Ni, SIAM J. Numer. Anal. 49, 2011); a
 objective is not lower is dropped in favour of the plain step.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable

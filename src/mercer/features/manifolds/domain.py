@@ -1,5 +1,7 @@
 """Index sets of a manifold: a box, a torus, or a grid of points."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 

@@ -10,6 +10,8 @@ functions t at the nodes, on which it is definite. With the penalty :math:`\sum_
 the generative topographic map the features are the kernel values themselves.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.linalg
 

@@ -18,6 +18,8 @@ common eigenvectors of both forms. The result is feasible, and no worse than the
 are inserted into the longest segments, from two up to K.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

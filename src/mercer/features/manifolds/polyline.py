@@ -1,5 +1,7 @@
 """Polygonal lines: projection of points, arc length, and the base of estimators that are one."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

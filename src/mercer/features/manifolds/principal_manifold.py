@@ -1,5 +1,7 @@
 """Regularised principal manifolds: curves, surfaces and volumes through data."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any

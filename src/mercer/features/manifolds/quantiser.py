@@ -1,5 +1,7 @@
 """Base class of quantisers: the quantisation error and scikit-learn's conventions."""
 
+from __future__ import annotations
+
 import math
 import time
 from typing import Any, Self

@@ -8,6 +8,8 @@ less in the principal components (N. Locantore et al., "Robust principal compone
 functional data", Test 8, 1999), and the box leaves out the extremes.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

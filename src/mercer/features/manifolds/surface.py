@@ -8,6 +8,8 @@ where it comes nearer, so refinement is never worse than its start. The problem 
 the grid decides among them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -11,6 +11,8 @@ in a random world", 2005; R. Laxhammar, G. Falkman, 2010): calling x novel at p 
 most the fraction alpha of false alarms.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any, Self

@@ -1,5 +1,7 @@
 r"""Kernel density estimation with Gaussian windows, and the choice of their width."""
 
+from __future__ import annotations
+
 import math
 import time
 from typing import Any, Self

@@ -1,5 +1,7 @@
 """Support vector data description: the smallest ball that holds most of the data."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any, Self

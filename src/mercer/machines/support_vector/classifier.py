@@ -1,5 +1,7 @@
 """Base class of the classifiers: labels, binary problems, predictions, probabilities."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from time import perf_counter

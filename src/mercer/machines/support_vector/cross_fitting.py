@@ -5,6 +5,8 @@ other four, on the kernel matrix of the fit and from its solution (`solve_on`), 
 fold. Five fits on four fifths of the rows: with the fit itself never more than six.
 """
 
+from __future__ import annotations
+
 from time import perf_counter
 from typing import Any
 

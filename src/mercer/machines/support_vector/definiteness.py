@@ -7,6 +7,8 @@ semidefinite, differ by terms that the intercept takes up. One of order 2 needs 
 as an unpenalised term as well; see `mercer.machines.support_vector.linear_part`.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from mercer.kernels import Definiteness, Kernel

@@ -12,6 +12,8 @@ Parameters
 At import the names are replaced by their entries below, so that ``help(SVC)`` is complete.
 """
 
+from __future__ import annotations
+
 import re
 from types import FunctionType
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """Attributes of a fitted machine that are computed on access."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 

@@ -22,6 +22,8 @@ kernel matrix already: folds of a search, values of C, models without one sample
 with the step "solve", for the folds of a calibration.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter

@@ -13,6 +13,8 @@ k(x_i, x_i), whatever cancels.
 A matrix or a function that the user supplies is taken as it is: its numbers are the kernel.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

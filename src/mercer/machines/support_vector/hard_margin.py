@@ -1,5 +1,7 @@
 """The hard margin of a training set, and the C from which the soft margin equals it."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog

@@ -17,6 +17,8 @@ The data determine a up to directions orthogonal to all differences of points: w
 fewer than d + 1 points, or all lie on a plane, a is the shortest one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

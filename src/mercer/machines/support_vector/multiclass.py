@@ -14,6 +14,8 @@ Every scheme keeps all coefficients in one matrix of shape (rows of ``dual_coef_
 zero for what is not a support vector.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache

@@ -22,6 +22,8 @@ Brefeld, S. Sonnenburg, A. Zien, "lp-norm multiple kernel learning", JMLR 12, 20
 plain sum.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 import operator

@@ -4,6 +4,8 @@ f(x) = sum_i v_i <phi(x_i), phi(x)> + b = <w, phi(x)> + b with w = sum_i v_i phi
 for each term of TfIdf, each substring of Spectrum, each column of Linear, and sums of these.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from mercer.expansion import weight_vectors

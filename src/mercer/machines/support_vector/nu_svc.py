@@ -1,5 +1,7 @@
 """nu-SVC: the classifier whose parameter bounds fractions instead of prices."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any

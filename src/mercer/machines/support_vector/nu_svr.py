@@ -1,5 +1,7 @@
 """nu-SVR: regression that chooses the width of its tube by a fraction."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any

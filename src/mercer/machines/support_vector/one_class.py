@@ -1,5 +1,7 @@
 """The one-class machine, which estimates the support of a distribution."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import KW_ONLY
 from typing import Any, Self

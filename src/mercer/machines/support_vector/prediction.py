@@ -1,5 +1,7 @@
 """Decision values of many pairs of classes, with each kernel value evaluated once."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -5,6 +5,8 @@ model, its norm, the excess of its rows and the interval of its intercept, is di
 where the model is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate

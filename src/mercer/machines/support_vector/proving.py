@@ -17,6 +17,8 @@ A fit that the user interrupts is not kept waiting: its proof is made of the val
 had at hand.
 """
 
+from __future__ import annotations
+
 import math
 import operator
 from collections.abc import Callable, Sequence

@@ -1,5 +1,7 @@
 """Base class of the regressors: real targets, one problem, and f itself as the prediction."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

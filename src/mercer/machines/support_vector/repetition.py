@@ -10,6 +10,8 @@ This solves the problem as it was posed: |beta_i| <= C s_i where that bound exis
 function, the same primal and dual value. Predictions go through the distinct rows alone.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

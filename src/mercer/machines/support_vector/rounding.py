@@ -9,6 +9,8 @@ since independent errors add up like the root of the sum of squares. No toleranc
 smaller.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

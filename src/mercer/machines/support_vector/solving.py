@@ -1,5 +1,7 @@
 """Tasks handed to the ladder of solvers, and the values of a model on its training rows."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

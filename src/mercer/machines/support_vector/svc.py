@@ -1,5 +1,7 @@
 """C-SVC: the soft-margin and the hard-margin classifier."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY
 from typing import Any
 

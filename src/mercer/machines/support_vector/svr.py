@@ -1,5 +1,7 @@
 """epsilon-SVR: regression that forgives deviations up to epsilon."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY
 from typing import Any, Self
 

@@ -10,6 +10,8 @@ problem has no intercept: without a basis, or where variables are signed. Coeffi
 variables that stand for one row are summed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

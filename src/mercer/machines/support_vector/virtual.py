@@ -5,6 +5,8 @@ so these alone are transformed, and a new machine is trained on them (B. Schoelk
 V. Vapnik, "Incorporating invariances in support vector learning machines", ICANN 1996).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
