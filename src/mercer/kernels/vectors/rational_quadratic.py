@@ -87,11 +87,12 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     def _other_slopes(self, squares: np.ndarray) -> dict[str, np.ndarray]:
         alpha = float(self.alpha)
         excess = squares * (0.5 / alpha)
-        values, ratio = np.exp(-alpha * np.log1p(excess)), excess / (1.0 + excess)
+        logarithm = np.log1p(excess)
+        slope = excess / (1.0 + excess) - logarithm
         # The terms cancel where the excess is small: -e^2/2 + 2 e^3/3 - 3 e^4/4 + ...
-        series = np.polynomial.polynomial.polyval(excess, _SMALL_EXCESS)
-        slope = np.where(excess < 0.01, series, ratio - np.log1p(excess))
-        return {"alpha": values * slope}
+        small = excess < 0.01
+        slope[small] = np.polynomial.polynomial.polyval(excess[small], _SMALL_EXCESS)
+        return {"alpha": np.exp(-alpha * logarithm) * slope}
 
     def _slope(self, squares: np.ndarray) -> np.ndarray:
         alpha = float(self.alpha)

@@ -213,7 +213,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         if self._foreign:
             X = self._sklearn_rows(X, reset=False)
             kernel = self._own_sklearn_kernel(fixed=True)
-            covariance: Covariance = SklearnCovariance(kernel)
+            covariance: Covariance = SklearnCovariance(kernel, np.shape(X)[-1])
         else:
             kernel, X = self._resolved_kernel()._bound_to(X)
             covariance = MercerCovariance(kernel, [], self._prior_noise())

@@ -109,7 +109,7 @@ class ProcessEstimator(KernelEstimator):
         """
         if self._foreign:
             self.fixed_parameters_: list[str] = []
-            return SklearnCovariance(kernel)
+            return SklearnCovariance(kernel, getattr(self, "n_features_in_", None))
         limits: Any = self.bounds
         of_noise: Any = DEFAULT_BOUNDS
         if isinstance(limits, dict):
