@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 import sklearn.model_selection as theirs
 from scipy.stats import loguniform
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
-from mercer.kernels import RBF, Polynomial, Spectrum
+from mercer.kernels import RBF, Polynomial, Spectrum, White
 from mercer.selection import (
     GridSearchCV,
     SharedScore,
@@ -339,14 +339,17 @@ def test_precomputed_matrices_share():
         (SVC(probability=True, gamma=0.1, random_state=0), {"C": [1.0]}),
         (SVC(max_iter=5000), {"C": [1.0, 2.0]}),
         (LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}),
+        (SVC(kernel=RBF(0.5) + White()), {"C": [1.0, 10.0]}),
+        (NuSVC(kernel=RBF(0.5) + White()), {"nu": [0.1, 0.2]}),
     ],
 )
 def test_what_cannot_share_is_fitted_by_itself_with_the_same_result(estimator, grid):
     X, y = _iris()
-    a = theirs.GridSearchCV(estimator, grid, cv=3).fit(X, y)
-    b = GridSearchCV(estimator, grid, cv=3, n_jobs=1).fit(X, y)
+    a = theirs.GridSearchCV(estimator, grid, cv=3, return_train_score=True).fit(X, y)
+    b = GridSearchCV(estimator, grid, cv=3, n_jobs=1, return_train_score=True).fit(X, y)
     assert all(note.startswith("fitted by itself: ") for note in b.cv_results_["note"])
-    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+    for name in ("mean_test_score", "mean_train_score"):
+        assert np.array_equal(a.cv_results_[name], b.cv_results_[name])
 
 
 def test_one_class_machines_are_scored_by_a_function_of_the_user():
@@ -393,11 +396,15 @@ STORED = {
 }
 
 
+@pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("case", STORED)
-def test_machines_without_a_path_share_the_kernel_matrix(case, monkeypatch):
+def test_machines_without_a_path_share_the_kernel_matrix(case, named, monkeypatch):
     estimator, (X, y), grid = STORED[case]
     cv = theirs.KFold(3, shuffle=True, random_state=0)
-    options = {"cv": cv, "return_train_score": True, "refit": False}
+    scoring = (
+        ("f1_macro" if is_classifier(estimator) else "neg_mean_absolute_error") if named else None
+    )
+    options = {"cv": cv, "return_train_score": True, "refit": False, "scoring": scoring}
     plain = theirs.GridSearchCV(estimator, grid, **options).fit(X, y).cv_results_
     monkeypatch.setattr(known_values._KnownValues, "_complete", _refuse)
     shared = GridSearchCV(estimator, grid, error_score="raise", **options).fit(X, y).cv_results_

@@ -126,6 +126,9 @@ def refusal(machine: Any) -> str | None:
         return "interior points solve one problem at a time"
     if machine.verbose or machine.__dict__.get("_listeners") or "_skl_callbacks" in vars(machine):
         return "verbose or a callback reports each fit by itself"
+    machine._check_parameters()
+    if machine._resolved_kernel()._depends_on_identity:
+        return "White noise depends on which sample an object is"
     return None if has_path(machine) else stored_values.refusal(machine)
 
 
