@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.parameters import EstimatorParameters, real
 
 from .base import as_precise

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 
 from mercer.kernels.vectors.monomials import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
+from mercer.machines.parameters import check_flags
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, declared, integer, require_choice
 
@@ -182,6 +183,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         """Count the columns of the training rows, dense or sparse."""
         integer(self.degree, "degree", minimum=1)
         require_choice(self.weighting, "weighting", WEIGHTINGS)
+        check_flags(self, "lower", "include_bias")
         validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         count = sum(n_monomials(self.n_features_in_, k) for k in self._degrees())
         if count > _MOST:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, positive, real
 

@@ -17,6 +17,7 @@ from mercer.objects.callers import warn_caller
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator
+from ..input_validation import plain_rows
 from ..parameters import check_choices, check_positive
 from ..progress import watched
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
@@ -82,7 +83,8 @@ class ProcessEstimator(KernelEstimator):
             else {"dtype": None, "ensure_2d": False}
         )
         if not reset:
-            return validate_data(self, X, reset=False, **form)
+            plain = plain_rows(self, X, reset=False) if vectors else None
+            return validate_data(self, X, reset=False, **form) if plain is None else plain
         return validate_data(self, X, y, **of_targets, **form)
 
     def _own_sklearn_kernel(self, *, fixed: bool) -> Any:
