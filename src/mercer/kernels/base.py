@@ -170,7 +170,7 @@ class Kernel(Parametrised):
         return kernel
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         return self._with(
             **{
                 name: part._bound(views, weight, names)

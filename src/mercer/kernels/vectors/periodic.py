@@ -83,7 +83,6 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     translation_invariant = True  # a function of x - z
 
     def _check(self) -> None:
-        super()._check()
         if self.form == "series" and self.sigma > 4 * self.period:
             raise ValueError(
                 f"sigma = {show(self.sigma)} is so large for the period {show(self.period)} that "

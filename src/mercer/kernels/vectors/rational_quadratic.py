@@ -10,7 +10,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
-from mercer.objects.parameters import positive
+from mercer.objects.parameters import parameter, positive
 
 from ..definiteness import PD
 from ..regularisation import RATIONAL_QUADRATIC
@@ -54,8 +54,8 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     array([[0.333333]])
     """
 
-    alpha: float = 1.0
-    length_scale: float | Sequence[float] = 1.0
+    alpha: float = parameter(default=1.0, check=positive)
+    length_scale: float | Sequence[float] = parameter(default=1.0, check=check_width)
 
     spectral_density = stated_transform(
         fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
@@ -65,10 +65,6 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
 
     _width_name = "length_scale"
     _width_power = -2.0
-
-    def _check(self) -> None:
-        positive(self.alpha, "alpha")
-        check_width(self.length_scale, "length_scale")
 
     def compile(self, builder: Builder) -> None:
         alpha = float(self.alpha)
