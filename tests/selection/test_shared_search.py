@@ -108,6 +108,22 @@ def test_scores_equal_those_of_separate_fits(case):
     assert abs(shared.best_score_ - plain.best_score_) <= least
 
 
+@pytest.mark.parametrize("cache_size", [500.0, 0.1])
+def test_an_intercept_that_is_not_unique_is_the_same_as_in_separate_fits(cache_size):
+    rng = np.random.default_rng(1)
+    y = (rng.random(210) < 0.3).astype(int)
+    X = rng.normal(size=(210, 3)) + 0.4 * y[:, None]
+    grid = {"C": [1e-4, 1e-3, 1e-2, 0.1], "gamma": [0.1, 10.0]}
+    options = {"cv": 4, "refit": False}
+    plain = theirs.GridSearchCV(SVC(class_weight="balanced"), grid, **options)
+    shared = GridSearchCV(SVC(class_weight="balanced"), grid, cache_size=cache_size, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the intercepts
+        a, b = (s.fit(X, y).cv_results_ for s in (plain, shared))
+    assert set(b["note"]) == {"shared"}
+    np.testing.assert_allclose(a["mean_test_score"], b["mean_test_score"], atol=1.01 / 210)
+
+
 def test_decision_values_are_those_of_separate_fits_within_the_tolerance():
     X, y = _iris()
     for method in ("decision_function", "predict"):
