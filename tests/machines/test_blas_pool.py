@@ -1,12 +1,19 @@
-"""One BLAS pool in the hot paths: NumPy's threads sleep while SciPy's factorise."""
+"""BLAS threads: NumPy's sleep while SciPy's factorise, and small matrices have one thread."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from mercer import GaussianProcessClassifier, GaussianProcessRegressor, KernelRidge
+from mercer.kernels import FromFunction
+from mercer.numerics.blas import threads_for
 
 PROGRAM = """
 import warnings
@@ -65,3 +72,39 @@ def test_ridge_and_processes_leave_the_threads_of_numpys_blas_asleep() -> None:
     if run.stdout.strip() == "shared":
         pytest.skip("NumPy's BLAS is that of SciPy, or starts no threads when it is loaded")
     assert run.stdout.strip() == "separate"
+
+
+def _threads() -> set[int]:
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return {library.get_num_threads() for library in found}
+
+
+def test_blas_has_one_thread_for_small_matrices_and_its_own_number_afterwards() -> None:
+    with threadpool_limits(3, user_api="blas"):
+        with threads_for(20):
+            with threads_for(20):
+                assert _threads() == {1}
+            assert _threads() == {1}
+        assert _threads() == {3}
+        with threads_for(10_000):
+            assert _threads() == {3}
+        with pytest.raises(ZeroDivisionError), threads_for(20):
+            raise ZeroDivisionError
+        assert _threads() == {3}
+
+
+@pytest.mark.parametrize(
+    "model", [KernelRidge, GaussianProcessRegressor, GaussianProcessClassifier]
+)
+def test_a_small_fit_solves_on_one_thread(model: Any) -> None:
+    seen = []
+
+    def values(A: Any, B: Any) -> Any:
+        seen.append(_threads())
+        return np.exp(-np.square(A - B.T))
+
+    X = np.arange(8.0)[:, None]
+    with threadpool_limits(3, user_api="blas"):
+        model(kernel=FromFunction(values)).fit(X, np.arange(8) % 2)
+        assert seen[-1] == {1}
+        assert _threads() == {3}

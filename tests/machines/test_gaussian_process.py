@@ -553,6 +553,7 @@ def test_too_little_memory_is_said_before_the_matrix_is_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shifted, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(shifted, "_ALWAYS", 0)
     with pytest.raises(MemoryError, match=r"30 rows .* GB are free.*solver='cg'"):
         GaussianProcessRegressor(RBF(0.4), optimizer=None).fit(X, y)
     assert GaussianProcessRegressor(RBF(0.4), alpha=0.1, optimizer=None).fit(X, y).solver_ == "cg"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.blas import dtrsv, strsv
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri, spotrf, spotrs
 
 from mercer.numerics.blas import mirrored, product
 from mercer.numerics.conjugate_gradients import quadratic_bounds
@@ -39,6 +41,7 @@ class Factorised:
 
     `precision`: "float32, refined" or "float64". `n_iter`: steps of the refinement of the last
     solution. `residual`: y - (K + N) a of that solution in float64, where it has been computed.
+    `mu`: the mean size of the diagonal of K + N.
     """
 
     solver = "cholesky"
@@ -48,9 +51,9 @@ class Factorised:
         self.n_iter, self.precision = 0, "float64"
         self.residual: Array | None = None
         self._factor: Any = None
-        self._mu = 1.0
-        positive = bool(shift.noise.min(initial=np.inf) > 0.0)
-        single = gram.in_precision("auto") if refined and positive and gram.n > _SMALL else gram
+        self.mu = 1.0
+        wanted = refined and gram.n > _SMALL and bool(shift.noise.min() > 0.0)
+        single = gram.in_precision("auto") if wanted else gram
         if single.dtype == "float32":
             try:
                 self._factor = self._factorise(single)
@@ -65,10 +68,10 @@ class Factorised:
         if gram.kernel.pairwise:
             C = np.array(C)  # the user's matrix is not overwritten
         diagonal = np.einsum("ii->i", C)
-        diagonal += self.shift.noise.astype(C.dtype)
-        self._mu = float(np.abs(diagonal).mean()) or 1.0
-        self.shift.complement.compress(C, self._mu)
-        potrf = scipy.linalg.get_lapack_funcs("potrf", (C,))
+        diagonal += self.shift.noise.astype(C.dtype, copy=False)
+        self.mu = float(np.abs(diagonal).sum()) / len(C) or 1.0
+        self.shift.complement.compress(C, self.mu)
+        potrf = spotrf if C.dtype == np.float32 else dpotrf
         # The transposed view is in the order of LAPACK, and the matrix is symmetric: no copy.
         factor, info = potrf(C.T, lower=1, overwrite_a=1, clean=0)
         if info:
@@ -82,12 +85,13 @@ class Factorised:
         """Return C'^-1 V by the factor, in its precision."""
         F = self._factor
         scale: Any = 1.0
+        trsv, potrs = dtrsv, dpotrs
         if F.dtype != np.float64:
             scale = np.abs(V).max(axis=0, initial=np.finfo(float).tiny)  # the range of float32
             V = (V / scale).astype(F.dtype)
+            trsv, potrs = strsv, spotrs
         if V.shape[1] > _FEW:
-            return scale * scipy.linalg.get_lapack_funcs("potrs", (F,))(F, V, lower=1)[0]
-        trsv = scipy.linalg.get_blas_funcs("trsv", (F,))
+            return scale * potrs(F, V, lower=1)[0]
         columns = [trsv(F, trsv(F, v, lower=1), lower=1, trans=1) for v in V.T]
         return scale * np.array(columns, dtype=np.float64).reshape(V.shape[::-1]).T
 
@@ -144,30 +148,28 @@ class Factorised:
         """
         self._refactorise()
         whole = 2.0 * float(np.log(np.diagonal(self._factor)).sum())
-        return whole - self.shift.complement.size * float(np.log(self._mu))
+        return whole - self.shift.complement.size * float(np.log(self.mu))
 
     @cached_property
     def inverse(self) -> Array:
         """The inverse of K + N; with a basis Z (Z'(K + N) Z)^-1 Z', which maps y to a."""
         self._refactorise()
-        potri = scipy.linalg.get_lapack_funcs("potri", (self._factor,))
-        G, info = potri(self._factor, lower=1)
+        G, info = dpotri(self._factor, lower=1)
         if info:
             raise NotDefiniteError("the shifted kernel matrix is singular.")
         G = mirrored(G)
         Q = self.shift.complement.Q
         if self.shift.complement.size:
-            G -= product(Q / self._mu, Q.T)
+            G -= product(Q / self.mu, Q.T)
         return G
 
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of `inverse` without computing the rest of it."""
         self._refactorise()
-        trtri = scipy.linalg.get_lapack_funcs("trtri", (self._factor,))
-        inverted, _ = trtri(self._factor, lower=1)
+        inverted, _ = dtrtri(self._factor, lower=1)
         lower = np.tril(inverted)
         Q = self.shift.complement.Q
-        return np.einsum("ij,ij->j", lower, lower) - np.einsum("ij,ij->i", Q, Q) / self._mu
+        return np.einsum("ij,ij->j", lower, lower) - np.einsum("ij,ij->i", Q, Q) / self.mu
 
     def halved(self, V: Array) -> Array:
         """Return L^-1 P V with C' = LL', so that v'Gv is the squared length of a column."""

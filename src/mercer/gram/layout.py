@@ -216,8 +216,8 @@ def choose_layout(
     images = Images(program)
     found = images.of_those_that_stay(views)
     sparse = sp.issparse(X)
-    single = Layout(program, "float32", sparse, [None] * len(program.leaves), images)
     if dtype != "float64":
+        single = Layout(program, "float32", sparse, [None] * len(program.leaves), images)
         if not sparse:
             single.centres = [
                 _centre(leaf, X, found.get(k)) for k, leaf in enumerate(program.leaves)

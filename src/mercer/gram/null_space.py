@@ -27,12 +27,12 @@ class Complement:
         self.basis = np.zeros((n, 0)) if basis is None else np.asarray(basis, dtype=np.float64)
         if self.basis.ndim != 2 or len(self.basis) != n:
             raise ValueError(f"basis must have {n} rows; got shape {self.basis.shape}.")
-        if not np.isfinite(self.basis).all():
-            raise ValueError("basis contains NaN or infinity.")
         p = self.basis.shape[1]
         self.Q, self.R = self.basis, np.zeros((0, 0))
         if not p:
             return
+        if not np.isfinite(self.basis).all():
+            raise ValueError("basis contains NaN or infinity.")
         if p > n:
             raise ValueError(
                 f"the unpenalised basis has {p} functions for {n} samples: its coefficients are "

@@ -42,6 +42,8 @@ SOLVERS = ("auto", "cholesky", "cg")
 LARGEST = 12_000
 """Rows up to which "auto" factorises: beyond it n^3 / 3 operations cost more than iterations do."""
 
+_ALWAYS = 16 << 20  # bytes for which nobody asks how many are free
+
 
 @dataclass(frozen=True)
 class Shift:
@@ -53,14 +55,15 @@ class Shift:
 
 def choose_solver(n: int) -> str:
     """Return "cholesky" where n rows are few enough for time and memory, else "cg"."""
-    fits = 8 * n * n <= available_bytes() // 2
+    needed = 8 * n * n
+    fits = needed <= _ALWAYS or needed <= available_bytes() // 2
     return "cholesky" if n <= LARGEST and fits else "cg"
 
 
 def require_memory(n: int, copies: int = 1) -> None:
     """Raise MemoryError where so many n x n matrices in float64 do not fit in the free memory."""
-    needed, free = 8 * n * n * copies, available_bytes()
-    if needed > free:
+    needed = 8 * n * n * copies
+    if needed > _ALWAYS and needed > (free := available_bytes()):
         raise MemoryError(
             f"the kernel matrix of {n} rows and its factors need {needed / 2**30:.1f} GB, and "
             f"{free / 2**30:.1f} GB are free. Use solver='cg', which never builds it and needs "
@@ -87,12 +90,14 @@ def shifted(
             f"noise must be a number or have one entry for each of the {gram.n} objects; got shape "
             f"{diagonal.shape}."
         )
-    if not (np.isfinite(diagonal).all() and (diagonal >= 0.0).all()):
+    if not diagonal.ndim:
+        diagonal = np.full(gram.n, diagonal)
+    smallest, largest = diagonal.min(), diagonal.max()
+    if not 0.0 <= smallest <= largest < np.inf:
         raise ValueError("noise must be finite and at least 0.")
-    diagonal = np.broadcast_to(diagonal, (gram.n,))
     shift = Shift(diagonal, Complement(basis, gram.n))
     if (choose_solver(gram.n) if solver == "auto" else solver) == "cholesky":
         return Factorised(gram, shift, tol=1e-18 if tol is None else tol, refined=refined)
-    if not diagonal.min() > 0.0:
+    if not smallest > 0.0:
         raise ValueError("conjugate gradients need a positive noise on every row.")
     return Iterative(gram, shift, tol=1e-12 if tol is None else tol, max_iter=max_iter, rank=rank)

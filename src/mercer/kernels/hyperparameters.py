@@ -85,6 +85,11 @@ def hyperparameters(kernel: Kernel, bounds: Any = None) -> tuple[list[Hyperparam
 
 def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Kernel:
     """Return a bound kernel with other values of some entries of its theta."""
+    return replaced(kernel, changes_of(entries, theta))
+
+
+def changes_of(entries: list[Hyperparameter], theta: Any) -> dict[str, Any]:
+    """Return the parameters, by name, that other values of some entries of theta change."""
     values = np.exp(np.asarray(theta, dtype=np.float64))
     if values.shape != (len(entries),):
         raise ValueError(
@@ -92,14 +97,13 @@ def with_theta(kernel: Kernel, entries: list[Hyperparameter], theta: Any) -> Ker
             f"{', '.join(entry.label for entry in entries) or 'no parameters'}; got shape "
             f"{values.shape}."
         )
-    params = kernel.get_params()
     changes: dict[str, Any] = {}
-    for entry, value in zip(entries, values, strict=True):
+    for entry, value in zip(entries, values.tolist(), strict=True):
         if entry.position is None:
-            changes[entry.name] = float(value)
-        else:
-            changes.setdefault(entry.name, list(params[entry.name]))[entry.position] = float(value)
-    return replaced(kernel, changes)
+            changes[entry.name] = value
+        else:  # all positions of a sequence, in order
+            changes.setdefault(entry.name, []).append(value)
+    return changes
 
 
 def replaced(part: Any, changes: dict[str, Any]) -> Any:

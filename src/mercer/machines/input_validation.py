@@ -96,6 +96,8 @@ def check_targets(machine: Any, y: Any, n_samples: int) -> Array:
 def check_several_targets(machine: Any, y: Any, n_samples: int) -> Array:
     """Return real targets as a float64 array of one or two dimensions."""
     _require(machine, y)
+    if type(y) is np.ndarray and y.ndim == 1:
+        return check_targets(machine, y, n_samples)
     y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=machine)
     if y.ndim != 2:
         return check_targets(machine, y, n_samples)

@@ -225,13 +225,16 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
                 total = self._width_power * np.einsum("ij,ij->", H, squares)
                 return found | {self._width_name: total / self._common_width}
         if X is Z:
-            np.fill_diagonal(H, 0.0)  # the difference is 0, and its terms would leave rounding
+            np.einsum("ii->i", H)[:] = 0.0  # the difference is 0: its terms would leave rounding
         A = np.asarray(X, dtype=np.float64)
-        middle = A.mean(axis=0)  # differences do not change, and fewer digits cancel
+        middle = A.sum(axis=0) / len(A)  # differences do not change, and fewer digits cancel
         A = A - middle
         B = A if X is Z else np.asarray(Z, dtype=np.float64) - middle
-        sums = np.einsum("i,ij->j", row_sums(H), A * A)
-        sums += np.einsum("i,ij->j", column_sums(H), B * B)
+        if X is Z:
+            sums = np.einsum("i,ij->j", row_sums(H) + column_sums(H), A * A)
+        else:
+            sums = np.einsum("i,ij->j", row_sums(H), A * A)
+            sums += np.einsum("i,ij->j", column_sums(H), B * B)
         sums -= 2.0 * np.einsum("ij,ij->j", A, product(H, B))
         p = self._width_power
         if widths is None:

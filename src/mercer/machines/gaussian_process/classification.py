@@ -9,7 +9,9 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from mercer.numerics.blas import threads_for
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
@@ -170,9 +172,8 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
         return "problems_" in self.__dict__
 
     def _require_fit(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        if "problems_" not in self.__dict__:
+            check_is_fitted(self)
 
     # -- fitting ----------------------------------------------------------------------------
 
@@ -206,7 +207,8 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
                 )
             problems = self._posed(X, codes)
             _reuse(problems, before)
-            interrupted = self._solve(problems, kernel, began)
+            with threads_for(len(codes)):
+                interrupted = self._solve(problems, kernel, began)
             self.problems_ = problems
             self.certificates_ = [problem.certificate for problem in problems]
             self.certificate_ = Certificate.combine(self.certificates_)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property, reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.kernels.algebra import Product, Scaled, Sum
 from mercer.kernels.constant import Constant
 from mercer.kernels.from_sklearn import converted
-from mercer.kernels.hyperparameters import Hyperparameter, with_theta
+from mercer.kernels.hyperparameters import Hyperparameter, changes_of, replaced
 from mercer.kernels.white import White, contains_white, white_levels, without_white
 from mercer.objects.validation import count
 
@@ -34,9 +34,12 @@ Label = tuple[str, int | None]
 class Covariance(Protocol):
     """The interface of a covariance function to Gaussian processes."""
 
-    kernel: Any
     noise: float | None
     labels: list[Label]
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel."""
 
     @property
     def theta(self) -> Array:
@@ -94,11 +97,37 @@ class Values:
     def __init__(self, kernel: Kernel) -> None:
         self._levels, self._scale = white_levels(kernel), overall_scale(kernel)
         self._white_is_added = not _multiplies_white(kernel)
-        self._set(kernel)
-
-    def _set(self, kernel: Kernel) -> None:
-        """Take a kernel, which may differ from the one before in its parameters alone."""
         self.kernel, self.latent = kernel, without_white(kernel, self._levels)
+
+    def moved(self, changes: dict[str, Any]) -> Self:
+        """Return the values at other parameters, by name.
+
+        A search asks for the latent kernel alone; the whole one is made when it is read.
+        """
+        there = copy(self)
+        state = there.__dict__
+        template = self._template
+        state.pop("kernel", None)
+        state["_moves"] = template, changes
+        state["latent"] = replaced(template, changes | dict.fromkeys(self._levels, 0.0))
+        return there
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel with its white noise."""
+        moves = self.__dict__.pop("_moves")
+        return replaced(*moves) if self._levels else self.latent
+
+    @property
+    def _template(self) -> Kernel:
+        """A kernel that differs from this one in its parameters alone."""
+        return self.__dict__["_moves"][0] if "kernel" not in self.__dict__ else self.kernel
+
+    def number(self, name: str) -> Any:
+        """Return a parameter of the kernel."""
+        if "kernel" not in self.__dict__ and name in (changes := self.__dict__["_moves"][1]):
+            return changes[name]
+        return reduce(getattr, name.split("__"), self._template)
 
     def gram(self, X: Any) -> Gram:
         """Return the matrix of objects, without white noise."""
@@ -107,9 +136,7 @@ class Values:
     def white(self, X: Any) -> Array:
         """Return what white noise adds to the diagonal."""
         if self._white_is_added:
-            kernel: Any = self.kernel
-            levels = (reduce(getattr, name.split("__"), kernel) for name in self._levels)
-            return np.full(count(X), float(sum(levels)))
+            return np.full(count(X), float(sum(self.number(name) for name in self._levels)))
         views = views_of(X)
         return diagonal(self.kernel, views) - diagonal(self.latent, views)
 
@@ -119,12 +146,13 @@ class Values:
 
     def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
         """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""
+        kernel = self.latent if self._white_is_added else self.kernel  # dC / dlevel is I in both
         scale = self._scale
         if whole is None or scale is None or scale not in wanted:
-            return contracted(self.kernel, X, W, wanted) if wanted else {}
+            return contracted(kernel, X, W, wanted) if wanted else {}
         rest = wanted - {scale}
-        found = contracted(self.kernel, X, W, rest) if rest else {}
-        return found | {scale: whole / float(self.kernel.get_params()[scale])}
+        found = contracted(kernel, X, W, rest) if rest else {}
+        return found | {scale: whole / float(self.number(scale))}
 
     def pair_sums(self, X: Any, Z: Any, W: Array, wanted: frozenset[str]) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta by the names of parameters, without noise."""
@@ -206,10 +234,8 @@ class MercerCovariance(Values):
     def with_theta(self, theta: Array) -> MercerCovariance:
         """Return the covariance at other hyper-parameters."""
         n = len(self.free)
-        kernel = with_theta(self.kernel, self.free, theta[:n])
-        there = copy(self)
+        there = self.moved(changes_of(self.free, theta[:n]))
         there.theta = np.log(np.exp(theta))  # as read off the kernel
-        there._set(kernel)
         if self.noise_bounds is not None:
             there.noise = float(np.exp(theta[n]))
         return there
@@ -279,12 +305,18 @@ class SklearnCovariance:
             for i in range(h.n_elements)
         ]
 
-    @property
+    @cached_property
+    def kernel(self) -> Any:
+        """The kernel of scikit-learn."""
+        template, theta = self.__dict__.pop("_moves")
+        return template.clone_with_theta(theta)
+
+    @cached_property
     def theta(self) -> Array:
         """scikit-learn's theta: logarithms, of length scales for example."""
         return np.asarray(self.kernel.theta, dtype=np.float64)
 
-    @property
+    @cached_property
     def bounds(self) -> Array:
         """Bounds on theta."""
         return np.asarray(self.kernel.bounds, dtype=np.float64).reshape(-1, 2)
@@ -295,8 +327,34 @@ class SklearnCovariance:
         return np.ones(len(self.bounds))
 
     def with_theta(self, theta: Array) -> SklearnCovariance:
-        """Return the covariance at other hyper-parameters."""
-        return SklearnCovariance(self.kernel.clone_with_theta(theta), self.n_features)
+        """Return the covariance at other hyper-parameters.
+
+        A search asks for the counterpart alone; the kernel itself is made when it is read.
+        """
+        if self._values is None or not np.isfinite(self.theta).all():
+            return SklearnCovariance(self.kernel.clone_with_theta(theta), self.n_features)
+        there = copy(self)
+        ratios = np.exp(theta - self.theta).tolist()
+        changes: dict[str, Any] = {}
+        for (name, i), ratio in zip(self.labels, ratios, strict=True):
+            ours, power = self._names[name]
+            value = self._numbers[ours]
+            if np.ndim(value):
+                changes.setdefault(ours, []).append(float(value[i]) * ratio**power)
+            else:
+                changes[ours] = float(value) * ratio**power
+        there._values = self._values.moved(changes)
+        state = there.__dict__
+        state.pop("_numbers", None)
+        state["_moves"] = state.pop("kernel", None) or self.kernel, theta
+        there.theta = np.log(np.exp(theta))
+        return there
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
+        """Parameters of the counterpart."""
+        assert self._values is not None
+        return self._values.kernel.get_params()
 
     def gram(self, X: Any) -> Gram:
         """Return the kernel matrix of the training objects."""
@@ -345,13 +403,13 @@ class SklearnCovariance:
     def _by_logarithm(self, sums: dict[str, Any]) -> Array:
         """Return derivatives by the parameters of the counterpart as those by theta."""
         assert self._values is not None
-        params, found = self._values.kernel.get_params(), []
+        found = []
         for name, i in self.labels:
             ours, power = self._names[name]
-            several = np.ndim(params[ours]) == 1
-            value = params[ours][i] if several else params[ours]
+            value = self._values.number(ours)
+            several = np.ndim(value) == 1
             slope = sums[ours][i] if several else sums[ours]
-            found.append(power * float(value) * float(slope))
+            found.append(power * float(value[i] if several else value) * float(slope))
         return np.array(found)
 
     def cross(self, X: Any, Z: Any) -> Array:

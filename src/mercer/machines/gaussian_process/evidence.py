@@ -49,24 +49,23 @@ class Evaluation:
 
 
 def evaluate(
-    covariance: Covariance, X: Any, Y: Array, alpha: Any, basis: Array | None
+    covariance: Covariance, X: Any, Y: Array, alpha: Array, basis: Array | None
 ) -> Evaluation:
     """Return the factorised covariance; jitter is added only where float64 needs it.
 
     Raises NotDefiniteError where 1e-4 of the mean diagonal does not suffice.
     """
     gram = covariance.gram(X)
-    noise = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (gram.n,))
-    noise = noise + covariance.white(X) + (covariance.noise or 0.0)
-    scale = mean_diagonal(gram, noise)
-    for jitter in (0.0, *(scale * share for share in _JITTER)):
+    noise = alpha + covariance.white(X) + (covariance.noise or 0.0)
+    for share in (0.0, *_JITTER):
+        jitter = share * mean_diagonal(gram, noise) if share else 0.0
         try:
             system = gram.shifted(noise + jitter, basis, "cholesky", refined=False)
         except NotDefiniteError:
             continue
         assert isinstance(system, Factorised)
         coef, basis_coef = system.solve(Y)
-        if accurate(coef, Y, scale):
+        if accurate(coef, Y, system.mu):
             return Evaluation(gram, system, coef, basis_coef, jitter)
     raise NotDefiniteError(
         f"the covariance matrix of {covariance.kernel!r} is not positive definite. Try gradually "

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Gram
 from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
+from mercer.numerics.blas import threads_for
 from mercer.numerics.lanczos_quadrature import Estimate
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
@@ -241,10 +242,11 @@ class GaussianProcessRegressor(ProcessRegressor):
             self._basis_values = mean_basis(self.basis, X)
             covariance = self._covariance_of(kernel, self.noise)
             self.solver_ = self._chosen_solver(covariance)
-            found = self._best(covariance)
-            if found is not None:
-                covariance = covariance.with_theta(found.theta)
-            self._conclude(covariance, found, began)
+            with threads_for(len(y)):
+                found = self._best(covariance)
+                if found is not None:
+                    covariance = covariance.with_theta(found.theta)
+                self._conclude(covariance, found, began)
         if found is not None:
             warn_of_bounds(covariance.labels, found.theta, covariance.bounds)
             if found.by_keyboard:
@@ -262,13 +264,13 @@ class GaussianProcessRegressor(ProcessRegressor):
     def _chosen_solver(self, covariance: Covariance) -> str:
         """Return the solver; refuse a matrix that does not fit in memory."""
         n = len(self._noise)
-        solver = self.solver
-        if solver == "auto":
+        solver = choose_solver(n) if self.solver == "auto" else self.solver
+        if solver == "cg" and self.solver == "auto":
             noise = self._noise + covariance.white(self.X_train_) + (covariance.noise or 0.0)
             scale = float(np.abs(covariance.diagonal(self.X_train_, False)).mean())
             definite = self._foreign or covariance.kernel.definiteness.is_psd
             able = definite and self.objective == "evidence" and noise.min() > _LEAST * scale
-            solver = choose_solver(n) if able else "cholesky"
+            solver = "cg" if able else "cholesky"
         if solver == "cholesky":
             require_memory(n, _COPIES)
         return solver

@@ -70,10 +70,8 @@ class Found:
 
 def projected_gradient(theta: Array, gradient: Array, bounds: Array) -> Array:
     """Return the gradient of a maximisation, without what points out of the bounds."""
-    outwards = ((theta <= bounds[:, 0]) & (gradient < 0)) | (
-        (theta >= bounds[:, 1]) & (gradient > 0)
-    )
-    return np.where(outwards, 0.0, gradient)
+    inside = np.where(gradient < 0, theta > bounds[:, 0], theta < bounds[:, 1])
+    return np.where(inside, gradient, 0.0)
 
 
 def maximise(
@@ -98,6 +96,7 @@ def maximise(
     `units`: L-BFGS-B moves in units * theta; default: 1 for each entry.
     """
     units = np.ones(len(bounds)) if units is None else units
+    low, high = bounds.T
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     gains = _Gains()
@@ -106,7 +105,7 @@ def maximise(
         if deadline is not None and best.n_iter and time.perf_counter() > deadline:
             best.status = "time_limit"
             raise _StopSearchError
-        theta = np.clip(point / units, bounds[:, 0], bounds[:, 1])
+        theta = np.minimum(np.maximum(point / units, low), high)
         value, gradient = objective(theta)
         best.n_iter += 1
         if value > best.value:
@@ -150,9 +149,10 @@ def maximise(
 
 def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: Array) -> None:
     """Warn of every parameter at a bound, with an explanation."""
-    for (name, i), value, (low, high) in zip(labels, theta, bounds, strict=True):
-        for bound, side, change in ((low, "lower", "Decreasing"), (high, "upper", "Increasing")):
-            if low < high and np.isclose(value, bound, atol=1e-5):
+    close = np.isclose(theta[:, None], bounds, atol=1e-5) & (bounds[:, :1] < bounds[:, 1:])
+    for (name, i), at, ends in zip(labels, close, bounds, strict=True):
+        for reached, bound, side, change in zip(at, ends, *_SIDES, strict=True):
+            if reached:
                 meaning = _MEANINGS.get((name.rpartition("__")[2], side))
                 warn_caller(
                     f"The optimal value found for dimension {i or 0} of parameter {name} is close "
@@ -163,6 +163,7 @@ def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: A
                 )
 
 
+_SIDES = (("lower", "upper"), ("Decreasing", "Increasing"))
 _MEANINGS = {
     ("gamma", "lower"): "Or the targets hardly depend on these columns, or are linear in them: "
     "leave the columns out, or use a Linear kernel.",

@@ -14,6 +14,7 @@ from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised
 from mercer.kernels import Kernel, Linear, Normalized, resolve
+from mercer.numerics.blas import threads_for
 from mercer.objects.callers import warn_caller
 from mercer.solvers import Certificate
 
@@ -94,7 +95,8 @@ class RidgeMachine(Reported, KernelEstimator):
             Y, weight, alphas, flat = self._pose(data, fitting=True)
             gram = self._gram(data, kernel)
             basis = unpenalised(kernel, self.fit_intercept, gram.n)
-            coef, intercept = self._solved(gram, Y, weight, alphas, basis)
+            with threads_for(gram.n):
+                coef, intercept = self._solved(gram, Y, weight, alphas, basis)
             self.kernel_ = kernel
             self._keep(data, coef, intercept, flat)
         warn_of_limits(self.certificate_, type(self).__name__)
