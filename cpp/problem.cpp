@@ -26,7 +26,9 @@ double Problem::settled(Index i, double b, double largest) const {
   return slope_left[i] < slope_right[i] && at(kink[i]) ? kink[i] : b;
 }
 
-double Problem::rounding_of_sum(double largest) const { return closeness(size()) * largest; }
+double Problem::rounding_of_sum(double largest) const {
+  return closeness(size()) * largest;
+}
 
 double Problem::maximiser(Index i, double s) const {
   // It solves phi'(b) = s on the piece where that happens, clipped to the box.
