@@ -22,7 +22,7 @@ def no_validation(monkeypatch):
 
     def switch():
         monkeypatch.setattr(input_validation, "validate_data", refuse)
-        monkeypatch.setattr(process, "validate_data", refuse)
+        monkeypatch.setattr(process, "validated", refuse)
 
     return switch
 

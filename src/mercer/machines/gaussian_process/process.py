@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
 from mercer.objects.callers import warn_caller
+from mercer.objects.validation import validated
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator
@@ -84,8 +84,8 @@ class ProcessEstimator(KernelEstimator):
         )
         if not reset:
             plain = plain_rows(self, X, reset=False) if vectors else None
-            return validate_data(self, X, reset=False, **form) if plain is None else plain
-        return validate_data(self, X, y, **of_targets, **form)
+            return validated(self, X, reset=False, **form) if plain is None else plain
+        return validated(self, X, y, **of_targets, **form)
 
     def _own_sklearn_kernel(self, *, fixed: bool) -> Any:
         """Return a copy of the kernel of scikit-learn, or its default, optimised or `fixed`."""

@@ -1,8 +1,9 @@
-"""Impossible values of parameters are refused by fit, with the name of the parameter."""
+"""Impossible values are refused by fit, with the name of the parameter or of the column."""
 
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import is_classifier
 
@@ -57,3 +58,19 @@ def test_parameters_of_many_estimators_are_checked_in_all_of_them(parameter, val
         y = np.arange(12) % 2 if is_classifier(model) else X[:, 0]
         with pytest.raises((ParameterError, ValueError), match=f"{parameter}.* must be"):
             model.fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(estimator_classes()))
+def test_missing_values_are_refused_with_their_columns(name):
+    rows = np.abs(np.random.default_rng(0).normal(size=(12, 3))) + 0.1
+    frame = pd.DataFrame(rows, columns=["u", "v", "w"])
+    y, missing = np.arange(12) % 2, frame.mask(frame == frame.iloc[3, 1])
+    model = estimator_classes()[name]()
+    with pytest.raises(ValueError, match=r"NaN\. Column 'v' \(1 row\)"):
+        model.fit(missing, y)
+    if name not in ("KernelCenterer", "RelevantColumns"):  # a matrix; a method of scikit-learn's
+        model.fit(frame, y)
+        asked = next(a for a in ("predict", "transform", "score_samples") if hasattr(model, a))
+        with pytest.raises(ValueError, match=r"NaN\. Column 'v' \(1 row\)"):
+            getattr(model, asked)(missing)
