@@ -381,6 +381,8 @@ class _Search:
         low, high = 0.0, longest
         low_slope, high_slope = steep, max(float(-0.5 * full.q @ direction), 1e-300)
         best = state if state.value <= full.value else full
+        if steep >= 0.0:  # the direction left over from a face need not descend
+            return best
         for _ in range(20):
             share = low_slope / (low_slope - high_slope)
             step = low + min(max(share, 0.05), 0.95) * (high - low)
