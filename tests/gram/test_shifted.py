@@ -109,6 +109,7 @@ def test_the_matrix_of_a_precomputed_kernel_is_not_overwritten() -> None:
         (-1.0, None, "auto", "at least 0"),
         (np.ones(3), None, "auto", "one entry for each of the 60"),
         (1.0, np.ones((60, 2)), "auto", "linearly dependent"),
+        (1.0, np.tile([1.0, 9998429.555358559], (60, 1)), "auto", "linearly dependent"),
         (1.0, np.ones((60, 61)), "auto", "61 functions for 60 samples"),
         (0.0, None, "cg", "positive noise"),
         (1.0, None, "qr", "solver must be one of"),

@@ -71,7 +71,7 @@ class Iterative:
         state = conjugate_gradients(
             lambda V: over.project(self.multiply(over.project(V))),
             self.shift.noise,
-            over.project(columns),
+            over.target(columns),
             lambda V: over.project(self.preconditioner.solve(V)),
             tol=self._tol if tol is None else tol,
             max_iter=self._max_iter,

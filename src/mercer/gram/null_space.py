@@ -17,7 +17,8 @@ import scipy.linalg
 from mercer.numerics.blas import product
 from mercer.objects.arrays import Array
 
-_DEPENDENT = 1e-12  # a diagonal entry of R below this share of the largest: dependent columns
+_NOISE = 1e-15  # a projection below this share of the vector is rounding
+_DEPENDENT = 1e-12  # share of a column outside the columns before it, at which they are dependent
 
 
 class Complement:
@@ -39,8 +40,8 @@ class Complement:
                 "not determined. Use fewer functions or more samples."
             )
         self.Q, self.R = scipy.linalg.qr(self.basis, mode="economic", check_finite=False)
-        size = np.abs(np.diagonal(self.R))
-        if size.min() <= _DEPENDENT * size.max():
+        left = np.abs(np.diagonal(self.R))  # of each column, outside those before it
+        if (left <= _DEPENDENT * np.linalg.norm(self.R, axis=0)).any():
             raise ValueError(
                 "the functions of the unpenalised basis are linearly dependent on the samples, so "
                 "their coefficients are not determined; leave one out."
@@ -57,6 +58,18 @@ class Complement:
             return V
         columns = V.reshape(len(V), -1)
         return V - product(self.Q, product(self.Q.T, columns)).reshape(V.shape)
+
+    def target(self, Y: Array) -> Array:
+        """Return P Y for columns, and 0 for those of which rounding alone is left.
+
+        The system that conjugate gradients solve is singular inside the basis, where rounding lies.
+        """
+        if not self.size:
+            return Y
+        found = self.project(self.project(Y))
+        noise = np.abs(found).max(axis=0) <= _NOISE * np.abs(Y).max(axis=0)
+        found[:, noise] = 0.0
+        return found
 
     def compress(self, C: Array, mu: float) -> None:
         """Replace a symmetric matrix by P C P + mu QQ', in place."""

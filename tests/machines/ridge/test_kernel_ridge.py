@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import LSSVC, LSSVR, SVR, KernelRidge, KernelRidgeClassifier
-from mercer.kernels import RBF, Linear, NegativeDistance, Spectrum, ThinPlate
+from mercer.kernels import RBF, Laplacian, Linear, NegativeDistance, Spectrum, ThinPlate
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -226,3 +227,36 @@ def test_one_row_and_constant_targets() -> None:
     assert constant.certificate_.status == "optimal"
     zero = KernelRidge(0.1, kernel="rbf").fit(X, np.zeros(40))
     assert zero.certificate_.status == "optimal"
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "cg", "eigh", "lu"])
+@pytest.mark.parametrize("value", [-2.979083713240576, 1e8 / 3.0])
+def test_an_intercept_alone_explains_constant_targets(solver: str, value: float) -> None:
+    # y - mean(y) is not 0 in float64, and lies where the iterations have no curvature.
+    model = KernelRidge(kernel=Laplacian(100.0), fit_intercept=True, solver=solver)
+    model.fit([[0.0], [1.0]], [value, value])
+    assert model.intercept_ == pytest.approx(value)
+    assert np.abs(model.dual_coef_).max() <= 1e-14 * abs(value)
+    assert model.certificate_.dual <= 0.0 <= model.certificate_.primal
+
+
+def test_the_value_of_tiny_targets_is_bounded_although_it_underflows() -> None:
+    proof = KernelRidge(1.0, kernel=RBF(1.0)).fit(X, np.full(len(X), 1e-170)).certificate_
+    assert proof.dual <= 0.0 < proof.primal  # about 1e-339
+
+
+def test_a_singular_matrix_is_refused_by_lu() -> None:
+    rows = np.array([[422.0], [1616.0], [422.0], [1616.0]])
+    with pytest.warns(LinAlgWarning), pytest.raises(ValueError, match="singular in float64"):
+        KernelRidge(1e-30, kernel=Linear(), solver="lu").fit(rows, [1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize("solver", ["auto", "eigh"])
+def test_rounding_far_from_the_origin_does_not_refute_a_definite_kernel(solver: str) -> None:
+    rows = 1e8 + np.random.default_rng(0).normal(size=(12, 5))
+    model = KernelRidge(1e-8, kernel=Linear(), fit_intercept=True, solver=solver)
+    with pytest.warns(ConvergenceWarning, match="precision_limit"):
+        proof = model.fit(rows, rows[:, 0] - 1e8).certificate_
+    assert proof.convexity == "theorem"
+    assert proof.dual <= 0.5  # the value of f(x) = x_0 - 1e8, which has no errors
+    assert proof.primal >= 0.499

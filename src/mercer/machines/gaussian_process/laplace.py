@@ -57,16 +57,19 @@ class Mode:
         return -self.primal - float(np.log(np.diagonal(self.factor)).sum())
 
 
-def posterior_mode(K: Array, y: Array, start: Array | None, max_iter: int) -> Mode:
+def posterior_mode(
+    K: Array, y: Array, start: Array | None, max_iter: int, polish: bool = False
+) -> Mode:
     """Return the mode.
 
     `K`: the covariance matrix. `y`: labels -1 and +1. `start`: coefficients to start from.
-    `max_iter`: limit on the Newton steps.
+    `max_iter`: limit on the Newton steps. `polish`: whether to take one more step when the values
+    agree to 1e-15: f is then wrong by the root of that.
     """
     loss = Logistic()
     a = np.zeros(len(y)) if start is None else start
     f = _times(K, a)
-    primal = 0.5 * float(a @ f) + float(loss.value(y, f).sum())
+    primal = _primal(y, a, f, loss)
     at_zero = len(y) * float(np.log(2.0))
     if primal > at_zero:  # a start from other hyper-parameters may be worse than none
         a, f, primal = np.zeros(len(y)), np.zeros(len(y)), at_zero
@@ -77,14 +80,18 @@ def posterior_mode(K: Array, y: Array, start: Array | None, max_iter: int) -> Mo
         root = np.sqrt(curvature)
         L = _factor(K, root)
         dual = _dual(K, y, slope, loss)
-        if primal - dual <= GAP * primal or n_iter >= max_iter:
+        done = primal - dual <= GAP * primal
+        if n_iter >= max_iter or (done and not polish):
             break
         b = curvature * f + slope
         step = b - root * _solved(L, root * _times(K, b)) - a
         along = _times(K, step)
-        found = _shortened(y, a, f, step, along, primal, loss)
+        found = None if done else _shortened(y, a, f, step, along, primal, loss)
         if found is None:  # no step lowers the value in float64
-            break
+            if not polish:
+                break
+            polish = False
+            found = a + step, f + along, _primal(y, a + step, f + along, loss)
         a, f, primal = found
         n_iter += 1
     return Mode(a, f, slope, root, L, primal, dual, n_iter)
@@ -97,11 +104,15 @@ def _shortened(
     t = 1.0
     for _ in range(_HALVINGS):
         new_a, new_f = a + t * step, f + t * along
-        value = 0.5 * float(new_a @ new_f) + float(loss.value(y, new_f).sum())
+        value = _primal(y, new_a, new_f, loss)
         if value < primal:
             return new_a, new_f, value
         t *= 0.5
     return None
+
+
+def _primal(y: Array, a: Array, f: Array, loss: Logistic) -> float:
+    return 0.5 * float(a @ f) + float(loss.value(y, f).sum())
 
 
 def _dual(K: Array, y: Array, b: Array, loss: Logistic) -> float:

@@ -51,7 +51,7 @@ class LatentProcess:
         self.X, self.targets, self.max_iter = X, targets, max_iter
         self.start: Array | None = None
 
-    def _find(self, K: Array) -> Any:
+    def _find(self, K: Array, polish: bool = False) -> Any:
         """Return the mode for a covariance matrix."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class LatentProcess:
     def keep(self, covariance: Covariance, found: Found | None, seconds: float) -> None:
         """Keep the mode at the hyper-parameters found, with its certificate."""
         K = covariance.matrix(self.X, True)
-        self.covariance, self._mode = covariance, self._find(K)
+        self.covariance, self._mode = covariance, self._find(K, polish=True)
         self.evidence = self._mode.evidence
         violation, status, n_iter = 0.0, "optimal", 0
         if found is not None:
@@ -153,8 +153,8 @@ class BinaryProcess(LatentProcess):
 
     _mode: laplace.Mode
 
-    def _find(self, K: Array) -> laplace.Mode:
-        return laplace.posterior_mode(K, self.targets, self.start, self.max_iter)
+    def _find(self, K: Array, polish: bool = False) -> laplace.Mode:
+        return laplace.posterior_mode(K, self.targets, self.start, self.max_iter, polish)
 
     def _gradient(self, mode: laplace.Mode, K: Array) -> Array:
         return laplace.evidence_gradient(mode, K)
@@ -185,8 +185,8 @@ class SoftmaxProcess(LatentProcess):
 
     _mode: softmax_laplace.SoftmaxMode
 
-    def _find(self, K: Array) -> softmax_laplace.SoftmaxMode:
-        return softmax_laplace.softmax_mode(K, self.targets, self.start, self.max_iter)
+    def _find(self, K: Array, polish: bool = False) -> softmax_laplace.SoftmaxMode:
+        return softmax_laplace.softmax_mode(K, self.targets, self.start, self.max_iter, polish)
 
     def _gradient(self, mode: softmax_laplace.SoftmaxMode, K: Array) -> Array:
         return softmax_laplace.evidence_gradient(mode, K)

@@ -60,8 +60,10 @@ class SoftmaxMode:
         return -self.primal - 0.5 * self.logdet
 
 
-def softmax_mode(K: Array, Y: Array, start: Array | None, max_iter: int) -> SoftmaxMode:
-    """Return the mode for indicators Y of the classes, of shape (n, C)."""
+def softmax_mode(
+    K: Array, Y: Array, start: Array | None, max_iter: int, polish: bool = False
+) -> SoftmaxMode:
+    """Return the mode for indicators Y of the classes, of shape (n, C); see `posterior_mode`."""
     A = np.zeros_like(Y) if start is None else start
     F = product(K, A)
     primal = _primal(A, F, Y)
@@ -74,13 +76,18 @@ def softmax_mode(K: Array, Y: Array, start: Array | None, max_iter: int) -> Soft
         slope = Y - P
         blocks, M, logdet = _curvature(K, P)
         dual = -0.5 * float(np.sum(slope * product(K, slope))) + float(entr(P).sum())
-        if primal - dual <= GAP * primal or n_iter >= max_iter:
+        done = primal - dual <= GAP * primal
+        if n_iter >= max_iter or (done and not polish):
             break
         b = P * F - P * (P * F).sum(axis=1, keepdims=True) + slope
         step = b - _inner(blocks, M, product(K, b)) - A
-        found = _shortened(A, F, step, product(K, step), Y, primal)
+        along = product(K, step)
+        found = None if done else _shortened(A, F, step, along, Y, primal)
         if found is None:
-            break
+            if not polish:
+                break
+            polish = False
+            found = A + step, F + along, _primal(A + step, F + along, Y)
         A, F, primal = found
         n_iter += 1
     return SoftmaxMode(A, F, slope, P, blocks, M, logdet, primal, dual, n_iter)

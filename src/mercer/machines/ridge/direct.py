@@ -19,10 +19,11 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.gram.null_space import Complement
-from mercer.gram.shifted import Factorised, require_memory
+from mercer.gram.shifted import Factorised, NotDefiniteError, require_memory
 from mercer.numerics.blas import product
 
 from .problem import RidgeProblem, RidgeSolution
+from .proof import convexity_of
 
 Array = NDArray[np.float64]
 
@@ -53,6 +54,11 @@ def by_lu(problem: RidgeProblem) -> RidgeSolution:
     right = np.concatenate([Y, np.zeros((p, Y.shape[1]))])
     factors = scipy.linalg.lu_factor(whole, overwrite_a=True, check_finite=False)
     solution = scipy.linalg.lu_solve(factors, right, check_finite=False)
+    if not np.isfinite(solution).all():
+        raise NotDefiniteError(
+            "the shifted kernel matrix is singular in float64. Increase alpha, or use "
+            "solver='eigh'."
+        )
     definite = problem.gram.kernel.definiteness.is_psd
     return RidgeSolution(solution[:n], solution[n:], "lu", definite=definite)
 
@@ -119,7 +125,8 @@ class Spectrum:
 
     @property
     def _definite(self) -> bool:
-        return bool(self.values[0] >= -10.0 * self.rounding)
+        proved = convexity_of(self.problem.gram.kernel, self.complement.size > 0) == "theorem"
+        return proved or bool(self.values[0] >= -10.0 * self.rounding)
 
     def solution(self, alpha: float, targets: Any = slice(None)) -> RidgeSolution:
         """Return the coefficients for one alpha, of some of the targets."""

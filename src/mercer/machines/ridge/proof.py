@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mercer.kernels import Kernel
 from mercer.losses import Squared
 from mercer.solvers import Certificate
-from mercer.solvers.rounding import estimated, of_sum
+from mercer.solvers.rounding import UNIT, estimated, of_sum
 
 from .problem import RidgeProblem, RidgeSolution
 
@@ -32,6 +32,7 @@ LARGEST_GAP = 5e-4
 _SAMPLE = 64  # rows that are looked at for the size of the values of a kernel without a bound
 _NOTHING = 1e-12  # a value below this share of that of f = 0 is rounding
 _START = np.zeros(1, dtype=np.intp)
+_TINY = float(np.finfo(np.float64).tiny)  # below which terms lose their digits
 
 
 def certificates(
@@ -47,7 +48,8 @@ def certificates(
     convexity = convexity_of(gram.kernel, problem.basis is not None)
     if not solution.definite:
         convexity = "refuted"
-    errors = estimated(_sizes(problem))
+    sizes = _sizes(problem)
+    errors = estimated(sizes)
     m = problem.Y.shape[1]
     count = gram.n * gram.n * max(1, solution.n_iter)
     found = []
@@ -58,9 +60,7 @@ def certificates(
         exact = None if interpolated is None else interpolated[:, t]
         primal, dual, size, rounding, violation = _values(problem, a, y, Ka, offset, slip, exact)
         if problem.basis is not None:
-            # D is a lower bound where B'a = 0; what rounding leaves of it counts with m.
-            sums = [math.fsum(a * column) for column in problem.basis.T]
-            rounding += float(np.abs(sums) @ np.abs(solution.basis_coef[:, t]))
+            rounding += _outside(problem, a, y, sizes, primal + rounding)
         rounding, violation = _rounded_up(rounding), _rounded_up(violation)
         primal, dual = primal + rounding, dual - rounding
         gap = primal - dual
@@ -88,6 +88,27 @@ def certificates(
             )
         )
     return found
+
+
+def _outside(problem: RidgeProblem, a: Array, y: Array, sizes: Array, primal: float) -> float:
+    """Return by how much D(a) may exceed the optimum because B'a is not 0, as rounding leaves it.
+
+    D(a) <= P* + m'B'a with the optimal m, and m'B'a = (Bm)'v for v = B (B'B)^-1 B'a. At the optimum
+    Bm = y - f - e with |f(x_i)| <= r_i |f|, 1/2 |f|^2 <= P* and 1/2 e_i^2 / N_i <= P*. Kernels that
+    are only conditionally definite have no such norms; f is then of the size of the targets.
+    """
+    assert problem.basis is not None
+    sums = np.array([math.fsum(a * column) for column in problem.basis.T])
+    if not sums.any():
+        return 0.0
+    Q, R = np.linalg.qr(problem.basis)
+    v = Q @ np.linalg.solve(R.T, sums)
+    reach = math.sqrt(2.0 * max(primal, 0.0))
+    if problem.gram.kernel.definiteness.is_psd:
+        values = sizes * reach
+    else:
+        values = np.full(len(y), np.abs(y).max(initial=0.0))
+    return float((np.abs(y) + values + np.sqrt(problem.noise) * reach) @ np.abs(v))
 
 
 def _rounded_up(bound: float) -> float:
@@ -139,10 +160,13 @@ def _values(
     primal = 0.5 * norm2 + float(costs.sum())
     dual = -0.5 * norm2 - float(conjugates.sum())
     residual = y - f
+    off = slip + 2.0 * UNIT * (np.abs(Ka) + np.abs(offset) + np.abs(y))  # of f and of y - f
+    terms = np.concatenate([np.abs(a * Ka), costs, np.abs(y * a), problem.noise * a * a])
     rounding = float(
         0.5 * np.abs(a) @ slip
-        + c @ (2.0 * np.abs(residual) * slip + slip * slip)
-        + of_sum(np.concatenate([np.abs(a * Ka), costs, np.abs(y * a)]), _START)[0]
+        + c @ (2.0 * np.abs(residual) * off + off * off)
+        + of_sum(terms, _START)[0]
+        + (_TINY * len(a) if y.any() else 0.0)
     )
     violation = float(np.abs(residual - problem.noise * a).max(initial=0.0))
     # Targets that the basis alone explains leave nothing but rounding to compare with.

@@ -65,9 +65,8 @@ def _solved(problem: RidgeProblem, solver: str, tol: float, limits: Limits) -> R
     except NotDefiniteError:
         if solver != "auto":
             raise
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LinAlgWarning)  # the certificate says how good it is
-        solution = by_lu(problem)
     if problem.gram.kernel.definiteness.is_psd:  # rounding alone: K is singular, alpha tiny
         return Spectrum(problem).solution(problem.alpha)
-    return solution
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)  # the certificate says how good it is
+        return by_lu(problem)
