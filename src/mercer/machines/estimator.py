@@ -124,6 +124,11 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
 
     def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
         """Return checked targets; None for an estimator that takes none."""
+        if y is not None:
+            raise TypeError(
+                f"{type(self).__name__} takes no targets: it has no method _check_target(y, "
+                "n_samples), which returns them checked."
+            )
         return None
 
     def _resolved_kernel(self) -> Kernel:

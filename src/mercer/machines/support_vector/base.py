@@ -442,7 +442,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         for k, (task, (beta, b, t), shift) in enumerate(zip(tasks, models, shifts, strict=True)):
             multiplier = task.multipliers(b + float(shift), t)
             interval = np.stack([multiplier, multiplier], axis=1)
-            solution = Solution(task.variables(beta), values[k], multiplier, interval)
+            solution = Solution(task.variables(beta), values[k], multiplier, interval, "optimal")
             if self._linear is not None:
                 solution.linear = b, self._linear[k]
             solutions.append(solution)
