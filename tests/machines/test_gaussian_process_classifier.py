@@ -167,6 +167,16 @@ def test_the_mean_of_the_logistic_function_has_13_digits() -> None:
         assert abs(found - float(exact)) < 1e-12
 
 
+@pytest.mark.parametrize("multi_class", ["one_vs_rest", "softmax"])
+def test_the_mode_is_a_fixed_point_to_rounding(multi_class: str) -> None:
+    # Where primal and dual agree to 1e-15, f may be wrong by the root of that.
+    for scale in (1.0, 100.0):
+        kernel = scale * RBF(0.5)
+        model = GaussianProcessClassifier(kernel, optimizer=None, multi_class=multi_class)
+        mode = model.fit(X, THREE).problems_[0]._mode
+        assert np.abs(mode.coef - mode.slope).max() <= 1e-12
+
+
 def test_strings_pickles_limits_and_warm_starts() -> None:
     words, labels = ["banana", "bandana", "kernel", "colonel"], [1, 1, 0, 0]
     model = GaussianProcessClassifier(Spectrum(2), warm_start=True).fit(words, labels)
@@ -197,7 +207,7 @@ def test_strings_pickles_limits_and_warm_starts() -> None:
         (GaussianProcessClassifier(RBF(1.0), multi_class="all"), "multi_class must be"),
         (
             GaussianProcessClassifier(RBF(1.0), max_iter_predict=0),
-            "max_iter_predict must be",
+            "max_iter_predict must be an integer >= 1",
         ),
         (GaussianProcessClassifier(NegativeDistance()), "no covariance"),
         (GaussianProcessClassifier("precomputed"), "precomputed"),
