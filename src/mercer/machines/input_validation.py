@@ -118,11 +118,11 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     Plain rows of numbers, and compressed rows to predict, take a path of a few microseconds;
     everything else goes through scikit-learn's validation.
     """
+    if sparse and not reset and _is_known_sparse(machine, X):
+        return X
     plain = plain_rows(machine, X, reset=reset)
     if plain is not None:
         return plain
-    if sparse and not reset and _is_known_sparse(machine, X):
-        return X
     refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
     try:
         X = validate_data(
@@ -170,7 +170,7 @@ def plain_rows(machine: Any, X: Any, *, reset: bool) -> Array | None:
         return rows
     expected = machine.__dict__.get("feature_names_in_")
     known = names is None if expected is None else names == expected.tolist()
-    return rows if known and rows.shape[1] == machine.n_features_in_ else None
+    return rows if known and rows.shape[1] == getattr(machine, "n_features_in_", -1) else None
 
 
 def _is_known_sparse(machine: Any, X: Any) -> bool:

@@ -103,8 +103,10 @@ _SEEDS = (
 def check_shared(estimator: Any) -> None:
     """Check the parameters that mean the same in all estimators which have them."""
     own = estimator.__dict__
-    check_n_jobs(own.get("n_jobs"))
-    check_count("n_restarts_optimizer", own.get("n_restarts_optimizer", 0), 0)
+    if own.get("n_jobs") is not None:
+        check_n_jobs(own["n_jobs"])
+    if "n_restarts_optimizer" in own:
+        check_count("n_restarts_optimizer", own["n_restarts_optimizer"], 0)
     verbose, seed = own.get("verbose", 0), own.get("random_state")
     if not isinstance(verbose, int | np.bool_ | Integral) or verbose < 0:
         raise ParameterError(f"verbose must be a flag or an integer >= 0; got {verbose!r}.")
