@@ -258,8 +258,9 @@ class Parametrised:
         Constructors check for themselves. What contains a changed part is checked again: whether
         it fits together depends on its parts.
         """
-        inside = [part._check_changes() for part in self._nested()]
-        changed = self._unchecked or any(inside)
+        changed = self._unchecked
+        for part in self._nested():
+            changed = part._check_changes() or changed
         if changed:
             self._check_all()
         return changed
