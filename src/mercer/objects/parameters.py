@@ -23,9 +23,8 @@ import numpy as np
 Class = TypeVar("Class", bound=type)
 
 _OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
-
+# Numbers between which a square is a normal number, and so are sums with other squares.
 _SMALLEST_ROOT, _LARGEST_ROOT = 1e-150, 1e150
-"""Numbers between which a square is a normal number, and so are sums with other squares."""
 
 
 def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[..., None]:

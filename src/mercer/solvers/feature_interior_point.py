@@ -38,8 +38,7 @@ from .problem import DualProblem, Settings
 
 Array = NDArray[np.float64]
 
-_WORK = 4e10
-"""Operations of one step that are still bearable: a few seconds."""
+_WORK = 4e10  # operations of one step that are still bearable: a few seconds
 
 
 class Found(NamedTuple):

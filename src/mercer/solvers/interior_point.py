@@ -37,24 +37,20 @@ from .problem import DualProblem, Settings
 
 Array = NDArray[np.float64]
 
+# The iterations end when gap and violated equations, relative to the solution, are this small and
+# have not been halved for so many of them: at what double precision allows.
 _ACCURACY, _STUCK = 1e-8, 3
-"""The iterations end when gap and violated equations, relative to the solution, are this small and
-have not been halved for so many of them: at what double precision allows."""
 
 ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
-_SMALLEST = 1e-16
-"""A relative gap or error beyond which patience serves nothing."""
+_SMALLEST = 1e-16  # A relative gap or error beyond which patience serves nothing
 
 LARGE = 1 << 20
 """Entries of a matrix that are worth more than one thread."""
 
-_TRAIL = 4
-"""Iterates that show where variables tend to."""
-
-_THINNEST = 1e-9
-"""Distance of two slopes that are taken to be one, relative to all slopes."""
+_TRAIL = 4  # iterates that show where variables tend to
+_THINNEST = 1e-9  # distance of two slopes that are taken to be one, relative to all slopes
 
 
 class System(Protocol):

@@ -23,11 +23,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_POINT = 1e-12
-"""Length of an interval, relative to the largest end, that is a point."""
-
-_UNDETERMINED = 1e-9
-"""Singular values, relative to the largest one, that count as none."""
+_POINT = 1e-12  # length of an interval, relative to the largest end, that is a point
+_UNDETERMINED = 1e-9  # singular values, relative to the largest one, that count as none
 
 
 def choose_multipliers(
