@@ -27,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
@@ -37,8 +38,6 @@ from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
 from .functions import RKHSFunction, cross_gram_product
 from .squared_lengths import nonnegative, require_distances
-
-Array = NDArray[np.float64]
 
 _SEEN = 0.1  # rounding, relative to the accepted gap, that keeps the solver from it
 _NOTHING = 256.0 * UNIT  # a squared radius this small beside k(x, x) is none

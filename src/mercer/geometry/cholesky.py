@@ -28,12 +28,11 @@ from mercer.numerics.pivoted_cholesky import (
     chooser,
 )
 from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
 from .squared_lengths import require_lengths
-
-Array = NDArray[np.float64]
 
 # A residual below this share of the largest k(x, x) is rounding: pivots there add nothing. The
 # kernel rows are good to a few units of 2^-53, a division by the root of a pivot makes 1e-9 of it.

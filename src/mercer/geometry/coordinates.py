@@ -12,14 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.kernels import FromFeatureMap, Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import show
 
 from .functions import RKHSFunction
-
-Array = NDArray[np.float64]
 
 
 class _Scaled:

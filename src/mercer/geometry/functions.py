@@ -17,17 +17,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.expansion import Expansion
 from mercer.gram import Prepared
 from mercer.kernels.base import Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, real
 from mercer.objects.validation import stored_alike
 
 from .lengths import norm
-
-Array = NDArray[np.float64]
 
 _NEGATIVE_SQUARE = 1e-12  # of the sum of absolute terms: what a squared norm may fall below 0 by
 

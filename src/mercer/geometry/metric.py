@@ -18,16 +18,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.gram.jets import Jets
 from mercer.kernels.base import Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer
 from mercer.objects.validation import as_vectors
 
 from .squared_lengths import nonnegative
-
-Array = NDArray[np.float64]
 
 
 def metric_tensor(kernel: Kernel, X: Any) -> Array:

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, real, show
 
-Array = NDArray[np.float64]
 Function = Callable[[Array], Any]
 
 

@@ -16,12 +16,11 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.kernels.base import Kernel
+from mercer.objects.arrays import Array
 
 from .cholesky import pivoted_cholesky
 from .functions import RKHSFunction
 from .squared_lengths import nonnegative
-
-Array = NDArray[np.float64]
 
 _TOL = 1e-10
 _SOLVED = 1e-5  # relative error of squares of coordinates, of which a pivot may be as small as _TOL

@@ -15,13 +15,11 @@ as the squared one is, a regularised problem falls apart into one for each outpu
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.expansion import Expansion
 
 from .functions import Combination, RKHSFunction
-
-Array = NDArray[np.float64]
 
 
 class VectorFunction(Combination):

@@ -19,12 +19,11 @@ from sklearn.pipeline import Pipeline
 from mercer.expansion import Expansion, weight_vectors
 from mercer.gram import Prepared
 from mercer.kernels import Categorical, Constant, Kernel, Linear, OnColumns, Scaled, Sum
+from mercer.objects.arrays import Array
 from mercer.objects.tables import select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

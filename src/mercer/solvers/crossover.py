@@ -20,10 +20,11 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .dense_system import DenseSystem
 from .interior_point import InteriorPoint, Iterate
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 _ROUNDS = 20  # corrections of Q' beta, each of which may meet bounds; one or two are usual

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.gram import Gram
+from mercer.objects.arrays import Array
 
 from .crossover import Crossover
 from .dense_system import DenseSystem, projected_matrix
@@ -39,8 +40,6 @@ from .interrupt import interrupted
 from .multipliers import choose_multipliers
 from .problem import DualProblem, Settings, Solution
 from .repeated import Together, without_idle_kinks
-
-Array = NDArray[np.float64]
 
 _MATRICES = 5  # matrices of the size of K that exist at one time
 # Slopes, or values of the projected matrix, this small beside the given ones are rounding.

@@ -27,16 +27,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.gram import Gram
+from mercer.objects.arrays import Array
 
 from .factor import pivoted_cholesky
 from .interior_point import LARGE, InteriorPoint, Iterate, cholesky
 from .problem import DualProblem, Settings
-
-Array = NDArray[np.float64]
 
 _WORK = 4e10  # operations of one step that are still bearable: a few seconds
 

@@ -31,11 +31,11 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .costs import Costs
 from .interrupt import interrupted
 from .problem import DualProblem, Settings
-
-Array = NDArray[np.float64]
 
 # The iterations end when gap and violated equations, relative to the solution, are this small and
 # have not been halved for so many of them: at what double precision allows.

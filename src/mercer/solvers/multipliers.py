@@ -19,9 +19,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 _POINT = 1e-12  # length of an interval, relative to the largest end, that is a point
 _UNDETERMINED = 1e-9  # singular values, relative to the largest one, that count as none
