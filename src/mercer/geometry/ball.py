@@ -93,18 +93,9 @@ class Ball:
         return RKHSFunction(self.kernel, self.support_objects, self.coef[self.support])
 
     def distance(self, X: Any) -> Array:
-        """Return the distances of objects to the centre.
+        """Return the distances of objects to the centre; at most `radius` for those of the ball.
 
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel; the values k(x, x) of new objects are needed, which a
-            precomputed matrix does not hold.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Distances; at most `radius` for the objects of the ball.
+        The values k(x, x) of new objects are needed, which a precomputed matrix does not hold.
         """
         if self.kernel.pairwise:
             raise ValueError(

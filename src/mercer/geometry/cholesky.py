@@ -110,17 +110,9 @@ class PivotedCholesky:
         return scipy.linalg.solve_triangular(self.triangle, np.eye(self.rank), lower=True).T
 
     def transform(self, X: Any) -> Array:
-        """Return the coordinates of objects in the orthonormal basis.
+        """Return the coordinates (n_X, rank) of objects, whose dot products approximate the kernel.
 
-        Parameters
-        ----------
-        X : objects
-            New objects; for a precomputed kernel, their values against all old ones.
-
-        Returns
-        -------
-        array of shape (n_X, rank)
-            The coordinates; dot products of them approximate the kernel.
+        `X`: new objects; for a precomputed kernel, their values against all old ones.
         """
         return span_coordinates(self.kernel, self.landmarks, self.triangle, X)
 

@@ -82,61 +82,27 @@ class Combination:
         return self._expansion.coef
 
     def __call__(self, Z: Any) -> Array:
-        """Return the values f(z).
-
-        Parameters
-        ----------
-        Z : objects
-            The objects z.
-
-        Returns
-        -------
-        ndarray of shape (n_Z,) or (n_Z, n_outputs)
-            The values.
-        """
+        """Return the values f(z) of objects, of shape (n_Z,) or (n_Z, n_outputs)."""
         Z, _ = stored_alike(self.kernel.validate(Z, _shaped(self.centres)), self.centres)
         return self._alike(Z).evaluate(Z)
 
     def inner(self, other: Self) -> float:
-        """Return the inner product <f, g>.
-
-        Parameters
-        ----------
-        other : function
-            The function g, of the same kind and over the same kernel.
-
-        Returns
-        -------
-        float
-            sum_i <a_i, g(x_i)>.
-        """
+        """Return <f, g> = sum_i <a_i, g(x_i)> for a function g of the same kind and kernel."""
         self._require_same_space(other)
         return float((self.coef * other(self.centres)).sum())
 
     def norm(self) -> float:
         """Return |f| = sqrt(<f, f>).
 
-        Returns
-        -------
-        float
-            The norm. A squared norm below 0, which no positive semidefinite kernel gives, is an
-            error.
+        A squared norm below 0, which no positive semidefinite kernel gives, is an error.
         """
         terms = self.coef * self(self.centres)
         return _root(float(terms.sum()), float(np.abs(terms).sum()), self.kernel)
 
     def distance(self, other: Self) -> float:
-        """Return |f - g|.
+        """Return |f - g| for a function g of the same kind and kernel.
 
-        Parameters
-        ----------
-        other : function
-            The function g, of the same kind and over the same kernel.
-
-        Returns
-        -------
-        float
-            The distance; differences below about 1e-8 of the norms are lost to rounding.
+        Differences below about 1e-8 of the norms are lost to rounding.
         """
         self._require_same_space(other)
         own, across = self.coef * self(self.centres), self.coef * other(self.centres)
@@ -146,17 +112,9 @@ class Combination:
         return _root(square, size, self.kernel)
 
     def angle(self, other: Self) -> float:
-        """Return the angle between two functions, in radians.
+        """Return the angle to a function g of the same kind and kernel, in radians from 0 to pi.
 
-        Parameters
-        ----------
-        other : function
-            The function g, of the same kind and over the same kernel.
-
-        Returns
-        -------
-        float
-            From 0 to pi; NaN if one of them is zero.
+        NaN if one of the two is zero.
         """
         lengths = self.norm() * other.norm()
         if lengths == 0.0:
@@ -164,17 +122,9 @@ class Combination:
         return math.acos(min(1.0, max(-1.0, self.inner(other) / lengths)))
 
     def evaluation_bound(self, Z: Any) -> Array:
-        """Return |f| sqrt(k(z, z)), which the length of no value f(z) exceeds.
+        """Return |f| sqrt(k(z, z)) for objects z, which the length of no value f(z) exceeds.
 
-        Parameters
-        ----------
-        Z : objects
-            The objects z.
-
-        Returns
-        -------
-        ndarray of shape (n_Z,)
-            The bounds; attained where f is k(z, .) times a constant.
+        The bound is attained where f is k(z, .) times a constant.
         """
         return self.norm() * norm(self.kernel, Z)
 
@@ -267,16 +217,8 @@ class RKHSFunction(Combination):
     def from_expansion(cls, expansion: Expansion) -> RKHSFunction:
         """Return the part of a fitted machine that lies in the space.
 
-        Parameters
-        ----------
-        expansion : Expansion
-            A function with one output, such as ``model.expansion_``. Its intercept, and a linear
-            function beside it, are left out: they need not belong to the space.
-
-        Returns
-        -------
-        RKHSFunction
-            The function without its intercept.
+        `expansion`: a function with one output, such as ``model.expansion_``. Its intercept, and a
+        linear function beside it, are left out: they need not belong to the space.
         """
         if expansion.coef.ndim != 1:
             raise ValueError(

@@ -71,18 +71,7 @@ class MercerDecomposition:
     n_negative: int
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Return the eigenfunctions at any objects.
-
-        Parameters
-        ----------
-        X : objects
-            Where to evaluate.
-
-        Returns
-        -------
-        ndarray of shape (n, n_terms)
-            One column per eigenfunction.
-        """
+        """Return the eigenfunctions at any objects, one column for each."""
         weighted = self.weights[:, None] * self.values / self.eigenvalues
         return self.kernel(X, self.nodes) @ weighted
 
@@ -91,20 +80,7 @@ class MercerDecomposition:
         return WeightedFeatures(self.eigenfunctions, self.eigenvalues)
 
     def reconstruct(self, X: Any, Z: Any = None, n_terms: int | None = None) -> np.ndarray:
-        """Return the kernel from the leading terms of its expansion.
-
-        Parameters
-        ----------
-        X, Z : objects
-            Rows and columns; `Z` defaults to `X`.
-        n_terms : int, optional
-            How many terms to add; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_X, n_Z)
-            The truncated kernel.
-        """
+        """Return the kernel between `X` and `Z`, by default `X`, from the leading terms, or all."""
         left = self.eigenfunctions(X)[:, :n_terms]
         right = left if Z is None else self.eigenfunctions(Z)[:, :n_terms]
         return (left * self.eigenvalues[:n_terms]) @ right.T
@@ -112,16 +88,8 @@ class MercerDecomposition:
     def tail(self, n_terms: int) -> float:
         """Return the integral of k(x, x) that the first terms leave out.
 
-        Parameters
-        ----------
-        n_terms : int
-            Number of terms kept.
-
-        Returns
-        -------
-        float
-            The sum of the other eigenvalues; no value of the truncated kernel is wrong by more
-            than the square root of the product of what is left out at both objects.
+        It is the sum of the other eigenvalues. No value of the truncated kernel is wrong by more
+        than the square root of the product of what is left out at both objects.
         """
         return float(self.trace - self.eigenvalues[:n_terms].sum())
 

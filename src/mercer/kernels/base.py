@@ -114,13 +114,7 @@ class Kernel(Parametrised):
         return bool(parts) and all(part.translation_invariant for part in parts)
 
     def check_domain(self, X: Any) -> None:
-        """Reject objects on which the kernel, or what it claims, does not hold.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-        """
+        """Reject validated objects on which the kernel, or what it claims, does not hold."""
         if self._is_restricted:
             for part in self._parts():
                 part.check_domain(X)
@@ -184,17 +178,8 @@ class Kernel(Parametrised):
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return the objects `X` in the form in which they are evaluated, or refuse them.
 
-        Parameters
-        ----------
-        X : objects
-            Candidate input.
-        against : objects, optional
-            Validated objects with which `X` is to be compared.
-
-        Returns
-        -------
-        objects
-            An array, a CSR matrix or a list; the input itself where it already is in order.
+        That is an array, a CSR matrix or a list; the input itself where it already is in order.
+        `against`: validated objects with which `X` is to be compared.
         """
         parts = self._parts()
         if not parts:
@@ -231,18 +216,7 @@ class Kernel(Parametrised):
         return refuse_overflow(evaluate(self, X, Z), self)
 
     def diag(self, X: Any) -> np.ndarray:
-        """Return the values k(x, x), without evaluating the matrix.
-
-        Parameters
-        ----------
-        X : objects
-            The objects x.
-
-        Returns
-        -------
-        ndarray of shape (n_X,), float64
-            The values.
-        """
+        """Return the values k(x, x) of the objects `X`, without evaluating the matrix."""
         return diagonal(*self._bound_and_views(X))
 
     def gradient(self, X: Any, Z: Any = None) -> dict[str, np.ndarray]:
@@ -342,38 +316,20 @@ class Kernel(Parametrised):
         return self.feature_map(X)
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
-        """Return the names of the columns of `map_features`.
+        """Return the names of the columns of `map_features`, None where the features have none.
 
-        Parameters
-        ----------
-        columns : sequence of str or None
-            The names of the columns of vectors or tables.
-        vocabulary : Vocabulary
-            The vocabulary, filled by `map_features`.
-
-        Returns
-        -------
-        list of str or None
-            The names; None where the features have none.
+        `columns`: the names of the columns of vectors or tables, or None. `vocabulary`: filled by
+        `map_features`.
         """
         return None
 
     def null_space(self, X: Any) -> np.ndarray:
         """Return the polynomials on which the kernel need not be positive, at the objects `X`.
 
-        Coefficients c that are orthogonal to them, sum_i c_i q(x_i) = 0, have c'Kc >= 0.
-
-        Parameters
-        ----------
-        X : objects
-            The objects.
-
-        Returns
-        -------
-        ndarray of shape (n_X, n_polynomials)
-            A column for each polynomial of degree below ``definiteness.order``: none for a
-            positive semidefinite kernel, the constant for a conditionally positive definite one,
-            the constant and the coordinates for one of order 2.
+        Coefficients c that are orthogonal to them, sum_i c_i q(x_i) = 0, have c'Kc >= 0. The matrix
+        of shape (n_X, n_polynomials) has a column for each polynomial of degree below
+        ``definiteness.order``: none for a positive semidefinite kernel, the constant for a
+        conditionally positive definite one, the constant and the coordinates for one of order 2.
         """
         from .conditional import polynomial_basis
 
@@ -386,64 +342,26 @@ class Kernel(Parametrised):
         return polynomial_basis(self.validate(X), order)
 
     def compile(self, builder: Builder) -> None:
-        """Push the program that computes this kernel for a pair of objects.
-
-        Parameters
-        ----------
-        builder : Builder
-            Receives pair statistics and operations in postfix order.
-        """
+        """Push the program of this kernel: pair statistics and operations in postfix order."""
         builder.python(self)
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features of objects, for a kernel that is a statistic of explicit features.
+        """Return the features of validated objects, for a kernel that is a statistic of features.
 
         Such a kernel compiles to ``builder.mapped(self, "dot")``. The map is called once for each
-        set of objects, not once for each tile.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-        vocabulary : Vocabulary
-            Gives features their columns. It holds those of the objects that stay; features of
-            other objects that are not among them get none.
-
-        Returns
-        -------
-        array or CSR array of shape (n_X, n_features)
-            The features; row i depends on object i and the vocabulary only.
+        set of objects, not once for each tile; row i of the array or CSR array of shape (n_X,
+        n_features) depends on object i and the vocabulary only. The vocabulary gives features their
+        columns. It holds those of the objects that stay; features of other objects that are not
+        among them get none.
         """
         raise NotImplementedError(f"{type(self).__name__} has no explicit features.")
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the matrix of values of a kernel that is written in Python.
-
-        Parameters
-        ----------
-        A, B : objects
-            Validated objects.
-
-        Returns
-        -------
-        ndarray of shape (n_A, n_B)
-            The values.
-        """
+        """Return the matrix of values between validated objects, of a kernel written in Python."""
         raise NotImplementedError(f"{type(self).__name__} defines neither compile nor tile.")
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return k(x, x) for a kernel written in Python, from small tiles on the diagonal.
-
-        Parameters
-        ----------
-        A : objects
-            Validated objects.
-
-        Returns
-        -------
-        ndarray of shape (n_A,)
-            The values.
-        """
+        """Return k(x, x) for a kernel written in Python, from small tiles on the diagonal."""
         n = objects.count(A)
         blocks = (objects.take(A, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE))
         return np.concatenate([np.diagonal(self.tile(block, block)) for block in blocks])
@@ -503,15 +421,7 @@ class Kernel(Parametrised):
     def clone_with_theta(self, theta: Any) -> Self:
         """Return a copy of a bound kernel with other values of its continuous parameters.
 
-        Parameters
-        ----------
-        theta : array of shape (n_parameters,)
-            Logarithms of the values, in the order of `theta`.
-
-        Returns
-        -------
-        Kernel
-            The kernel.
+        `theta`: the logarithms of the values, in the order of the attribute `theta`.
         """
         self._require_bound("as a function of its parameters")
         return with_theta(self, hyperparameters(self)[0], theta)  # type: ignore[return-value]
@@ -529,15 +439,8 @@ class Kernel(Parametrised):
     def on_columns(self, columns: Any) -> Kernel:
         """Return the kernel that looks at some columns of its vectors only.
 
-        Parameters
-        ----------
-        columns : sequence of int or of str, int, str or slice
-            Positions, or names that are looked up in the data when the kernel is bound.
-
-        Returns
-        -------
-        OnColumns
-            The kernel.
+        `columns`: one or several, or a slice: positions, or names that are looked up in the data
+        when the kernel is bound.
         """
         from .algebra.on_columns import OnColumns
 

@@ -154,16 +154,8 @@ class Parametrised:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
 
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to list the parameters of nested kernels and models too, as ``part__name``,
-            and those in a sequence as ``parts__0__name``.
-
-        Returns
-        -------
-        dict
-            Parameter names mapped to their values.
+        `deep`: also those of nested kernels and models, as ``part__name``, and those in a sequence,
+        as ``parts__0__name``.
         """
         params: dict[str, Any] = {}
         for name in self._names:
@@ -200,16 +192,6 @@ class Parametrised:
         parameters that go together may be set one after the other, and a grid search scores an
         impossible combination as NaN instead of ending there. A name that does not exist raises
         ValueError, and then nothing is set.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        self : object
-            The same object.
         """
         own: dict[str, Any] = {}
         nested: dict[str, dict[str, Any]] = {}
@@ -325,17 +307,9 @@ class EstimatorParameters:
     """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
+        """Return the parameters by name; with `deep` those of nested estimators and kernels too.
 
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to list the parameters of nested estimators and kernels too, as ``part__name``.
-
-        Returns
-        -------
-        dict
-            Parameter names mapped to their values.
+        These are called ``part__name``.
         """
         found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
         return found
@@ -344,16 +318,6 @@ class EstimatorParameters:
         """Set parameters by name; ``kernel__name`` reaches into the kernel.
 
         A name that does not exist raises ValueError, and then nothing is set.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        self : estimator
-            The estimator itself.
         """
         with restored_on_error(self):
             super().set_params(**params)  # type: ignore[misc]

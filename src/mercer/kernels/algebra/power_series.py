@@ -203,13 +203,7 @@ class PowerSeries(Kernel):
         return X
 
     def series_coefficient(self, degree: int) -> float:
-        """Return the coefficient a_n of the power n = `degree`.
-
-        Parameters
-        ----------
-        degree : int >= 0
-            The power.
-        """
+        """Return the coefficient a_n of the power n = `degree`."""
         if self._closed is not None:
             return self._closed.coefficient(degree)
         terms = self._terms()
@@ -218,17 +212,9 @@ class PowerSeries(Kernel):
     def truncation_error(self, X: Any) -> float:
         """Return a bound of what the terms left out amount to, for pairs of the objects `X`.
 
-        Parameters
-        ----------
-        X : objects
-            The objects; no pair has a larger abs(k(x, z)) than the largest k(x, x).
-
-        Returns
-        -------
-        float
-            0 for a closed form and for a sequence, which is complete; for a function the sum of
-            a_n t^n over n >= n_terms at the largest t = k(x, x), infinite where it does not
-            settle within 100,000 terms.
+        No pair has a larger abs(k(x, z)) than the largest k(x, x). 0 for a closed form and for a
+        sequence, which is complete; for a function the sum of a_n t^n over n >= n_terms at the
+        largest t = k(x, x), infinite where it does not settle within 100,000 terms.
         """
         if not callable(self.coefficients):
             return 0.0

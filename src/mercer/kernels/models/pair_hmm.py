@@ -193,14 +193,9 @@ class PairHMM(SequenceKernel):
         return letters.astype(np.intp), lengths
 
     def probabilities(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return the probabilities of pairs and of inserted letters, in the alphabet's order.
+        r"""Return the probabilities :math:`\pi` of pairs and q of inserted letters.
 
-        Returns
-        -------
-        emission : ndarray of shape (n_letters, n_letters)
-            :math:`\pi`.
-        background : ndarray of shape (n_letters,)
-            q.
+        Arrays of shape (n_letters, n_letters) and (n_letters,), in the order of the alphabet.
         """
         n = len(self.alphabet or ())
         if self.background is not None:

@@ -135,10 +135,7 @@ class Mismatch(SequenceKernel):
     def common_neighbours(self) -> list[int]:
         """Return the number of words within m mismatches of two words that differ in d places.
 
-        Returns
-        -------
-        list of int
-            For d = 0, 1, ..., min(2 m, k).
+        One number for each d = 0, 1, ..., min(2 m, k).
         """
         self._require_bound("as numbers of neighbours")
         k, m, q = int(self.k), int(self.m), len(self.alphabet or ())
@@ -160,13 +157,8 @@ class Mismatch(SequenceKernel):
         """Return the weights of the spectra with 0, 1, 2, ... gaps whose sum is the kernel.
 
         If P_i counts the pairs of substrings that agree outside i places, summed over the choices
-        of the places, and C_d the pairs that differ in d places, then
-        P_i = sum_d binom(k-d, i-d) C_d, hence C_d = sum_i (-1)^(d-i) binom(k-i, d-i) P_i.
-
-        Returns
-        -------
-        list of int
-            The weights.
+        of the places, and C_d the pairs that differ in d places, then P_i = sum_d binom(k-d, i-d)
+        C_d, hence C_d = sum_i (-1)^(d-i) binom(k-i, d-i) P_i.
         """
         k, neighbours = int(self.k), self.common_neighbours()
         return [

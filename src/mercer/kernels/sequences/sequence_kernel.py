@@ -77,11 +77,8 @@ class SequenceKernel(Kernel):
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the name and the parameters of the native evaluator of pairs.
 
-        Parameters
-        ----------
-        logarithms : bool, default=False
-            Whether logarithms of values are wanted, for normalisation. A kernel that is
-            `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
+        `logarithms`: whether logarithms of values are wanted, for normalisation. A kernel that is
+        `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
         """
         raise NotImplementedError(f"{type(self).__name__} has no native evaluator of pairs.")
 

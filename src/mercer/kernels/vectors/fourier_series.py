@@ -79,21 +79,10 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     def from_function(
         cls, function: Callable[[np.ndarray], Any], n_terms: int, period: float = 2 * pi
     ) -> Self:
-        """Return the series of an even periodic function k(x - z).
+        """Return the series of an even periodic function k(x - z), which is vectorised.
 
-        Parameters
-        ----------
-        function : callable
-            The function of the difference, vectorised.
-        n_terms : int >= 1
-            Number of coefficients a_0, ..., which the function must be well described by.
-        period : float > 0, default=2 pi
-            Its period.
-
-        Returns
-        -------
-        FourierSeries
-            The kernel. A coefficient that is negative beyond rounding raises ValueError.
+        `n_terms`: the number of coefficients a_0, ..., which the function must be well described
+        by. A coefficient that is negative beyond rounding raises ValueError.
         """
         integer(n_terms, "n_terms", minimum=1)
         n = max(64, 8 * n_terms)
