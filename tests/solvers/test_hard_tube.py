@@ -15,7 +15,7 @@ from mercer import SVR, NotSeparableError
 from mercer.gram import Gram
 from mercer.kernels import RBF, Kernel, Linear, Polynomial
 from mercer.solvers import feature_interior_point as interior_point
-from mercer.solvers.factor import pivoted_cholesky
+from mercer.solvers.feature_interior_point import pivoted_cholesky
 
 Array = NDArray[np.float64]
 

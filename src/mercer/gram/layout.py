@@ -18,8 +18,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.tables import is_table, select
 from mercer.objects.validation import VECTORS, count, take
 
-from .leaf_rows import SPARSE_DENSITY, Images
-from .mapped_objects import Views
+from .mapped_objects import SPARSE_DENSITY, Images, Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Builder, Leaf, Program, Scalars, compile_kernel

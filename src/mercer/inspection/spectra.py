@@ -19,9 +19,18 @@ from mercer.numerics.frequencies import as_frequencies
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.objects.parameters import require_choice
 
-from .arguments import require_kernel
 from .invariance import symmetries
 from .linear_terms import terms
+
+
+def require_kernel(kernel: Any, usage: str) -> None:
+    """Raise TypeError unless the first argument of the call `usage` is a kernel."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"{usage} takes a kernel first; got {type(kernel).__name__}. Wrap a function in a "
+            "kernel, FromFunction(f); for a function of the distance use radial_fourier."
+        )
+
 
 METHODS = ("auto", "closed", "numeric")
 

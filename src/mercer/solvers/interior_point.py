@@ -44,7 +44,7 @@ _ACCURACY, _STUCK = 1e-8, 3
 ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
-_SMALLEST = 1e-16  # A relative gap or error beyond which patience serves nothing
+_SMALLEST = 1e-16  # a relative gap or error beyond which patience serves nothing
 
 LARGE = 1 << 20
 """Entries of a matrix that are worth more than one thread."""

@@ -23,7 +23,7 @@ SMALLEST_MARGIN = 1e-7
 # A violation this small, beside the largest value of an expansion or the squared norms, is
 # rounding.
 _NU_RESOLUTION, _HARD_RESOLUTION = 1e-13, 1e-14
-_NO_MARGIN = 1e-11  # A margin this small beside the largest value of an expansion is none
+_NO_MARGIN = 1e-11  # a margin this small beside the largest value of an expansion is none
 
 
 def margin_of(totals: Array, multiplier: Array) -> float:

@@ -16,7 +16,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, integer, real
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
-from .baum_welch import Convergence, train
+from .baum_welch import Convergence, checked_alphabet, starting_tables, train, with_positive_weight
 from .forward_backward import (
     Encoded,
     Tables,
@@ -25,7 +25,6 @@ from .forward_backward import (
     passes,
     possible_gradients,
 )
-from .initial_model import checked_alphabet, starting_tables, with_positive_weight
 
 COORDINATES = ("simplex", "softmax")
 TABLES = ("initial", "transition", "emission")

@@ -31,8 +31,7 @@ from mercer.objects.parameters import (
 
 from ..definiteness import PD
 from ..stated_spectrum import DrawsFrequencies, stated_transform
-from .radial import RadialKernel
-from .vector import require_columns
+from .vector import RadialKernel, require_columns
 
 MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear

@@ -19,7 +19,7 @@ from ..definiteness import PD
 from ..regularisation import GAUSSIAN, MATERN, Regularisation
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths, check_width
-from .radial import RadialKernel
+from .vector import RadialKernel
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table

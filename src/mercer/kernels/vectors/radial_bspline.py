@@ -23,9 +23,8 @@ from ..definiteness import PD
 from ..regularisation import RADIAL_B_SPLINE
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
-from .radial import RadialKernel
 from .statistics import squared_distances
-from .vector import require_columns
+from .vector import RadialKernel, require_columns
 
 _DEGREE = 48  # of the series between two knots
 

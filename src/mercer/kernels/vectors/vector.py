@@ -1,4 +1,4 @@
-"""Kernels of real vectors: functions of one pair statistic, with or without a width gamma."""
+"""Bases of kernels of real vectors: of any pair statistic, with a width gamma, of the distance."""
 
 from __future__ import annotations
 
@@ -78,3 +78,19 @@ class GammaKernel(VectorKernel):
 
     def _has_positive_gamma(self) -> bool:
         return isinstance(self.gamma, str) or bool(np.min(self.gamma) > 0)
+
+
+class RadialKernel(VectorKernel):
+    """Base class of the kernels k(x, z) = h(||x - z||^2).
+
+    They are invariant under translations and rotations of the data. A subclass supplies
+    `compile`: the profile h over the squared distance.
+
+    Examples
+    --------
+    >>> from mercer.kernels import InverseMultiquadric, Matern, RadialKernel
+    >>> issubclass(Matern, RadialKernel), issubclass(InverseMultiquadric, RadialKernel)
+    (True, True)
+    """
+
+    translation_invariant = True  # a function of the distance
