@@ -214,12 +214,7 @@ class Found(NamedTuple):
 
 
 def solve_ball(
-    kernel: Kernel,
-    X: Any,
-    ridge: float,
-    tol: float,
-    n_jobs: int | None,
-    price: Array | None = None,
+    kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None, price: Array | None = None
 ) -> Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal.
 

@@ -22,11 +22,7 @@ from mercer.gram import Gram, Prepared
 from mercer.gram.diagonal import check_nonnegative
 from mercer.gram.norm_checks import check_zero_norms
 from mercer.kernels.base import Kernel
-from mercer.numerics.pivoted_cholesky import (
-    PIVOTING,
-    NegativeResidualError,
-    chooser,
-)
+from mercer.numerics.pivoted_cholesky import PIVOTING, NegativeResidualError, chooser
 from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, real, require_choice

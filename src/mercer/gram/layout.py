@@ -263,7 +263,7 @@ def _warn_of_errors(program: Program, coarseness: float) -> None:
         warn_caller(
             f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} "
             "on these sparse rows, which cannot be centred and lie far from the origin for the "
-            'width of the kernel. Use dtype="auto" or "float64".',
+            'width of the kernel. Use dtype="auto" or "float64".'
         )
 
 

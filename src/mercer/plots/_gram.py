@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._style import BLUE, FAINT, INK, VERMILION, colour_of, new_axes, tidy
+from ._style import BLUE, FAINT, INK, VERMILION, colour_of, new_axes, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +45,6 @@ def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.data import rings
     >>> from mercer.kernels import RBF
     >>> from mercer.plots import gram
@@ -103,8 +101,6 @@ def eigenvalues(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.data import rings
     >>> from mercer.kernels import RBF
     >>> from mercer.plots import eigenvalues
@@ -145,9 +141,7 @@ def eigenvalues(
     level.set_label("rounding" if colour == colour_of(0) else None)
     ax.set_xlabel("rank")
     ax.set_ylabel("eigenvalue")
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)
 
 
 def _shades(matrix: NDArray[np.float64]) -> dict[str, Any]:

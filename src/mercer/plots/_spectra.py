@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import FAINT, as_numbers, colour_of, new_axes, tidy
+from ._style import FAINT, as_numbers, colour_of, new_axes, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,8 +48,6 @@ def filters(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.kernels import RBF, Laplacian
     >>> from mercer.plots import filters
     >>> ax = filters({"Gaussian": RBF(gamma=0.5), "Laplacian": Laplacian(gamma=1.0)})
@@ -82,9 +80,7 @@ def filters(
     ax.set_ylim(bottom=FLOOR)
     ax.set_xlabel(r"frequency $\omega$" if dimension == 1 else r"frequency $\|\omega\|$")
     ax.set_ylabel(r"$F[k](\omega) \;/\; F[k](0)$")
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)
 
 
 def _stems(ax: Axes, kernel: Any, name: str, colour: str, w: np.ndarray) -> bool:
@@ -124,8 +120,6 @@ def eigenfunctions(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.inspection import mercer_decomposition
     >>> from mercer.kernels import RBF
     >>> from mercer.plots import eigenfunctions
@@ -152,6 +146,4 @@ def eigenfunctions(
     ax.set_xlim(x[0], x[-1])
     ax.set_xlabel("$x$")
     ax.set_ylabel(r"$\phi_j(x)$", rotation=0, labelpad=14)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)

@@ -315,12 +315,7 @@ def values_of(
 
 
 def hard_margin_values(
-    y: Array,
-    beta: Array,
-    f0: Array,
-    f: Array,
-    starts: NDArray[np.intp],
-    doubt: Doubt | None = None,
+    y: Array, beta: Array, f0: Array, f: Array, starts: NDArray[np.intp], doubt: Doubt | None = None
 ) -> list[Values]:
     """Return the values of hard-margin classifiers, one after the other from `starts` on.
 

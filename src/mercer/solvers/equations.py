@@ -82,12 +82,7 @@ def near_equations(beta: Array, lower: Array, upper: Array, X: Array) -> Feasibl
 
 
 def _corrected_within(
-    point: Array,
-    lower: Array,
-    upper: Array,
-    A: Array,
-    rows: NDArray[np.intp],
-    room: Array,
+    point: Array, lower: Array, upper: Array, A: Array, rows: NDArray[np.intp], room: Array
 ) -> Array | None:
     """Correct a point; return the distance of a solution within the bounds, if there is one."""
     # Where a coefficient may leave 0 in one direction only, it is moved there first.

@@ -64,11 +64,7 @@ def within_bounds(beta: Array, lower: Array, upper: Array) -> Array | None:
 
 
 def repaired(
-    beta: Array,
-    lower: Array,
-    upper: Array,
-    starts: Starts,
-    costs: Costs | None = None,
+    beta: Array, lower: Array, upper: Array, starts: Starts, costs: Costs | None = None
 ) -> Array:
     """Return points near `beta`, within the bounds, of which every segment sums to exactly 0.
 

@@ -20,14 +20,7 @@ from mercer.numerics.bessel import bessel_ratio
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_radial_density
-from mercer.objects.parameters import (
-    integer_from,
-    one_of,
-    optional,
-    parameter,
-    positive,
-    show,
-)
+from mercer.objects.parameters import integer_from, one_of, optional, parameter, positive, show
 
 from ..definiteness import PD
 from ..stated_spectrum import DrawsFrequencies, stated_transform
