@@ -93,7 +93,6 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
     Returns
     -------
     ndarray of shape (n_X,)
-        The distances.
 
     Examples
     --------

@@ -106,7 +106,6 @@ def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
     Returns
     -------
     float
-        The length.
 
     Examples
     --------

@@ -359,7 +359,6 @@ def compile_kernel(kernel: Kernel) -> Program:
     Returns
     -------
     Program
-        The program.
 
     Examples
     --------

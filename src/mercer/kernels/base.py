@@ -54,6 +54,7 @@ class Kernel(Parametrised):
     _objects: ClassVar[objects.Objects] = objects.ANY
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
+    _from_data: ClassVar[tuple[str, ...]] = ()  # parameters that `bind` sets where they are None
     _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
     # bounds of continuous parameters, "fixed" or (low, high), where they are not the usual ones
     _default_bounds: ClassVar[dict[str, Any]] = {}
@@ -124,6 +125,8 @@ class Kernel(Parametrised):
     @property
     def is_bound(self) -> bool:
         """Whether every parameter is independent of data."""
+        if any(getattr(self, name) is None for name in self._from_data):
+            return False
         return all(part.is_bound for part in self._parts())
 
     def bind(
@@ -204,7 +207,6 @@ class Kernel(Parametrised):
         Returns
         -------
         ndarray of shape (n_X, n_Z), float64
-            The matrix.
         """
         if Z is None:
             kernel, views = self._bound_and_views(X)
@@ -274,7 +276,6 @@ class Kernel(Parametrised):
         Returns
         -------
         array or CSR matrix of shape (n_X, n_features)
-            The features.
         """
         self._check_changes()
         if type(self).map_features is not Kernel.map_features:
@@ -303,7 +304,6 @@ class Kernel(Parametrised):
         Returns
         -------
         array or CSR matrix of shape (n_X, n_features)
-            The features.
 
         Examples
         --------

@@ -47,7 +47,6 @@ def from_sklearn(kernel: Any) -> Kernel:
     Returns
     -------
     Kernel
-        The kernel.
 
     Examples
     --------

@@ -124,7 +124,6 @@ class Table:
         Returns
         -------
         Table
-            The table.
 
         Examples
         --------

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer_from, parameter
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
-from .sequence_kernel import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
+from .sequence_kernel import AlphabetKernel, SequenceKernel, Tokens, in_alphabet
 from .spectrum import counts
 from .words import MOST_WORDS, Words, spelled, with_neighbours
 
 _MOST_PATTERNS = 100_000  # of positions that are looked at in every substring
 
 
-class Mismatch(SequenceKernel):
+class Mismatch(AlphabetKernel):
     r"""Counts of substrings of length k, with up to m mismatches.
 
     .. math::
@@ -86,21 +85,6 @@ class Mismatch(SequenceKernel):
                 f"k={self.k} and m={self.m} need {patterns:,} patterns of positions for every "
                 f"substring, more than the {_MOST_PATTERNS:,} that end in time; use smaller ones."
             )
-        check_alphabet(self.alphabet, type(self).__name__)
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the alphabet is known."""
-        return self.alphabet is not None
-
-    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
-        if self.alphabet is not None:
-            return self._with()
-        X = views.X
-        if weight is not None:
-            X = [x for x, w in zip(X, weight, strict=True) if w > 0]
-        return self._with(alphabet=alphabet_of(X) or [""])
 
     def compile(self, builder: Builder) -> None:
         self._require_bound("on pairs of sequences")

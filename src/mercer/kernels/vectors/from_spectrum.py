@@ -97,11 +97,6 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the number of columns and the largest distance are known."""
-        return self.dimension is not None and self.reach is not None
-
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check()
         dimension = views.X.shape[1] if self.dimension is None else int(self.dimension)
@@ -118,6 +113,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         return bound
 
     _is_restricted = True
+    _from_data = ("dimension", "reach")
 
     def check_domain(self, X: Any) -> None:
         """Reject vectors of another dimension; see the base class."""

@@ -241,7 +241,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         Returns
         -------
         array of shape (n_samples,)
-            Labels.
         """
         self._require_fit()
         if self.break_ties and self.decision_function_shape == "ovo":
