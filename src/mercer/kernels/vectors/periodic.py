@@ -18,7 +18,7 @@ from ..regularisation import (
     Regularisation,
 )
 from ..stated_spectrum import DrawsFrequencies, stated_series
-from .coordinatewise import CoordinateKernel
+from .vector import CoordinateKernel
 
 _OPERATORS = {
     "series": PERIODIC_GAUSSIAN,
