@@ -21,7 +21,6 @@ from mercer.objects.parameters import require_choice
 
 from .invariance import symmetries
 
-
 METHODS = ("auto", "closed", "numeric")
 
 
