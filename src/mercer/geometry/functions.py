@@ -34,17 +34,8 @@ _NEGATIVE_SQUARE = 1e-12  # of the sum of absolute terms: what a squared norm ma
 class Combination:
     """A combination of sections k(x_i, .), with coefficients that are numbers or vectors.
 
-    What functions with one output and with several share. Those of one kind and over the same
+    The base of functions with one output and with several. Those of one kind and over the same
     kernel are added, subtracted and multiplied by numbers.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A positive semidefinite kernel, bound to data if it depends on them.
-    X : objects
-        The centres x_i.
-    coef : array-like of shape (n_X,) or (n_X, n_outputs)
-        The coefficients a_i.
     """
 
     _ndim: ClassVar[int]  # of the coefficients

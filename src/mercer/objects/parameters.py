@@ -421,6 +421,21 @@ def integer(value: Any, name: str, *, minimum: int) -> int:
     return int(value)
 
 
+def nonnegative_coefficients(values: Any, series: str, unit: str) -> None:
+    """Reject coefficients of a series of kernels, by rising `unit`, that are no numbers >= 0."""
+    if np.ndim(values) != 1 or len(values) == 0:
+        raise ValueError(
+            f"coefficients must be a sequence of at least one number, by rising {unit}; got "
+            f"{show(values)}."
+        )
+    for n, value in enumerate(values):
+        if real(value, f"the coefficient of {unit} {n}") < 0:
+            raise ValueError(
+                f"{series} is certain to be positive semidefinite only with coefficients >= 0; got "
+                f"{show(value)} for {unit} {n}. Use non-negative coefficients."
+            )
+
+
 def real_from(minimum: float) -> Callable[[Any, str], float]:
     """Return the check of a finite real number of at least `minimum`."""
     return functools.partial(real, minimum=minimum)

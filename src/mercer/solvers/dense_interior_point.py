@@ -74,10 +74,7 @@ def solve_with_equations(
     multipliers are not unique; see `mercer.solvers.multipliers`. `largest_norm`: A norm beyond
     which a solution is taken not to exist.
 
-    Returns
-    -------
-    Solution
-        With one multiplier for each equation, such that f = K beta - Q multiplier on the rows.
+    The solution has one multiplier for each equation: f = K beta - Q multiplier on the rows.
     """
     begin = perf_counter()
     view, place = gram, np.arange(gram.n)

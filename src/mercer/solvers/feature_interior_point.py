@@ -66,13 +66,10 @@ def solve_in_features(
     factor. `totals`: the sums of the groups. `max_rank`: rank beyond which the method is not tried.
     `largest_norm`: A norm of w beyond which a solution is taken not to exist.
 
-    Returns
-    -------
-    Found or None
-        The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
-        iterations early), "time_limit" or "interrupted"; None where the rank is too large, a kink
-        lies outside of its bounds, or the kernel is conditionally definite and coefficients need
-        not sum to 0.
+    The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
+    iterations early), "time_limit" or "interrupted". Returns None where the rank is too large, a
+    kink lies outside of its bounds, or the kernel is conditionally definite and coefficients need
+    not sum to 0.
     """
     begin = perf_counter()
     kink = 0.0 if problem.kink is None else problem.kink
