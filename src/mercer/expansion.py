@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -163,31 +164,13 @@ class Expansion:
             raise IndexError("an expansion with a single output has no outputs to choose from.")
         intercept = self.intercept if np.ndim(self.intercept) == 0 else self.intercept[output]  # type: ignore[index]
         linear = None if self.poly_coef is None else self.poly_coef[:, output]
-        return Expansion(
-            self.kernel,
-            self.vectors,
-            self.coef[:, output],
-            intercept,
-            self.dtype,
-            linear,
-            self.poly_columns,
-            self.feature_names,
-        )
+        return self._with(coef=self.coef[:, output], intercept=intercept, poly_coef=linear)
 
     def take(self, index: ArrayLike) -> Expansion:
         """Return the expansion over some of the vectors, given by positions or a mask."""
         index = np.asarray(index)
         index = np.flatnonzero(index) if index.dtype == bool else index
-        return Expansion(
-            self.kernel,
-            take(self.vectors, index),
-            self.coef[index],
-            self.intercept,
-            self.dtype,
-            self.poly_coef,
-            self.poly_columns,
-            self.feature_names,
-        )
+        return self._with(vectors=take(self.vectors, index), coef=self.coef[index])
 
     def reduce(self, tol: float = 0.0) -> Expansion:
         """Return the expansion without vectors whose coefficients are all at most `tol`.
@@ -209,6 +192,11 @@ class Expansion:
         """Read an expansion that `save` wrote; a damaged file is refused."""
         return cls(*read_expansion(Path(path)))
 
+    def _with(self, **changes: Any) -> Expansion:
+        """Return an expansion with some of the arguments replaced."""
+        own = {name: getattr(self, name) for name in signature(Expansion).parameters}
+        return Expansion(**own | changes)
+
     def __repr__(self) -> str:
         outputs = f", {self.n_outputs} outputs" if self.coef.ndim == 2 else ""
         return f"<Expansion of {self.kernel!r}: {self.n_terms} terms{outputs}>"
@@ -220,16 +208,7 @@ class Expansion:
 
     def _restored(self) -> None:
         """Reject attributes that were read from a file and do not fit together."""
-        Expansion(
-            self.kernel,
-            self.vectors,
-            self.coef,
-            self.intercept,
-            self.dtype,
-            self.poly_coef,
-            self.poly_columns,
-            self.feature_names,
-        )
+        self._with()
 
     @cached_property
     def _products(self) -> Any:

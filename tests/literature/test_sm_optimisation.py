@@ -20,8 +20,8 @@ from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Sigmoid
 from mercer.losses import EpsilonInsensitive, Hinge
 from mercer.solvers import DualProblem, Settings, solve
+from mercer.solvers.certificate import significant_figures
 from mercer.solvers.certification import Values, loss_values
-from mercer.solvers.figures import significant_figures
 
 Array = NDArray[np.float64]
 

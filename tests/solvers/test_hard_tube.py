@@ -17,7 +17,7 @@ from mercer.kernels import RBF, Kernel, Linear, Polynomial
 from mercer.losses import EpsilonInsensitive, PiecewiseQuadratic
 from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.solvers import feature_interior_point as interior_point
-from mercer.solvers.factor import pivoted_cholesky
+from mercer.solvers.feature_interior_point import pivoted_cholesky
 
 Array = NDArray[np.float64]
 

@@ -91,21 +91,10 @@ class LeaveFamilyOut(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Split]:
-        """Yield positions for training and for testing; see `leave_family_out_split`.
+        """Yield the positions (train, test) of every split; see `leave_family_out_split`.
 
-        Parameters
-        ----------
-        X : objects, optional
-            The objects; only their number is looked at.
-        y : array of shape (n_samples,)
-            Whether an object is in the super-family.
-        groups : array of shape (n_samples,)
-            The families.
-
-        Yields
-        ------
-        train, test : ndarray of int
-            Positions of the objects.
+        `y`: whether an object is in the super-family. `groups`: the families. Of `X` only the
+        number of objects is looked at.
         """
         if X is not None and y is not None and _num_samples(X) != len(y):
             raise ValueError(f"X holds {_num_samples(X)} objects, and y {len(y)} labels.")
@@ -114,22 +103,7 @@ class LeaveFamilyOut(BaseCrossValidator):
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of families of the super-family.
-
-        Parameters
-        ----------
-        X : ignored
-            The objects.
-        y : array of shape (n_samples,)
-            Whether an object is in the super-family.
-        groups : array of shape (n_samples,)
-            The families.
-
-        Returns
-        -------
-        int
-            The number of splits.
-        """
+        """Return the number of families (`groups`) of the super-family, whose members `y` marks."""
         positive, family = _checked(y, groups)
         return len(np.unique(family[positive]))
 

@@ -18,8 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mercer.geometry.means import shares
 from mercer.geometry.squared_lengths import nonnegative, require_distances
-from mercer.geometry.weights import shares
 from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator

@@ -105,21 +105,12 @@ class RandomFourierFeatures(KernelFeatures):
         return features
 
     def pointwise_bound(self, delta: float = 0.05) -> float:
-        """Return an error that is exceeded with probability at most ``delta``, for one pair.
+        """Return an error |k(x, z) - f(x) . f(z)| exceeded with probability at most ``delta``.
 
-        By Hoeffding's inequality: the estimate is a sum of independent terms, each in an
-        interval of length 4 k(0) / n_components.
-
-        Parameters
-        ----------
-        delta : float in (0, 1), default=0.05
-            The probability, over the draw of the frequencies.
-
-        Returns
-        -------
-        float
-            The bound on |k(x, z) - f(x) . f(z)|. It holds for a pair chosen before the draw,
-            not for all pairs at once; for those, measure with `approximation_error`.
+        The probability is over the draw of the frequencies. By Hoeffding's inequality: the estimate
+        is a sum of independent terms, each in an interval of length 4 k(0) / n_components. The
+        bound holds for a pair chosen before the draw, not for all pairs at once; for those, measure
+        with `approximation_error`.
         """
         check_is_fitted(self)
         if not 0.0 < real(delta, "delta") < 1.0:

@@ -514,13 +514,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.X_fit_ = X.copy() if copied else X
 
     def _certify(
-        self,
-        found: RitzPairs,
-        k: int,
-        trace: float,
-        scale: float,
-        kernel: Kernel,
-        seconds: float,
+        self, found: RitzPairs, k: int, trace: float, scale: float, kernel: Kernel, seconds: float
     ) -> None:
         values, norms = found.values, found.residual_norms
         n, eps = len(found.vectors), np.finfo(float).eps

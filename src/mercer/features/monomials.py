@@ -16,10 +16,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_is_fitted,
-)
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels.vectors.monomials import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin

@@ -241,12 +241,7 @@ def _signed(vectors: Array) -> Array:
 
 
 def _smallest_cut(
-    rows: Array,
-    units: Array,
-    weight: Array,
-    degrees: Array,
-    gram: Gram | None,
-    n_jobs: int | None,
+    rows: Array, units: Array, weight: Array, degrees: Array, gram: Gram | None, n_jobs: int | None
 ) -> tuple[Labels, Array, float]:
     """Return the labels, centres and normalised cut of the better of two starts.
 

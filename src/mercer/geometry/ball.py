@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
+from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
@@ -38,8 +39,6 @@ from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
 from .functions import RKHSFunction, cross_gram_product
 from .squared_lengths import nonnegative, require_distances
-
-Array = NDArray[np.float64]
 
 _SEEN = 0.1  # rounding, relative to the accepted gap, that keeps the solver from it
 _NOTHING = 256.0 * UNIT  # a squared radius this small beside k(x, x) is none
@@ -95,18 +94,9 @@ class Ball:
         return RKHSFunction(self.kernel, self.support_objects, self.coef[self.support])
 
     def distance(self, X: Any) -> Array:
-        """Return the distances of objects to the centre.
+        """Return the distances of objects to the centre; at most `radius` for those of the ball.
 
-        Parameters
-        ----------
-        X : objects
-            Objects of the kernel; the values k(x, x) of new objects are needed, which a
-            precomputed matrix does not hold.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            Distances; at most `radius` for the objects of the ball.
+        The values k(x, x) of new objects are needed, which a precomputed matrix does not hold.
         """
         if self.kernel.pairwise:
             raise ValueError(
@@ -227,12 +217,7 @@ class Found(NamedTuple):
 
 
 def solve_ball(
-    kernel: Kernel,
-    X: Any,
-    ridge: float,
-    tol: float,
-    n_jobs: int | None,
-    price: Array | None = None,
+    kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None, price: Array | None = None
 ) -> Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal.
 

@@ -23,18 +23,13 @@ from mercer.gram.diagonal import check_nonnegative
 from mercer.gram.norm_checks import check_zero_norms
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
-from mercer.numerics.pivoted_cholesky import (
-    PIVOTING,
-    NegativeResidualError,
-    chooser,
-)
+from mercer.numerics.pivoted_cholesky import PIVOTING, NegativeResidualError, chooser
 from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
 from .squared_lengths import require_lengths
-
-Array = NDArray[np.float64]
 
 # A residual below this share of the largest k(x, x) is rounding: pivots there add nothing. The
 # kernel rows are good to a few units of 2^-53, a division by the root of a pivot makes 1e-9 of it.
@@ -112,17 +107,9 @@ class PivotedCholesky:
         return scipy.linalg.solve_triangular(self.triangle, np.eye(self.rank), lower=True).T
 
     def transform(self, X: Any) -> Array:
-        """Return the coordinates of objects in the orthonormal basis.
+        """Return the coordinates (n_X, rank) of objects, whose dot products approximate the kernel.
 
-        Parameters
-        ----------
-        X : objects
-            New objects; for a precomputed kernel, their values against all old ones.
-
-        Returns
-        -------
-        array of shape (n_X, rank)
-            The coordinates; dot products of them approximate the kernel.
+        `X`: new objects; for a precomputed kernel, their values against all old ones.
         """
         return span_coordinates(self.kernel, self.landmarks, self.triangle, X)
 

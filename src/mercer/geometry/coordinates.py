@@ -12,14 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.kernels import FromFeatureMap, Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import show
 
 from .functions import RKHSFunction
-
-Array = NDArray[np.float64]
 
 
 class _Scaled:
@@ -79,51 +78,23 @@ class WeightedCoordinates:
         return FromFeatureMap(_Scaled(self.functions, np.sqrt(self.weights)))
 
     def coordinates(self, X: Any) -> Array:
-        """Return the coordinates mu_j phi_j(x) of objects, or those of a function.
+        """Return the coordinates mu_j phi_j(x) of objects, (n_X, n_functions), or of a function.
 
-        Parameters
-        ----------
-        X : objects or RKHSFunction
-            Objects x, or a function over the kernel.
-
-        Returns
-        -------
-        array of shape (n_X, n_functions), or (n_functions,) for a function
-            The coordinates; of sum_i a_i k(x_i, .) they are sum_i a_i psi(x_i).
+        Those of an RKHSFunction sum_i a_i k(x_i, .) are sum_i a_i psi(x_i), of shape
+        (n_functions,).
         """
         if isinstance(X, RKHSFunction):
             return X.coef @ self.coordinates(X.centres)
         return _values(self.functions, X, len(self.weights)) * self.weights
 
     def inner(self, psi: ArrayLike, other: ArrayLike) -> Array | float:
-        """Return sum_j psi_j psi'_j / mu_j.
-
-        Parameters
-        ----------
-        psi, other : array-like of shape (..., n_functions)
-            Coordinates.
-
-        Returns
-        -------
-        float or array
-            The inner products along the last axis.
-        """
+        """Return the inner products sum_j psi_j psi'_j / mu_j along the last axis."""
         return np.sum(np.asarray(psi) * np.asarray(other) / self.weights, axis=-1)
 
     def evaluate(self, psi: ArrayLike, X: Any) -> Array:
-        """Return the values of the function with coordinates psi.
+        """Return sum_j psi_j phi_j(x), the values of the function with coordinates psi at objects.
 
-        Parameters
-        ----------
-        psi : array-like of shape (n_functions,)
-            Its coordinates.
-        X : objects
-            Where to evaluate it.
-
-        Returns
-        -------
-        array of shape (n_X,)
-            sum_j psi_j phi_j(x), which is <psi, psi(x)>_mu.
+        They are the inner products <psi, psi(x)>_mu.
         """
         return _values(self.functions, X, len(self.weights)) @ np.asarray(psi, dtype=np.float64)
 

@@ -17,17 +17,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.expansion import Expansion
 from mercer.gram import Prepared
 from mercer.kernels.base import Kernel
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, real
 from mercer.objects.validation import stored_alike
 
 from .lengths import norm
-
-Array = NDArray[np.float64]
 
 _NEGATIVE_SQUARE = 1e-12  # of the sum of absolute terms: what a squared norm may fall below 0 by
 
@@ -35,17 +34,8 @@ _NEGATIVE_SQUARE = 1e-12  # of the sum of absolute terms: what a squared norm ma
 class Combination:
     """A combination of sections k(x_i, .), with coefficients that are numbers or vectors.
 
-    What functions with one output and with several share. Those of one kind and over the same
+    The base of functions with one output and with several. Those of one kind and over the same
     kernel are added, subtracted and multiplied by numbers.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A positive semidefinite kernel, bound to data if it depends on them.
-    X : objects
-        The centres x_i.
-    coef : array-like of shape (n_X,) or (n_X, n_outputs)
-        The coefficients a_i.
     """
 
     _ndim: ClassVar[int]  # of the coefficients
@@ -83,61 +73,27 @@ class Combination:
         return self._expansion.coef
 
     def __call__(self, Z: Any) -> Array:
-        """Return the values f(z).
-
-        Parameters
-        ----------
-        Z : objects
-            The objects z.
-
-        Returns
-        -------
-        ndarray of shape (n_Z,) or (n_Z, n_outputs)
-            The values.
-        """
+        """Return the values f(z) of objects, of shape (n_Z,) or (n_Z, n_outputs)."""
         Z, _ = stored_alike(self.kernel.validate(Z, _shaped(self.centres)), self.centres)
         return self._alike(Z).evaluate(Z)
 
     def inner(self, other: Self) -> float:
-        """Return the inner product <f, g>.
-
-        Parameters
-        ----------
-        other : function
-            The function g, of the same kind and over the same kernel.
-
-        Returns
-        -------
-        float
-            sum_i <a_i, g(x_i)>.
-        """
+        """Return <f, g> = sum_i <a_i, g(x_i)> for a function g of the same kind and kernel."""
         self._require_same_space(other)
         return float((self.coef * other(self.centres)).sum())
 
     def norm(self) -> float:
         """Return |f| = sqrt(<f, f>).
 
-        Returns
-        -------
-        float
-            The norm. A squared norm below 0, which no positive semidefinite kernel gives, is an
-            error.
+        A squared norm below 0, which no positive semidefinite kernel gives, is an error.
         """
         terms = self.coef * self(self.centres)
         return _root(float(terms.sum()), float(np.abs(terms).sum()), self.kernel)
 
     def distance(self, other: Self) -> float:
-        """Return |f - g|.
+        """Return |f - g| for a function g of the same kind and kernel.
 
-        Parameters
-        ----------
-        other : function
-            The function g, of the same kind and over the same kernel.
-
-        Returns
-        -------
-        float
-            The distance; differences below about 1e-8 of the norms are lost to rounding.
+        Differences below about 1e-8 of the norms are lost to rounding.
         """
         self._require_same_space(other)
         own, across = self.coef * self(self.centres), self.coef * other(self.centres)
@@ -147,17 +103,9 @@ class Combination:
         return _root(square, size, self.kernel)
 
     def angle(self, other: Self) -> float:
-        """Return the angle between two functions, in radians.
+        """Return the angle to a function g of the same kind and kernel, in radians from 0 to pi.
 
-        Parameters
-        ----------
-        other : function
-            The function g, of the same kind and over the same kernel.
-
-        Returns
-        -------
-        float
-            From 0 to pi; NaN if one of them is zero.
+        NaN if one of the two is zero.
         """
         lengths = self.norm() * other.norm()
         if lengths == 0.0:
@@ -165,17 +113,9 @@ class Combination:
         return math.acos(min(1.0, max(-1.0, self.inner(other) / lengths)))
 
     def evaluation_bound(self, Z: Any) -> Array:
-        """Return |f| sqrt(k(z, z)), which the length of no value f(z) exceeds.
+        """Return |f| sqrt(k(z, z)) for objects z, which the length of no value f(z) exceeds.
 
-        Parameters
-        ----------
-        Z : objects
-            The objects z.
-
-        Returns
-        -------
-        ndarray of shape (n_Z,)
-            The bounds; attained where f is k(z, .) times a constant.
+        The bound is attained where f is k(z, .) times a constant.
         """
         return self.norm() * norm(self.kernel, Z)
 
@@ -268,16 +208,8 @@ class RKHSFunction(Combination):
     def from_expansion(cls, expansion: Expansion) -> RKHSFunction:
         """Return the part of a fitted machine that lies in the space.
 
-        Parameters
-        ----------
-        expansion : Expansion
-            A function with one output, such as ``model.expansion_``. Its intercept, and a linear
-            function beside it, are left out: they need not belong to the space.
-
-        Returns
-        -------
-        RKHSFunction
-            The function without its intercept.
+        `expansion`: a function with one output, such as ``model.expansion_``. Its intercept, and a
+        linear function beside it, are left out: they need not belong to the space.
         """
         if expansion.coef.ndim != 1:
             raise ValueError(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 __all__ = [
     "CanonicalHyperplane",
@@ -71,7 +71,6 @@ def functional_margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Arr
     Returns
     -------
     ndarray of shape (n,)
-        The functional margins.
 
     Examples
     --------
@@ -94,7 +93,6 @@ def geometric_margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Arra
     Returns
     -------
     ndarray of shape (n,)
-        The geometric margins.
 
     Examples
     --------
@@ -117,7 +115,6 @@ def separates(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> bool:
     Returns
     -------
     bool
-        Whether all points lie on their own side.
 
     Examples
     --------
@@ -140,7 +137,6 @@ def canonicalize(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Canonica
     Returns
     -------
     CanonicalHyperplane
-        The scaled hyperplane.
 
     Examples
     --------
@@ -169,7 +165,6 @@ def signed_distance(X: ArrayLike, w: ArrayLike, b: float) -> Array:
     Returns
     -------
     ndarray of shape (n,)
-        The signed distances.
 
     Examples
     --------
@@ -192,7 +187,6 @@ def distance_to_hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> Array:
     Returns
     -------
     ndarray of shape (n,)
-        The distances.
 
     Examples
     --------
@@ -217,7 +211,6 @@ def margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> float:
     Returns
     -------
     float
-        The smallest geometric margin.
 
     Examples
     --------

@@ -24,18 +24,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.expansion import Expansion
 from mercer.kernels import OnColumns
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
+from mercer.objects.arrays import Array
 from mercer.objects.validation import count
 
 from .cholesky import ZERO_RESIDUAL, pivoted_cholesky
 from .functions import RKHSFunction
-
-Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
 

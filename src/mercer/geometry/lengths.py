@@ -93,12 +93,8 @@ def angle(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
 
     Parameters
     ----------
-    kernel : Kernel
-        The kernel; its diagonal must not be negative.
-    X : objects
-        The objects x.
-    Z : objects, optional
-        The objects z, by default those of `X`.
+    kernel, X, Z : Kernel, objects, objects
+        As for :func:`cosine`.
 
     Returns
     -------

@@ -18,11 +18,32 @@ import numpy as np
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
+from mercer.objects.arrays import Array
 from mercer.objects.validation import count
 
 from .functions import RKHSFunction, cross_gram_product
 from .squared_lengths import nonnegative, require_distances
-from .weights import shares
+
+
+def shares(sample_weight: Any, n: int) -> Array:
+    """Return weights as shares that sum to 1, equal ones by default.
+
+    `sample_weight`: non-negative weights; weight k counts as k copies, weight 0 as none.
+    """
+    if sample_weight is None:
+        return np.full(n, 1.0 / n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n} objects; got shape "
+            f"{weight.shape}."
+        )
+    if not np.isfinite(weight).all() or weight.min() < 0.0:
+        raise ValueError("sample_weight must be finite and not negative.")
+    total = float(weight.sum())
+    if total == 0.0:
+        raise ValueError("sample_weight is zero for every object; at least one must count.")
+    return weight / total
 
 
 @kernel_first
@@ -75,7 +96,6 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
     Returns
     -------
     ndarray of shape (n_X,)
-        The distances.
 
     Examples
     --------

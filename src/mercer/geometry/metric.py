@@ -18,17 +18,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.gram.jets import Jets
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer
 from mercer.objects.validation import as_vectors
 
 from .squared_lengths import nonnegative
-
-Array = NDArray[np.float64]
 
 
 @kernel_first
@@ -112,7 +110,6 @@ def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
     Returns
     -------
     float
-        The length.
 
     Examples
     --------

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, real, show
 
-Array = NDArray[np.float64]
 Function = Callable[[Array], Any]
 
 
@@ -65,7 +65,6 @@ def p_distance(X: ArrayLike, Z: ArrayLike, p: float = 2.0) -> Array:
     Returns
     -------
     array of shape (n, m)
-        The distances.
 
     Examples
     --------
@@ -96,7 +95,6 @@ def weighted_inner(X: ArrayLike, Z: ArrayLike, weights: ArrayLike) -> Array:
     Returns
     -------
     array of shape (n, m)
-        The inner products.
 
     Examples
     --------
@@ -130,7 +128,6 @@ def function_inner(f: Function, g: Function, a: float, b: float, n_nodes: int = 
     Returns
     -------
     float
-        The inner product.
 
     Examples
     --------

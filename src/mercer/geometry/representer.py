@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 
 def basis_matrix(functions: Sequence[Callable[[Any], Any]], X: Any, tol: float = 1e-10) -> Array:

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
+from mercer.objects.arrays import Array
 
 from .cholesky import pivoted_cholesky
 from .functions import RKHSFunction
 from .squared_lengths import nonnegative
-
-Array = NDArray[np.float64]
 
 _TOL = 1e-10
 _SOLVED = 1e-5  # relative error of squares of coordinates, of which a pivot may be as small as _TOL
@@ -86,17 +85,9 @@ class Span:
         return [self._combination(row) for row in np.eye(self.rank)]
 
     def coordinates(self, Z: Any) -> Array:
-        """Return the inner products with the orthonormal basis.
+        """Return the inner products with the orthonormal basis: <phi(z), e_j>, or <f, e_j>.
 
-        Parameters
-        ----------
-        Z : objects or RKHSFunction
-            Objects z, or a function f.
-
-        Returns
-        -------
-        array of shape (n_Z, rank), or (rank,) for a function
-            <phi(z), e_j>, or <f, e_j>.
+        `Z`: objects z, which gives shape (n_Z, rank), or an RKHSFunction f, which gives (rank,).
         """
         if isinstance(Z, RKHSFunction):
             self._require_same_space(Z)
@@ -104,32 +95,18 @@ class Span:
         return self._factor.transform(Z)
 
     def project(self, f: RKHSFunction) -> RKHSFunction:
-        """Return the function of the span that is nearest to f.
+        """Return sum_j <f, e_j> e_j, the function of the span that is nearest to f.
 
-        Parameters
-        ----------
-        f : RKHSFunction
-            A function over the same kernel.
-
-        Returns
-        -------
-        RKHSFunction
-            sum_j <f, e_j> e_j. It takes the values of f at all objects that span the space.
+        It takes the values of f at all objects that span the space. `f` is a function over the same
+        kernel.
         """
         return self._combination(self.coordinates(f))
 
     def distance(self, Z: Any) -> Array | float:
         """Return the distance to the span, the length of what a projection leaves out.
 
-        Parameters
-        ----------
-        Z : objects or RKHSFunction
-            Objects z, or a function f.
-
-        Returns
-        -------
-        array of shape (n_Z,), or float for a function
-            The distances; those below about 1e-8 of the length are rounding.
+        `Z`: objects, or an RKHSFunction, which has one distance. Those below about 1e-8 of the
+        length are rounding.
         """
         inside = self.coordinates(Z)
         if isinstance(Z, RKHSFunction):

@@ -11,13 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.gram import compile_kernel
 from mercer.gram.symmetry import ASYMMETRY
 from mercer.kernels.base import Kernel
-
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
 # Relative to its terms, what native values, good to a few units of 2^-53, may miss a square by.
 _NATIVE_ERROR = 1e-8

@@ -19,11 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import positive
-
-Array = NDArray[np.float64]
 
 
 def commutant_dimension(generators: Any, *, symmetric: bool = False, tol: float = 1e-9) -> int:

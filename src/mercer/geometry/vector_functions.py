@@ -15,13 +15,11 @@ as the squared one is, a regularised problem falls apart into one for each outpu
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mercer.expansion import Expansion
 
 from .functions import Combination, RKHSFunction
-
-Array = NDArray[np.float64]
 
 
 class VectorFunction(Combination):
@@ -58,18 +56,9 @@ class VectorFunction(Combination):
 
     @classmethod
     def from_expansion(cls, expansion: Expansion) -> VectorFunction:
-        """Return the part of an expansion that lies in the space.
+        """Return the part of an expansion, of any number of outputs, that lies in the space.
 
-        Parameters
-        ----------
-        expansion : Expansion
-            A function with any number of outputs. Its intercepts, and linear functions beside
-            it, are left out: they need not belong to the space.
-
-        Returns
-        -------
-        VectorFunction
-            The function without its intercepts.
+        Intercepts, and linear functions beside it, are left out: they need not belong to the space.
         """
         coef = expansion.coef if expansion.coef.ndim == 2 else expansion.coef[:, None]
         return cls(expansion.kernel, expansion.vectors, coef)
@@ -86,27 +75,13 @@ class VectorFunction(Combination):
         return RKHSFunction(self.kernel, self.centres, self.coef[:, output])
 
     def squared_norm(self) -> float:
-        """Return |f|^2 = trace(A' K A), the sum of the squared norms of the outputs.
-
-        Returns
-        -------
-        float
-            The squared norm.
-        """
+        """Return |f|^2 = trace(A' K A), the sum of the squared norms of the outputs."""
         return self.norm() ** 2
 
     def transformed(self, matrix: ArrayLike) -> VectorFunction:
-        """Return the function x -> M f(x).
+        """Return the function x -> M f(x), for a matrix M of shape (n_new, n_outputs).
 
-        Parameters
-        ----------
-        matrix : array-like of shape (n_new, n_outputs)
-            M. The norm stays the same if it is orthogonal.
-
-        Returns
-        -------
-        VectorFunction
-            A function over the same centres, with n_new outputs.
+        It has the same centres, and the same norm if M is orthogonal.
         """
         M = np.asarray(matrix, dtype=np.float64)
         if M.ndim != 2 or M.shape[1] != self.n_outputs:

@@ -56,10 +56,7 @@ class Iterative:
         return self.gram.matmul(V) + self.shift.noise.reshape(-1, *[1] * (V.ndim - 1)) * V
 
     def solve(
-        self,
-        Y: Array,
-        stop: Callable[[Iterate], bool] | None = None,
-        tol: float | None = None,
+        self, Y: Array, stop: Callable[[Iterate], bool] | None = None, tol: float | None = None
     ) -> tuple[Array, Array]:
         """Return the coefficients a and those of the basis, for one or several columns.
 

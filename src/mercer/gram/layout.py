@@ -18,8 +18,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.tables import is_table, select
 from mercer.objects.validation import VECTORS, count, take
 
-from .leaf_rows import SPARSE_DENSITY, Images
-from .mapped_objects import Views
+from .mapped_objects import SPARSE_DENSITY, Images, Views
 from .norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single
 from .program import Builder, Leaf, Program, Scalars, compile_kernel
@@ -264,7 +263,7 @@ def _warn_of_errors(program: Program, coarseness: float) -> None:
         warn_caller(
             f"kernel values in float32 may be wrong by {min(1.0, coarseness * SPARSE_ERROR):.1g} "
             "on these sparse rows, which cannot be centred and lie far from the origin for the "
-            'width of the kernel. Use dtype="auto" or "float64".',
+            'width of the kernel. Use dtype="auto" or "float64".'
         )
 
 

@@ -493,7 +493,6 @@ def evaluate(
     Returns
     -------
     ndarray of shape (n, m)
-        The kernel values.
 
     Examples
     --------

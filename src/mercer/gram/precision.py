@@ -66,12 +66,7 @@ def coarseness_of_single(
         return inf
     leaves = [
         _Rows(
-            leaf,
-            store.radius(k),
-            store.rounding(k),
-            sparse[k],
-            columns[k],
-            store.partial_sums(k),
+            leaf, store.radius(k), store.rounding(k), sparse[k], columns[k], store.partial_sums(k)
         )
         for k, leaf in enumerate(program.leaves)
     ]
@@ -145,10 +140,7 @@ class _Rows:
         # Sums of absolute differences, of minima and of harmonic means change as fast as their
         # rows, the chi-square distance at most three times as fast.
         rate = 3.0 if self.leaf.kind == "chi" else 1.0
-        return [
-            s + rate * 4.0 * max(self.rounding, _EPS * self.radius),
-            s * (1.0 + self.sums),
-        ]
+        return [s + rate * 4.0 * max(self.rounding, _EPS * self.radius), s * (1.0 + self.sums)]
 
 
 def _is_classical(program: Program) -> bool:

@@ -163,13 +163,10 @@ class Scope:
         This is for a kernel over the images, whatever its program. A kernel whose features get
         their columns from the data, such as the substrings that occur, uses `mapped`.
 
-        Parameters
-        ----------
-        mapping : Mapping
-            Takes all objects at once and returns a finite float array or CSR matrix with one row
-            for each; row i may depend on object i only. For `python` and `mapped` leaves it may
-            return any collection that has a shape and takes indices. It is called once for each
-            set of objects. Two leaves are one where their maps are equal.
+        The map takes all objects at once and returns a finite float array or CSR matrix with one
+        row for each; row i may depend on object i only. For `python` and `mapped` leaves it may
+        return any collection that has a shape and takes indices. It is called once for each set of
+        objects. Two leaves are one where their maps are equal.
         """
         outer = self._mapping
         self._mapping = mapping if outer is None else Composed(outer, mapping)
@@ -199,29 +196,20 @@ class Builder(Scope):
     def leaf(self, statistic: str) -> None:
         """Push a pair statistic of the two rows x and z.
 
-        Parameters
-        ----------
-        statistic : str
-            "dot", "sqdist" (squared distance) or "l1" (sum of absolute differences); for rows
-            without negative entries also "minimum" (sum of the minima), "harmonic" (sum of
-            x_i z_i / (x_i + z_i)) and "chi" (sum of (x_i - z_i)^2 / (x_i + z_i)), 0 / 0 being 0.
+        "dot", "sqdist" (squared distance) or "l1" (sum of absolute differences); for rows without
+        negative entries also "minimum" (sum of the minima), "harmonic" (sum of x_i z_i / (x_i +
+        z_i)) and "chi" (sum of (x_i - z_i)^2 / (x_i + z_i)), 0 / 0 being 0.
         """
         self._push_statistic(statistic, None)
 
     def coordinates(
         self, function: Coordinates, combination: str = "product", order: int = 0
     ) -> None:
-        """Push a statistic that is put together from a function of single coordinates.
+        """Push a statistic put together from a function of single coordinates.
 
-        Parameters
-        ----------
-        function : Coordinates
-            See `mercer.gram.coordinates`.
-        combination : {"product", "maximum", "anova"}, default="product"
-            The product or the maximum over all columns, or the sum of all products over `order`
-            different columns.
-        order : int, default=0
-            The order of ANOVA; order 1 is the sum over all columns.
+        `function`: see `mercer.gram.coordinates`. `combination`: the "product" or the "maximum"
+        over all columns, or "anova", the sum of all products over `order` different columns; order
+        1 is the sum over all columns.
         """
         self._push(
             Leaf("coordinates", self._columns, None, self._mapping, function, combination, order)
@@ -382,7 +370,6 @@ def compile_kernel(kernel: Kernel) -> Program:
     Returns
     -------
     Program
-        The program.
 
     Examples
     --------

@@ -74,17 +74,8 @@ def centred_alignment(
 
     Parameters
     ----------
-    kernel : Kernel, str, callable or array of shape (n, n)
-        The kernel, or its matrix.
-    X : objects, optional
-        The objects; None for a matrix.
-    y : array of shape (n,) or (n, n_outputs), optional
-        Labels or targets.
-    other : Kernel, callable or array of shape (n, n), optional
-        A second kernel on the same objects, or its matrix, instead of `y`.
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether `y` are labels or numbers. "auto" takes whole numbers for labels, unless there are
-        more different ones than 20 or a fifth of the objects.
+    kernel, X, y, other, task : Kernel or array, objects, array, Kernel or array, str
+        As for :func:`alignment`.
 
     Returns
     -------

@@ -15,13 +15,13 @@ bounded uniformly in j, contrary to theorem 3.1 of Smola's thesis.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from mercer.inspection.quadrature import quadrature
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, is_number
 from mercer.objects.validation import count
@@ -29,6 +29,7 @@ from mercer.objects.validation import count
 from .definiteness import DENSE
 from .entry_errors import ULPS
 from .matrix_source import KernelValues
+from .samplers import Box
 from .weighted_features import WeightedFeatures
 
 
@@ -71,18 +72,7 @@ class MercerDecomposition:
     n_negative: int
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Return the eigenfunctions at any objects.
-
-        Parameters
-        ----------
-        X : objects
-            Where to evaluate.
-
-        Returns
-        -------
-        ndarray of shape (n, n_terms)
-            One column per eigenfunction.
-        """
+        """Return the eigenfunctions at any objects, one column for each."""
         weighted = self.weights[:, None] * self.values / self.eigenvalues
         return self.kernel(X, self.nodes) @ weighted
 
@@ -91,20 +81,7 @@ class MercerDecomposition:
         return WeightedFeatures(self.eigenfunctions, self.eigenvalues)
 
     def reconstruct(self, X: Any, Z: Any = None, n_terms: int | None = None) -> np.ndarray:
-        """Return the kernel from the leading terms of its expansion.
-
-        Parameters
-        ----------
-        X, Z : objects
-            Rows and columns; `Z` defaults to `X`.
-        n_terms : int, optional
-            How many terms to add; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_X, n_Z)
-            The truncated kernel.
-        """
+        """Return the kernel between `X` and `Z`, by default `X`, from the leading terms, or all."""
         left = self.eigenfunctions(X)[:, :n_terms]
         right = left if Z is None else self.eigenfunctions(Z)[:, :n_terms]
         return (left * self.eigenvalues[:n_terms]) @ right.T
@@ -112,16 +89,8 @@ class MercerDecomposition:
     def tail(self, n_terms: int) -> float:
         """Return the integral of k(x, x) that the first terms leave out.
 
-        Parameters
-        ----------
-        n_terms : int
-            Number of terms kept.
-
-        Returns
-        -------
-        float
-            The sum of the other eigenvalues; no value of the truncated kernel is wrong by more
-            than the square root of the product of what is left out at both objects.
+        It is the sum of the other eigenvalues. No value of the truncated kernel is wrong by more
+        than the square root of the product of what is left out at both objects.
         """
         return float(self.trace - self.eigenvalues[:n_terms].sum())
 
@@ -256,3 +225,44 @@ def _leading(
     found, vectors = scipy.sparse.linalg.eigsh(operator, k=n_terms, which="LA", v0=start)
     order = np.argsort(-found)
     return found[order], vectors[:, order]
+
+
+RULES = ("gauss", "midpoint", "periodic")
+
+
+def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes and weights of a rule on an interval, or of its product on a box.
+
+    On a box of dimension d there are the nearest k^d to `n`, and 2^d nodes at least. The weights
+    sum to the volume.
+    """
+    if len(domain) == 2 and all(is_number(end) for end in domain):
+        return _interval(float(domain[0]), float(domain[1]), n, rule)
+    try:
+        box = Box(*domain)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "an interval is a pair (low, high) of finite numbers, and a box a pair of opposite "
+            f"corners with low < high in every coordinate; got {domain!r}."
+        ) from error
+    side = max(2, round(n ** (1 / len(box.low))))
+    axes = [_interval(a, b, side, rule) for a, b in zip(box.low, box.high, strict=True)]
+    grids = np.meshgrid(*(nodes[:, 0] for nodes, _ in axes), indexing="ij")
+    return np.stack(grids, axis=-1).reshape(-1, len(axes)), reduce(
+        np.kron, [mass for _, mass in axes]
+    )
+
+
+def _interval(low: float, high: float, n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(f"an interval needs finite ends, low < high; got ({low:g}, {high:g}).")
+    if rule == "gauss":
+        x, w = np.polynomial.legendre.leggauss(n)
+        nodes, mass = (low + high) / 2 + (high - low) / 2 * x, (high - low) / 2 * w
+    elif rule in ("midpoint", "periodic"):
+        shift = 0.5 if rule == "midpoint" else 0.0
+        nodes = low + (high - low) * (np.arange(n) + shift) / n
+        mass = np.full(n, (high - low) / n)
+    else:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
+    return nodes[:, None], mass

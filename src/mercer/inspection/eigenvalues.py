@@ -81,18 +81,10 @@ class EigenvalueReport:
         )
 
     def leading(self, share: float) -> int | None:
-        """Return how many leading eigenvalues make up a share of the trace.
+        """Return how many leading eigenvalues make up a share of the trace, between 0 and 1.
 
-        Parameters
-        ----------
-        share : float
-            Between 0 and 1.
-
-        Returns
-        -------
-        int or None
-            Their number; None if the known ones do not suffice, or if some are negative, so that
-            the positive ones make up more than the trace.
+        None if the known ones do not suffice, or if some are negative, so that the positive ones
+        make up more than the trace.
         """
         if not 0 <= share <= 1:
             raise ValueError(f"share must lie between 0 and 1; got {share!r}.")

@@ -1,4 +1,4 @@
-"""Why a kernel machine answers as it does: the training rows for and against, and the columns.
+"""Explanations of predictions: the training rows for and against an answer, and the columns.
 
 The decision value is a sum over support vectors, f(x) = sum_i v_i k(x_i, x) + b, and its terms say
 how much each of them contributes. Where the kernel is a sum over columns, f is a sum of functions
@@ -31,12 +31,11 @@ from mercer.kernels import (
     Scaled,
     Sum,
 )
+from mercer.objects.arrays import Array
 from mercer.objects.tables import select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 _SUMS = (Linear, Categorical, HistogramIntersection, AdditiveChiSquare, Constant)
 """Kernels that are sums over columns."""

@@ -18,9 +18,8 @@ from mercer.kernels import resolve
 from mercer.objects.parameters import integer
 from mercer.objects.validation import count
 
-from .progress import Bar
 from .samplers import as_sampler
-from .search import Search
+from .search import Bar, Search
 from .verdict import Verdict
 from .witness import Witness
 

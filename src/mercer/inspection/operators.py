@@ -146,17 +146,9 @@ class FourierOperator:
             )
 
     def green_function(self, r: Any) -> np.ndarray:
-        """Return the kernel of the operator at some distances, by numerical transform.
+        """Return the kernel k(r) of the operator at some distances, by numerical transform.
 
-        Parameters
-        ----------
-        r : array of shape (n,)
-            Distances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            k(r); infinity at 0 where the filter decays too slowly for a bounded kernel.
+        Infinity at 0 where the filter decays too slowly for a bounded kernel.
         """
         return radial_fourier(self.filter, r, self.dimension)
 
@@ -169,23 +161,11 @@ class FourierOperator:
     ) -> float:
         """Return <Pf, Pg> of two functions on the line that are given by their transforms.
 
-        Parameters
-        ----------
-        f, g : callable
-            Fourier transforms in the unitary convention, possibly complex.
-        cutoff : float, optional
-            The largest frequency; by default as many widths of the filter as it takes.
-
-        Returns
-        -------
-        float
-            The product; frequencies at which the filter is zero are left out.
-
-        Warns
-        -----
-        RuntimeWarning
-            If the integral has not settled: its relative error may exceed 1e-6, or it diverges;
-            or if the product of the transforms is zero wherever it was sampled.
+        `f`, `g`: vectorised, in the unitary convention, possibly complex. `cutoff`: the largest
+        frequency; by default as many widths of the filter as it takes. Frequencies at which the
+        filter is zero are left out. A RuntimeWarning says that the integral has not settled: its
+        relative error may exceed 1e-6, or it diverges; or that the product of the transforms is
+        zero wherever it was sampled.
         """
         if self.dimension != 1:
             raise ValueError("inner products are offered on the line, for dimension=1.")

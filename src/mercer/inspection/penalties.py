@@ -7,10 +7,8 @@ from typing import Any
 from mercer.kernels import Kernel
 from mercer.kernels.regularisation import CONDITIONAL, GENERIC, PERIODIC, Regularisation
 
-from .arguments import require_kernel
-from .linear_terms import terms
 from .periodic import stated_coefficients
-from .spectra import closed_form, point_masses
+from .spectra import closed_form, point_masses, require_kernel, terms
 
 
 def regularisation(kernel: Kernel) -> Regularisation:

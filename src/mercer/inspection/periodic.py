@@ -11,9 +11,7 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.objects.parameters import integer, positive, require_choice
 
-from .arguments import require_kernel
-from .linear_terms import terms
-from .spectra import METHODS
+from .spectra import METHODS, require_kernel, terms
 
 _MOST = 1 << 16  # samples of a period
 

@@ -67,35 +67,16 @@ class PolynomialOperator:
         }
 
     def taylor(self, x: Any) -> dict[tuple[int, ...], float]:
-        """Return the Taylor coefficients of k(x, .) at the origin.
-
-        Parameters
-        ----------
-        x : array of shape (dimension,)
-            The point.
-
-        Returns
-        -------
-        dict of tuple of int to float
-            w_n x^n for each monomial.
-        """
+        """Return the Taylor coefficients w_n x^n of k(x, .) at the origin, for each monomial."""
         x = np.asarray(x, dtype=np.float64)
         if x.shape != (self.dimension,):
             raise ValueError(f"x must have {self.dimension} entries; got shape {x.shape}.")
         return {n: w * float(np.prod(x ** np.array(n))) for n, w in self.weights.items()}
 
     def inner(self, f: dict[tuple[int, ...], float], g: dict[tuple[int, ...], float]) -> float:
-        """Return <Pf, Pg> = sum_n f_n g_n / w_n.
+        """Return <Pf, Pg> = sum_n f_n g_n / w_n from the Taylor coefficients of f and g.
 
-        Parameters
-        ----------
-        f, g : dict of tuple of int to float
-            Taylor coefficients.
-
-        Returns
-        -------
-        float
-            The product; its value for f = g is the squared seminorm.
+        For f = g it is the squared seminorm.
         """
         return sum(f.get(n, 0.0) * g.get(n, 0.0) / w for n, w in self.weights.items())
 

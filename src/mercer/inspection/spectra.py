@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from mercer.kernels import Kernel, OnColumns, Product
+from mercer.kernels import Constant, Kernel, OnColumns, Product, Scaled, Sum
 from mercer.numerics.frequencies import as_frequencies
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.objects.parameters import require_choice
 
-from .arguments import require_kernel
 from .invariance import symmetries
-from .linear_terms import terms
 
 METHODS = ("auto", "closed", "numeric")
 
@@ -296,3 +294,44 @@ def _numeric(kernel: Kernel, omega: np.ndarray) -> np.ndarray:
         values = radial_fourier(_profile(kernel, d, axis), unique, 1)
         result *= values[place.reshape(-1)] / at_zero
     return result
+
+
+class Terms(NamedTuple):
+    """The kernel c + sum_i s_i k_i."""
+
+    constant: float  # the constant c
+    # the factors s_i > 0 and the kernels k_i, which are neither sums nor multiples
+    others: list[tuple[float, Kernel]]
+
+    def times(self, factor: float) -> Terms:
+        """Return the terms of a multiple; with factor 0 there are none."""
+        if factor == 0:
+            return Terms(0.0, [])
+        return Terms(factor * self.constant, [(factor * s, k) for s, k in self.others])
+
+
+def terms(kernel: Kernel) -> Terms:
+    """Return the terms of a kernel: sums are taken apart, products with constants are multiples."""
+    if isinstance(kernel, Constant):
+        return Terms(float(kernel.value), [])
+    if isinstance(kernel, Scaled):
+        return terms(kernel.kernel).times(float(kernel.scale))
+    if isinstance(kernel, Sum):
+        left, right = terms(kernel.left), terms(kernel.right)
+        return Terms(left.constant + right.constant, left.others + right.others)
+    if isinstance(kernel, Product):
+        left, right = terms(kernel.left), terms(kernel.right)
+        if not left.others:
+            return right.times(left.constant)
+        if not right.others:
+            return left.times(right.constant)
+    return Terms(0.0, [(1.0, kernel)])
+
+
+def require_kernel(kernel: Any, usage: str) -> None:
+    """Raise TypeError unless the first argument of the call `usage` is a kernel."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"{usage} takes a kernel first; got {type(kernel).__name__}. Wrap a function in a "
+            "kernel, FromFunction(f); for a function of the distance use radial_fourier."
+        )

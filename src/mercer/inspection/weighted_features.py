@@ -58,15 +58,7 @@ class WeightedFeatures:
     def rescale(self, b: Any) -> WeightedFeatures:
         """Return the features b_j phi_j with the weights mu_j / b_j^2: the same kernel.
 
-        Parameters
-        ----------
-        b : array of shape (n_features,)
-            Factors other than 0.
-
-        Returns
-        -------
-        WeightedFeatures
-            The same kernel in other coordinates.
+        No factor b_j may be 0.
         """
         b = np.asarray(b, dtype=np.float64)
         if b.shape != self.weights.shape or not (np.isfinite(b).all() and (b != 0).all()):
@@ -78,34 +70,14 @@ class WeightedFeatures:
     def primal(self, coefficients: Any, X: Any) -> np.ndarray:
         """Return the point psi = sum_i c_i phi(x_i) of an expansion in kernels.
 
-        Parameters
-        ----------
-        coefficients : array of shape (n,)
-            The coefficients c, with the signs of the labels in classification.
-        X : objects
-            The objects x_i.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            The point psi.
+        `coefficients`: the c_i, with the signs of the labels in classification.
         """
         return np.asarray(coefficients, dtype=np.float64) @ self._features(X)
 
     def evaluate(self, psi: Any, X: Any) -> np.ndarray:
-        """Return sum_j mu_j psi_j phi_j(x), which is sum_i c_i k(x_i, x) for psi = primal(c).
+        """Return sum_j mu_j psi_j phi_j(x) at objects x.
 
-        Parameters
-        ----------
-        psi : array of shape (n_features,)
-            A point of feature space.
-        X : objects
-            The objects x.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The values.
+        For psi = primal(c) it is sum_i c_i k(x_i, x).
         """
         return self._features(X) @ (self.weights * np.asarray(psi))
 
@@ -113,18 +85,8 @@ class WeightedFeatures:
         """Return the function sum_j psi_j phi_j(x), the image of a point under the map T.
 
         T takes points of feature space to functions of the input and is linear; for finitely many
-        features its image is exactly the class of functions a machine can represent (equation
-        3.1 of the book). It has no weights: `evaluate` is T of the weighted point.
-
-        Parameters
-        ----------
-        psi : array of shape (n_features,)
-            A point of feature space.
-
-        Returns
-        -------
-        callable
-            The function.
+        features its image is exactly the class of functions a machine can represent (equation 3.1
+        of the book). It has no weights: `evaluate` is T of the weighted point.
         """
         psi = np.asarray(psi, dtype=np.float64)
         return lambda X: self._features(X) @ psi

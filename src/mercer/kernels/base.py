@@ -54,6 +54,7 @@ class Kernel(Parametrised):
     _objects: ClassVar[objects.Objects] = objects.ANY
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
+    _from_data: ClassVar[tuple[str, ...]] = ()  # parameters that `bind` sets where they are None
     _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
     # bounds of continuous parameters, "fixed" or (low, high), where they are not the usual ones
     _default_bounds: ClassVar[dict[str, Any]] = {}
@@ -114,13 +115,7 @@ class Kernel(Parametrised):
         return bool(parts) and all(part.translation_invariant for part in parts)
 
     def check_domain(self, X: Any) -> None:
-        """Reject objects on which the kernel, or what it claims, does not hold.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-        """
+        """Reject validated objects on which the kernel, or what it claims, does not hold."""
         if self._is_restricted:
             for part in self._parts():
                 part.check_domain(X)
@@ -130,6 +125,8 @@ class Kernel(Parametrised):
     @property
     def is_bound(self) -> bool:
         """Whether every parameter is independent of data."""
+        if any(getattr(self, name) is None for name in self._from_data):
+            return False
         return all(part.is_bound for part in self._parts())
 
     def bind(
@@ -184,17 +181,8 @@ class Kernel(Parametrised):
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return the objects `X` in the form in which they are evaluated, or refuse them.
 
-        Parameters
-        ----------
-        X : objects
-            Candidate input.
-        against : objects, optional
-            Validated objects with which `X` is to be compared.
-
-        Returns
-        -------
-        objects
-            An array, a CSR matrix or a list; the input itself where it already is in order.
+        That is an array, a CSR matrix or a list; the input itself where it already is in order.
+        `against`: validated objects with which `X` is to be compared.
         """
         parts = self._parts()
         if not parts:
@@ -219,7 +207,6 @@ class Kernel(Parametrised):
         Returns
         -------
         ndarray of shape (n_X, n_Z), float64
-            The matrix.
         """
         if Z is None:
             kernel, views = self._bound_and_views(X)
@@ -231,18 +218,7 @@ class Kernel(Parametrised):
         return refuse_overflow(evaluate(self, X, Z), self)
 
     def diag(self, X: Any) -> np.ndarray:
-        """Return the values k(x, x), without evaluating the matrix.
-
-        Parameters
-        ----------
-        X : objects
-            The objects x.
-
-        Returns
-        -------
-        ndarray of shape (n_X,), float64
-            The values.
-        """
+        """Return the values k(x, x) of the objects `X`, without evaluating the matrix."""
         return diagonal(*self._bound_and_views(X))
 
     def gradient(self, X: Any, Z: Any = None) -> dict[str, np.ndarray]:
@@ -307,7 +283,6 @@ class Kernel(Parametrised):
         Returns
         -------
         array or CSR matrix of shape (n_X, n_features)
-            The features.
         """
         self._check_changes()
         if type(self).map_features is not Kernel.map_features:
@@ -336,7 +311,6 @@ class Kernel(Parametrised):
         Returns
         -------
         array or CSR matrix of shape (n_X, n_features)
-            The features.
 
         Examples
         --------
@@ -349,38 +323,20 @@ class Kernel(Parametrised):
         return self.feature_map(X)
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
-        """Return the names of the columns of `map_features`.
+        """Return the names of the columns of `map_features`, None where the features have none.
 
-        Parameters
-        ----------
-        columns : sequence of str or None
-            The names of the columns of vectors or tables.
-        vocabulary : Vocabulary
-            The vocabulary, filled by `map_features`.
-
-        Returns
-        -------
-        list of str or None
-            The names; None where the features have none.
+        `columns`: the names of the columns of vectors or tables, or None. `vocabulary`: filled by
+        `map_features`.
         """
         return None
 
     def null_space(self, X: Any) -> np.ndarray:
         """Return the polynomials on which the kernel need not be positive, at the objects `X`.
 
-        Coefficients c that are orthogonal to them, sum_i c_i q(x_i) = 0, have c'Kc >= 0.
-
-        Parameters
-        ----------
-        X : objects
-            The objects.
-
-        Returns
-        -------
-        ndarray of shape (n_X, n_polynomials)
-            A column for each polynomial of degree below ``definiteness.order``: none for a
-            positive semidefinite kernel, the constant for a conditionally positive definite one,
-            the constant and the coordinates for one of order 2.
+        Coefficients c that are orthogonal to them, sum_i c_i q(x_i) = 0, have c'Kc >= 0. The matrix
+        of shape (n_X, n_polynomials) has a column for each polynomial of degree below
+        ``definiteness.order``: none for a positive semidefinite kernel, the constant for a
+        conditionally positive definite one, the constant and the coordinates for one of order 2.
         """
         from .conditional import polynomial_basis
 
@@ -393,64 +349,26 @@ class Kernel(Parametrised):
         return polynomial_basis(self.validate(X), order)
 
     def compile(self, builder: Builder) -> None:
-        """Push the program that computes this kernel for a pair of objects.
-
-        Parameters
-        ----------
-        builder : Builder
-            Receives pair statistics and operations in postfix order.
-        """
+        """Push the program of this kernel: pair statistics and operations in postfix order."""
         builder.python(self)
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features of objects, for a kernel that is a statistic of explicit features.
+        """Return the features of validated objects, for a kernel that is a statistic of features.
 
         Such a kernel compiles to ``builder.mapped(self, "dot")``. The map is called once for each
-        set of objects, not once for each tile.
-
-        Parameters
-        ----------
-        X : objects
-            Validated objects.
-        vocabulary : Vocabulary
-            Gives features their columns. It holds those of the objects that stay; features of
-            other objects that are not among them get none.
-
-        Returns
-        -------
-        array or CSR array of shape (n_X, n_features)
-            The features; row i depends on object i and the vocabulary only.
+        set of objects, not once for each tile; row i of the array or CSR array of shape (n_X,
+        n_features) depends on object i and the vocabulary only. The vocabulary gives features their
+        columns. It holds those of the objects that stay; features of other objects that are not
+        among them get none.
         """
         raise NotImplementedError(f"{type(self).__name__} has no explicit features.")
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        """Return the matrix of values of a kernel that is written in Python.
-
-        Parameters
-        ----------
-        A, B : objects
-            Validated objects.
-
-        Returns
-        -------
-        ndarray of shape (n_A, n_B)
-            The values.
-        """
+        """Return the matrix of values between validated objects, of a kernel written in Python."""
         raise NotImplementedError(f"{type(self).__name__} defines neither compile nor tile.")
 
     def tile_diagonal(self, A: Any) -> np.ndarray:
-        """Return k(x, x) for a kernel written in Python, from small tiles on the diagonal.
-
-        Parameters
-        ----------
-        A : objects
-            Validated objects.
-
-        Returns
-        -------
-        ndarray of shape (n_A,)
-            The values.
-        """
+        """Return k(x, x) for a kernel written in Python, from small tiles on the diagonal."""
         n = objects.count(A)
         blocks = (objects.take(A, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE))
         return np.concatenate([np.diagonal(self.tile(block, block)) for block in blocks])
@@ -510,15 +428,7 @@ class Kernel(Parametrised):
     def clone_with_theta(self, theta: Any) -> Self:
         """Return a copy of a bound kernel with other values of its continuous parameters.
 
-        Parameters
-        ----------
-        theta : array of shape (n_parameters,)
-            Logarithms of the values, in the order of `theta`.
-
-        Returns
-        -------
-        Kernel
-            The kernel.
+        `theta`: the logarithms of the values, in the order of the attribute `theta`.
         """
         self._require_bound("as a function of its parameters")
         return with_theta(self, hyperparameters(self)[0], theta)  # type: ignore[return-value]
@@ -536,15 +446,8 @@ class Kernel(Parametrised):
     def on_columns(self, columns: Any) -> Kernel:
         """Return the kernel that looks at some columns of its vectors only.
 
-        Parameters
-        ----------
-        columns : sequence of int or of str, int, str or slice
-            Positions, or names that are looked up in the data when the kernel is bound.
-
-        Returns
-        -------
-        OnColumns
-            The kernel.
+        `columns`: one or several, or a slice: positions, or names that are looked up in the data
+        when the kernel is bound.
         """
         from .algebra.on_columns import OnColumns
 

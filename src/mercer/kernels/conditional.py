@@ -70,7 +70,6 @@ def project_gram(K: np.ndarray, V: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n, n)
-        The projected matrix.
 
     Examples
     --------
@@ -114,7 +113,6 @@ def seminorm2(kernel: Any, X: Any, coef: Any) -> float:
     Returns
     -------
     float
-        The squared seminorm.
 
     Examples
     --------

@@ -51,7 +51,6 @@ def from_sklearn(kernel: Any, n_features: int | None = None) -> Kernel:
     Returns
     -------
     Kernel
-        The kernel.
 
     Examples
     --------

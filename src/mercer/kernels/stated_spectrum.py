@@ -95,22 +95,7 @@ class DrawsFrequencies:
     """
 
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw frequencies w with k(x, z) = E cos(w . (x - z)).
-
-        Parameters
-        ----------
-        n : int
-            How many frequencies.
-        d : int
-            Number of coordinates.
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The frequencies.
-        """
+        """Draw n frequencies w of d coordinates with k(x, z) = E cos(w . (x - z)), as rows."""
         return self._frequencies(n, d, rng)
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:

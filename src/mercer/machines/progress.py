@@ -25,19 +25,11 @@ class CallbackSupport(CallbackSupportMixin):
     """Lets an estimator be watched while it is fitted."""
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set the callbacks that receive the progress of a fit.
+        """Set the callbacks that receive the progress of a fit; without arguments all are removed.
 
-        Parameters
-        ----------
-        *callbacks : callables or scikit-learn callbacks
-            A plain function is called with each :class:`Report` of the solver and stops the fit
-            by returning True. A callback of ``sklearn.callback`` (1.9 or
-            later) sees every report as a task of the fit. Without arguments all are removed.
-
-        Returns
-        -------
-        self : estimator
-            The estimator itself.
+        A plain function is called with each :class:`Report` of the solver and stops the fit by
+        returning True. A callback of ``sklearn.callback`` (1.9 or later) sees every report as a
+        task of the fit.
         """
         plain = [c for c in callbacks if not hasattr(c, "on_fit_task_end")]
         others = [c for c in callbacks if hasattr(c, "on_fit_task_end")]

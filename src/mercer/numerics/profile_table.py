@@ -124,7 +124,6 @@ class Table:
         Returns
         -------
         Table
-            The table.
 
         Examples
         --------
@@ -167,21 +166,9 @@ class Table:
     ) -> Table:
         """Return the table of a function that is a polynomial on each of equal pieces.
 
-        Parameters
-        ----------
-        coefficients : array of shape (n_pieces, degree + 1)
-            Of the powers of f in [0, 1), the position within the piece, by rising power.
-        end : float > 0
-            Where the last piece ends.
-        grid : {"even", "root"}, default="even"
-            Pieces of equal length in x or in sqrt(x).
-        beyond : float, default=0.0
-            The value from `end` on.
-
-        Returns
-        -------
-        Table
-            The table.
+        `coefficients`, of shape (n_pieces, degree + 1): of the powers of f in [0, 1), the position
+        within the piece, by rising power. `end`: where the last piece ends, and the value is
+        `beyond` from there on. `grid`: "even" or "root", pieces of equal length in x or in sqrt(x).
         """
         _check_grid(grid, end)
         if grid == "octaves":
@@ -230,16 +217,7 @@ class Table:
     def derivative(self, x: Any) -> np.ndarray:
         """Return the derivative of the pieces at `x`, in float64.
 
-        Parameters
-        ----------
-        x : array
-            Numbers.
-
-        Returns
-        -------
-        ndarray
-            The slopes; 0 where the table is constant, before the first piece and after the last,
-            and at 0.
+        0 where the table is constant, before the first piece and after the last, and at 0.
         """
         shape = np.shape(x)
         x = np.maximum(np.asarray(x, dtype=np.float64), 0.0).reshape(-1)

@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
 
-_ROWS = 4096
-"""Rows of a product that are split at once."""
-
+_ROWS = 4096  # rows of a product that are split at once
+# Exponents between which numbers can be split; sums of larger ones overflow.
 _LOWEST, _HIGHEST = -1074, 970
-"""Exponents between which numbers can be split; sums of larger ones overflow."""
 
 
 def compensated_sums(terms: Array) -> tuple[Array, Array]:

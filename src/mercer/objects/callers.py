@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+# Packages whose frames lie between the user and a warning: this one, and what calls it.
 _ON_THE_WAY = {"mercer", "sklearn", "joblib", "contextlib", "functools"}
-"""Packages whose frames lie between the user and a warning: this one, and what calls it."""
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -82,6 +82,8 @@ def restored_bits(value: np.ndarray, reference: np.ndarray) -> np.ndarray:
     return (value ^ other.view(np.uint64)).view(np.float64)
 
 
+# Preset dictionary of `deflated`: names and values that fitted models have. Part of the format of
+# model files, so it never changes.
 _USUAL = b"""
 X_fit_ alpha eigenvalues_ eigenvectors_ expansion_ Expansion vectors coef intercept poly_coef
 float32 random_state scalar objects sparse csr_matrix csr_array set frozenset slice mapping
@@ -114,8 +116,6 @@ PackedArray content shape Linear Polynomial {"kernel":["RBF",{"gamma": {"tuple":
 "codes":null,"excess":{"record":["BriefParts",{"codes":{"array":["|u1",[ "lengths":{"array":["|u1",
 "values":{"array":["<f4",[ "marks": "values":null}]},"edge":0.001}]},"_distinct":null}]}
 """
-"""Preset dictionary of `deflated`: names and values that fitted models have. Part of the format of
-model files, so it never changes."""
 
 
 def _in_pickles(attributes: str) -> bytes:
@@ -134,6 +134,7 @@ def _opcode(value: str) -> bytes:
     return starts.get(value, b"\x8c")
 
 
+# Preset dictionary of pickles, which the version that wrote them alone reads.
 _USUAL_IN_PICKLES = _USUAL + _in_pickles(
     """
     mercer.objects.compression _array numpy._core.multiarray scalar numpy dtype
@@ -155,7 +156,6 @@ _USUAL_IN_PICKLES = _USUAL + _in_pickles(
     n_iter_=1 kernel_ dual_coef_ intercept_=0.0 _kept=None support_vectors_
     """
 )
-"""Preset dictionary of pickles, which the version that wrote them alone reads."""
 
 
 def deflated(raw: bytes, usual: bytes = _USUAL) -> bytes:

@@ -23,9 +23,8 @@ import numpy as np
 Class = TypeVar("Class", bound=type)
 
 _OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
-
+# Numbers between which a square is a normal number, and so are sums with other squares.
 _SMALLEST_ROOT, _LARGEST_ROOT = 1e-150, 1e150
-"""Numbers between which a square is a normal number, and so are sums with other squares."""
 
 
 def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[..., None]:
@@ -160,16 +159,8 @@ class Parametrised:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
 
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to list the parameters of nested kernels and models too, as ``part__name``,
-            and those in a sequence as ``parts__0__name``.
-
-        Returns
-        -------
-        dict
-            Parameter names mapped to their values.
+        `deep`: also those of nested kernels and models, as ``part__name``, and those in a sequence,
+        as ``parts__0__name``.
         """
         params: dict[str, Any] = {}
         for name in self._names:
@@ -206,16 +197,6 @@ class Parametrised:
         parameters that go together may be set one after the other, and a grid search scores an
         impossible combination as NaN instead of ending there. A name that does not exist raises
         ValueError, and then nothing is set.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        self : object
-            The same object.
         """
         own: dict[str, Any] = {}
         nested: dict[str, dict[str, Any]] = {}
@@ -332,17 +313,9 @@ class EstimatorParameters:
     """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
+        """Return the parameters by name; with `deep` those of nested estimators and kernels too.
 
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to list the parameters of nested estimators and kernels too, as ``part__name``.
-
-        Returns
-        -------
-        dict
-            Parameter names mapped to their values.
+        These are called ``part__name``.
         """
         found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
         return found
@@ -351,16 +324,6 @@ class EstimatorParameters:
         """Set parameters by name; ``kernel__name`` reaches into the kernel.
 
         A name that does not exist raises ValueError, and then nothing is set.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        self : estimator
-            The estimator itself.
         """
         with restored_on_error(self):
             super().set_params(**params)  # type: ignore[misc]
@@ -462,6 +425,21 @@ def integer(value: Any, name: str, *, minimum: int) -> int:
     if value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
     return int(value)
+
+
+def nonnegative_coefficients(values: Any, series: str, unit: str) -> None:
+    """Reject coefficients of a series of kernels, by rising `unit`, that are no numbers >= 0."""
+    if np.ndim(values) != 1 or len(values) == 0:
+        raise ValueError(
+            f"coefficients must be a sequence of at least one number, by rising {unit}; got "
+            f"{show(values)}."
+        )
+    for n, value in enumerate(values):
+        if real(value, f"the coefficient of {unit} {n}") < 0:
+            raise ValueError(
+                f"{series} is certain to be positive semidefinite only with coefficients >= 0; got "
+                f"{show(value)} for {unit} {n}. Use non-negative coefficients."
+            )
 
 
 def real_from(minimum: float) -> Callable[[Any, str], float]:

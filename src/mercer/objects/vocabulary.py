@@ -54,13 +54,7 @@ class Vocabulary:
             part.fix()
 
     def part(self, name: str) -> Vocabulary:
-        """Return the vocabulary of a part, which has columns of its own.
-
-        Parameters
-        ----------
-        name : str
-            What the part is called, such as the operand of a sum.
-        """
+        """Return the vocabulary of a part, such as a term of a sum, with columns of its own."""
         if name not in self._parts:
             self._parts[name] = Vocabulary()
             self._parts[name].fixed = self.fixed
@@ -72,29 +66,16 @@ class Vocabulary:
         return list(self._columns)
 
     def column(self, feature: Hashable) -> int:
-        """Return the column of a feature, -1 for one without.
-
-        Parameters
-        ----------
-        feature : hashable
-            The feature.
-        """
+        """Return the column of a feature, -1 for one without."""
         if self.fixed:
             return self._columns.get(feature, -1)
         return self._columns.setdefault(feature, len(self._columns))
 
     def counts(self, bags: Iterable[Any]) -> sp.csr_array:
-        """Return how often each object has each feature.
+        """Return how often each object has each feature, as a CSR array of float64.
 
-        Parameters
-        ----------
-        bags : iterable of (iterable of hashable, or mapping from hashable to float)
-            The features of each object; repeated ones are counted, a mapping gives their values.
-
-        Returns
-        -------
-        CSR array of shape (n_objects, n_features), float64
-            The counts. At least one column, so that objects without features have a row.
+        `bags`: the features of each object; repeated ones are counted, a mapping gives their
+        values. There is at least one column, so that objects without features have a row.
         """
         columns: list[int] = []
         values: list[float] = []

@@ -69,8 +69,6 @@ def decision_surface(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer import SVC
     >>> from mercer.data import rings
     >>> from mercer.plots import decision_surface
@@ -129,8 +127,6 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer import SVC
     >>> from mercer.data import lfd_toy
     >>> from mercer.plots import margin

@@ -31,8 +31,6 @@ def scree(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer import KernelPCA
     >>> from mercer.data import rings
     >>> from mercer.plots import scree

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import BLUE, FAINT, VERMILION, fitted, last_step, new_axes, tidy
+from ._style import BLUE, FAINT, VERMILION, fitted, last_step, new_axes, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,6 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer import SVC
     >>> from mercer.data import lfd_toy
     >>> from mercer.plots import dual_coefficients
@@ -68,9 +66,7 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(r"$\alpha_i$", rotation=0, labelpad=12)
     count = int(support.sum())
     ax.set_title(f"{count} support vector{'s' * (count != 1)} among {n} points")
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)
 
 
 def _per_problem(rows: Any) -> list[Any]:

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._style import BLUE, FAINT, INK, VERMILION, colour_of, new_axes, tidy
+from mercer.inspection import diagnose, eigenvalue_report
+from mercer.inspection.matrix_source import KernelValues
+from mercer.kernels import Kernel
+
+from ._style import BLUE, FAINT, INK, VERMILION, colour_of, new_axes, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +49,6 @@ def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.data import rings
     >>> from mercer.kernels import RBF
     >>> from mercer.plots import gram
@@ -54,9 +56,6 @@ def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -
     >>> gram(RBF(gamma=0.5), X, y).get_title().splitlines()[0]
     'class blocks'
     """
-    from mercer.inspection import diagnose
-    from mercer.inspection.matrix_source import KernelValues
-
     found = diagnose(kernel, X, y)
     values = KernelValues(kernel, X)
     ax = new_axes(ax, figsize=(5.6, 5.0))
@@ -103,16 +102,11 @@ def eigenvalues(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.data import rings
     >>> from mercer.kernels import RBF
     >>> from mercer.plots import eigenvalues
     >>> ax = eigenvalues(RBF(gamma=1.0), rings(80, random_state=0)[0])
     """
-    from mercer.inspection import eigenvalue_report
-    from mercer.kernels import Kernel
-
     report = eigenvalue_report(kernel, X)
     ax = new_axes(ax, figsize=(7.6, 3.8))
     colour = colour_of(sum(line.get_gid() == "eigenvalues" for line in ax.lines))
@@ -145,9 +139,7 @@ def eigenvalues(
     level.set_label("rounding" if colour == colour_of(0) else None)
     ax.set_xlabel("rank")
     ax.set_ylabel("eigenvalue")
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)
 
 
 def _shades(matrix: NDArray[np.float64]) -> dict[str, Any]:

@@ -44,8 +44,6 @@ def feature_map(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from mercer import SVC
     >>> from mercer.data import rings

@@ -33,8 +33,6 @@ def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> A
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer import SVC
     >>> from mercer.data import lfd_toy
     >>> from mercer.plots import coefficient_path

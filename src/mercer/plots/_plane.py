@@ -146,10 +146,7 @@ def support_points(model: Any, X: Any, points: Array) -> Array:
 
 
 def finish(
-    ax: Axes,
-    grid: Grid,
-    names: tuple[str, str] = ("$x_1$", "$x_2$"),
-    lines: Sequence[Artist] = (),
+    ax: Axes, grid: Grid, names: tuple[str, str] = ("$x_1$", "$x_2$"), lines: Sequence[Artist] = ()
 ) -> None:
     """Set limits and names of the axes, and a legend of points and `lines`."""
     ax.set_xlim(grid.axes[0][0], grid.axes[0][-1])

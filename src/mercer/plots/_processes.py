@@ -48,7 +48,6 @@ def posterior(
     Returns
     -------
     Axes
-        The axes.
 
     Examples
     --------
@@ -102,7 +101,6 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        The axes.
 
     Examples
     --------
@@ -153,7 +151,6 @@ def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None 
     Returns
     -------
     Axes
-        The axes.
 
     Examples
     --------
@@ -211,7 +208,6 @@ def relevances(model: Any, *, names: Any = None, ax: Axes | None = None) -> Axes
     Returns
     -------
     Axes
-        The axes.
 
     Examples
     --------

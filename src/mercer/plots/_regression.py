@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._plane import ring
-from ._style import BLUE, FAINT, VERMILION, dense_2d, fitted, in_frames, last_step, new_axes, tidy
+from ._style import (
+    BLUE,
+    FAINT,
+    VERMILION,
+    dense_2d,
+    fitted,
+    in_frames,
+    last_step,
+    new_axes,
+    with_legend,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +47,6 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer import SVR
     >>> from mercer.data import noisy_sinc
     >>> from mercer.plots import tube
@@ -87,6 +95,4 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
     ax.set_title(rf"$\varepsilon$ = {epsilon:.4g}")
     ax.set_xlabel("$x$")
     ax.set_ylabel("$y$", rotation=0, labelpad=8)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)

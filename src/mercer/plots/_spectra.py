@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import FAINT, as_numbers, colour_of, new_axes, tidy
+from mercer.inspection.comparison import by_name, compare_spectra, waves
+from mercer.kernels import Kernel
+
+from ._style import FAINT, as_numbers, colour_of, new_axes, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,16 +51,12 @@ def filters(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.kernels import RBF, Laplacian
     >>> from mercer.plots import filters
     >>> ax = filters({"Gaussian": RBF(gamma=0.5), "Laplacian": Laplacian(gamma=1.0)})
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['Gaussian', 'Laplacian']
     """
-    from mercer.inspection.comparison import by_name, compare_spectra
-
     kernels = by_name(kernels)
     w = np.linspace(0.0, 8.0, 401) if omega is None else np.asarray(omega, dtype=np.float64)
     table = compare_spectra(kernels, w, dimension)
@@ -82,16 +81,11 @@ def filters(
     ax.set_ylim(bottom=FLOOR)
     ax.set_xlabel(r"frequency $\omega$" if dimension == 1 else r"frequency $\|\omega\|$")
     ax.set_ylabel(r"$F[k](\omega) \;/\; F[k](0)$")
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)
 
 
 def _stems(ax: Axes, kernel: Any, name: str, colour: str, w: np.ndarray) -> bool:
     """Draw the waves of a kernel if it is periodic, and return whether it is."""
-    from mercer.inspection.comparison import waves
-    from mercer.kernels import Kernel
-
     found = waves(kernel, float(w.max())) if isinstance(kernel, Kernel) else None
     if found is None:
         return False
@@ -124,8 +118,6 @@ def eigenfunctions(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from mercer.inspection import mercer_decomposition
     >>> from mercer.kernels import RBF
     >>> from mercer.plots import eigenfunctions
@@ -152,6 +144,4 @@ def eigenfunctions(
     ax.set_xlim(x[0], x[-1])
     ax.set_xlabel("$x$")
     ax.set_ylabel(r"$\phi_j(x)$", rotation=0, labelpad=14)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
-    return ax
+    return with_legend(ax)

@@ -42,6 +42,13 @@ def tidy(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def with_legend(ax: Axes) -> Axes:
+    """Return finished axes: a legend beside them, and no frame without a scale."""
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    tidy(ax)
+    return ax
+
+
 def colour_of(index: int) -> str:
     """Colour of a class by its position."""
     return CLASSES[index % len(CLASSES)]

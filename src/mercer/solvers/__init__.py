@@ -1,8 +1,7 @@
 """Solvers: a problem and a Gram in, a solution and its certificate out."""
 
-from .certificate import Certificate
+from .certificate import Certificate, significant_figures
 from .certification import certificate
-from .figures import significant_figures
 from .ladder import Solver, choose, solve, solve_jobs
 from .matrices import (
     QuadraticProgram,

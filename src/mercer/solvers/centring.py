@@ -29,17 +29,10 @@ from mercer.kernels import Kernel, Linear
 from mercer.numerics.sums import compensated_product
 from mercer.objects.arrays import Array
 
-_FAR = 8.0
-"""Distance of a column from 0, in median deviations, from which on it is moved."""
-
-_SAMPLE = 256
-"""Rows that the medians are taken of."""
-
-_SPLIT = 4096
-"""Rows that are held in several parts at once."""
-
-_DRIFT = 64
-"""Roundings of the largest coefficients that a solver may leave in a sum of few."""
+_FAR = 8.0  # distance of a column from 0, in median deviations, from which on it is moved
+_SAMPLE = 256  # rows that the medians are taken of
+_SPLIT = 4096  # rows that are held in several parts at once
+_DRIFT = 64  # roundings of the largest coefficients that a solver may leave in a sum of few
 
 
 @dataclass(frozen=True)

@@ -243,3 +243,34 @@ def _largest(values: Any) -> float:
     """Return the maximum, NaN if any value is NaN: an unknown is not a small number."""
     values = list(values)
     return math.nan if any(math.isnan(v) for v in values) else max(values)
+
+
+def significant_figures(certificate: Certificate) -> float:
+    """Return -log10 of the relative gap: 3 means a relative gap of one thousandth.
+
+    A. Smola, *Learning with Kernels* (1998), section 4.6, counts -log10(gap / (|P| + 1)), P being
+    the primal value. Relative to the terms of P, figures mean the same for small and large values.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Primal and dual value of a model.
+
+    Returns
+    -------
+    float
+        Infinite where the gap is 0 up to its sign, NaN where no gap exists.
+
+    Examples
+    --------
+    >>> from mercer.solvers import Certificate, significant_figures
+    >>> c = Certificate("optimal", primal=10.0, dual=9.99, gap=0.01, relative_gap=0.001,
+    ...                 kkt_violation=1e-4)
+    >>> round(significant_figures(c), 6)
+    3.0
+    """
+    if math.isnan(certificate.relative_gap):
+        return math.nan
+    if certificate.relative_gap <= 0.0:
+        return math.inf
+    return -math.log10(certificate.relative_gap)

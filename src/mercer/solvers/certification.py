@@ -39,14 +39,11 @@ from .feasibility import Costs, at_least, at_most, repaired
 from .problem import Problem, Solution, without_signs
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
 
+# A coefficient this close to its bound, relative to it, is at it: a rescaling rounds.
 _AT_BOUND = 1e-12
-"""A coefficient this close to its bound, relative to it, is at it: a rescaling rounds."""
-
-_ONE = np.zeros(1, dtype=np.intp)
-"""Where the only machine begins."""
-
+_ONE = np.zeros(1, dtype=np.intp)  # where the only machine begins
+# Primal terms this small beside the squared norm that the coefficients allow are rounding.
 _CANCELLED = 1e-9
-"""Primal terms this small beside the squared norm that the coefficients allow are rounding."""
 
 
 class Values(NamedTuple):
@@ -339,12 +336,7 @@ def dual_below_primal(found: Values, *functions: Loss | Regulariser) -> Values:
 
 
 def hard_margin_values(
-    y: Array,
-    beta: Array,
-    f0: Array,
-    f: Array,
-    starts: NDArray[np.intp],
-    doubt: Doubt | None = None,
+    y: Array, beta: Array, f0: Array, f: Array, starts: NDArray[np.intp], doubt: Doubt | None = None
 ) -> list[Values]:
     """Return the values of hard-margin classifiers, one after the other from `starts` on.
 

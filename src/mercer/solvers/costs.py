@@ -12,9 +12,9 @@ from mercer.objects.arrays import Array
 
 from .problem import DualProblem
 
+# Distance to a bound or kink, relative to the room of a variable and to the largest one, that
+# counts as none.
 _TRACE = 1e-9
-"""Distance to a bound or kink, relative to the room of a variable and to the largest one, that
-counts as none."""
 
 
 class Costs:

@@ -20,20 +20,16 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .dense_system import DenseSystem
 from .interior_point import InteriorPoint, Iterate
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_ROUNDS = 20
-"""Corrections of Q' beta, each of which may meet bounds; one or two are usual."""
-
-_WORST = 0.1
-"""Violations, relative to the largest one, that show a variable to be in a wrong place."""
-
-_FEW = 300
-"""Free variables up to which a singular system is solved in least squares."""
+_ROUNDS = 20  # corrections of Q' beta, each of which may meet bounds; one or two are usual
+_WORST = 0.1  # violations, relative to the largest one, that show a variable to be in a wrong place
+_FEW = 300  # free variables up to which a singular system is solved in least squares
 
 
 class Places(NamedTuple):

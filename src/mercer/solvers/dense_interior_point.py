@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.gram import Gram
+from mercer.objects.arrays import Array
 
 from .crossover import Crossover
 from .dense_system import DenseSystem, projected_matrix
@@ -40,23 +41,15 @@ from .multipliers import choose_multipliers
 from .problem import DualProblem, Settings, Solution
 from .repeated import Together, without_idle_kinks
 
-Array = NDArray[np.float64]
-
-_MATRICES = 5
-"""Matrices of the size of K that exist at one time."""
-
+_MATRICES = 5  # matrices of the size of K that exist at one time
+# Slopes, or values of the projected matrix, this small beside the given ones are rounding.
 _NONE = 1e-13
-"""Slopes, or values of the projected matrix, this small beside the given ones are rounding."""
-
+# An eigenvalue of the projected matrix below minus this, relative to its largest entry, is not
+# rounding, unless that of the kernel values themselves.
 _NEGATIVE = 1e-10
-"""An eigenvalue of the projected matrix below minus this, relative to its largest entry, is not
-rounding, unless that of the kernel values themselves."""
-
-_CHANGES = 10
-"""Corrections of what the iterations show; none or one are usual."""
-
+_CHANGES = 10  # corrections of what the iterations show; none or one are usual
+# Factor by which the conditions on multipliers are loosened where they contradict each other.
 _MORE_SLACK = 100.0
-"""Factor by which the conditions on multipliers are loosened where they contradict each other."""
 
 
 class TooLargeError(MemoryError):
@@ -81,10 +74,7 @@ def solve_with_equations(
     multipliers are not unique; see `mercer.solvers.multipliers`. `largest_norm`: A norm beyond
     which a solution is taken not to exist.
 
-    Returns
-    -------
-    Solution
-        With one multiplier for each equation, such that f = K beta - Q multiplier on the rows.
+    The solution has one multiplier for each equation: f = K beta - Q multiplier on the rows.
     """
     begin = perf_counter()
     view, place = gram, np.arange(gram.n)

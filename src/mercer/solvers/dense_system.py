@@ -16,11 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
+
+from mercer.objects.arrays import Array
 
 from .interior_point import cholesky
-
-Array = NDArray[np.float64]
 
 
 class DenseSystem:

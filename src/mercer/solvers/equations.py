@@ -35,15 +35,12 @@ from mercer.objects.arrays import Array
 from .feasibility import within_bounds
 from .rounding import UNIT
 
+# Shares eta of the coefficients that are given up for room at the bounds, one after the other.
 _SHRINK = (0.0, 2.0**-44, 2.0**-36)
-"""Shares eta of the coefficients that are given up for room at the bounds, one after the other."""
-
+# Room of coefficients that rest at 0, relative to the largest one: the last ones to be chosen.
 _AT_ZERO = 2.0**-44
-"""Room of coefficients that rest at 0, relative to the largest one: the last ones to be chosen."""
-
+# Pivots this small beside the largest one belong to equations that depend on others.
 _DEPENDENT = 1e-13
-"""Pivots this small beside the largest one belong to equations that depend on others."""
-
 _CORRECTIONS = 3
 
 
@@ -85,12 +82,7 @@ def near_equations(beta: Array, lower: Array, upper: Array, X: Array) -> Feasibl
 
 
 def _corrected_within(
-    point: Array,
-    lower: Array,
-    upper: Array,
-    A: Array,
-    rows: NDArray[np.intp],
-    room: Array,
+    point: Array, lower: Array, upper: Array, A: Array, rows: NDArray[np.intp], room: Array
 ) -> Array | None:
     """Correct a point; return the distance of a solution within the bounds, if there is one."""
     # Where a coefficient may leave 0 in one direction only, it is moved there first.

@@ -26,15 +26,12 @@ from .rounding import UNIT, segment_sizes
 
 Starts = NDArray[np.intp]
 
-_DIGITS = 52
-"""The sum of the absolute coefficients has so many binary digits in units of the grid."""
-
-_SMALLEST = -1074
-"""Exponent of the smallest positive float64 number."""
+_DIGITS = 52  # the sum of the absolute coefficients has so many binary digits in units of the grid
+_SMALLEST = -1074  # exponent of the smallest positive float64 number
 
 
+# Distance from a bound, relative to it, that may be rounding: of a model that was rescaled.
 _ROUNDED = 1e-9
-"""Distance from a bound, relative to it, that may be rounding: of a model that was rescaled."""
 
 
 class Costs(NamedTuple):
@@ -67,11 +64,7 @@ def within_bounds(beta: Array, lower: Array, upper: Array) -> Array | None:
 
 
 def repaired(
-    beta: Array,
-    lower: Array,
-    upper: Array,
-    starts: Starts,
-    costs: Costs | None = None,
+    beta: Array, lower: Array, upper: Array, starts: Starts, costs: Costs | None = None
 ) -> Array:
     """Return points near `beta`, within the bounds, of which every segment sums to exactly 0.
 

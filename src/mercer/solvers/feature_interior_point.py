@@ -1,7 +1,7 @@
 """An interior point method in the features of the kernel matrix, for what pair steps do not solve.
 
 Problem: see `mercer.solvers.problem`; method: see `mercer.solvers.interior_point`. With a factor
-K = L L' (`mercer.solvers.factor`) of w = L' beta:
+K = L L' (`pivoted_cholesky`) of w = L' beta:
 
     minimise    1/2 |w|^2 + sum_i phi_i(beta_i)
     subject to  L' beta = w,   sum of beta over every group = its total,   bounds.
@@ -31,15 +31,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.gram import Gram
+from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser
+from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
+from mercer.objects.arrays import Array
 
-from .factor import pivoted_cholesky
 from .interior_point import LARGE, InteriorPoint, Iterate, cholesky
 from .problem import DualProblem, Settings
 
-Array = NDArray[np.float64]
-
-_WORK = 4e10
-"""Operations of one step that are still bearable: a few seconds."""
+_WORK = 4e10  # operations of one step that are still bearable: a few seconds
+_DIAGONAL_LEFT = 1e-15  # of the diagonal, relative to its largest entry, when the factor ends
 
 
 class Found(NamedTuple):
@@ -66,13 +66,10 @@ def solve_in_features(
     factor. `totals`: the sums of the groups. `max_rank`: rank beyond which the method is not tried.
     `largest_norm`: A norm of w beyond which a solution is taken not to exist.
 
-    Returns
-    -------
-    Found or None
-        The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
-        iterations early), "time_limit" or "interrupted"; None where the rank is too large, a kink
-        lies outside of its bounds, or the kernel is conditionally definite and coefficients need
-        not sum to 0.
+    The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
+    iterations early), "time_limit" or "interrupted". Returns None where the rank is too large, a
+    kink lies outside of its bounds, or the kernel is conditionally definite and coefficients need
+    not sum to 0.
     """
     begin = perf_counter()
     kink = 0.0 if problem.kink is None else problem.kink
@@ -225,3 +222,31 @@ class _Method(InteriorPoint):
 def _size(slopes: Array, groups: int) -> float:
     """Return the size of slopes, up to the multiplier that a group adds to all of them."""
     return float(np.ptp(slopes)) if groups else float(np.abs(slopes).max())
+
+
+def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
+    """Return L with K = L L' up to rounding, None where it needs more columns than allowed.
+
+    Of a conditionally positive definite kernel of order 1 it is the root of
+
+        k(x_i, x_j) - k(x_i, x_0) - k(x_0, x_j) + k(x_0, x_0),
+
+    which is positive semidefinite. Where coefficients sum to 0, it gives the same squared norm, and
+    the same values up to a constant.
+    """
+    diagonal = gram.diag().astype(np.float64)
+    offset = np.zeros(gram.n)
+    if gram.kernel.definiteness.order == 1:
+        offset = gram.tile([0])[0].astype(np.float64) - 0.5 * diagonal[0]
+        diagonal = np.maximum(diagonal - 2.0 * offset, 0.0)  # which rounding may make negative
+    try:
+        columns, _, status = factorise(
+            lambda i: gram.tile([i])[0].astype(np.float64) - offset - offset[i],
+            diagonal,
+            chooser("largest", diagonal, 0.0),
+            min(max_rank, gram.n),
+            _DIAGONAL_LEFT,
+        )
+    except NegativeResidualError:  # of a kernel that only claims to be positive semidefinite
+        return None
+    return None if status == "rank" else np.ascontiguousarray(columns.T)

@@ -24,8 +24,7 @@ import numpy as np
 from .margin import Margin, margin_of
 from .problem import Job, Problem, Settings, Solution, margin_problem
 
-_OUTER = 2.0
-"""A bound that no coefficient reaches, their sum being 1."""
+_OUTER = 2.0  # a bound that no coefficient reaches, their sum being 1
 
 
 class HardMargin:

@@ -30,11 +30,8 @@ from .margin import SMALLEST_MARGIN
 from .problem import Job, Problem, Settings, Solution
 from .rounding import largest_square
 
-_NO_NORM = 1e-15
-"""A norm this small beside the gain of its coefficients is rounding."""
-
-_FIRST_ROUNDS, _LAST_ROUNDS = 2, 10
-"""Rounds of pair steps, each twice as long as the one before."""
+_NO_NORM = 1e-15  # a norm this small beside the gain of its coefficients is rounding
+_FIRST_ROUNDS, _LAST_ROUNDS = 2, 10  # rounds of pair steps, each twice as long as the one before
 
 
 def largest_norm(problem: Problem, gram: Any) -> float:

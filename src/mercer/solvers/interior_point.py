@@ -31,30 +31,26 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mercer.objects.arrays import Array
+
 from .costs import Costs
 from .interrupt import interrupted
 from .problem import DualProblem, Settings
 
-Array = NDArray[np.float64]
-
+# The iterations end when gap and violated equations, relative to the solution, are this small and
+# have not been halved for so many of them: at what double precision allows.
 _ACCURACY, _STUCK = 1e-8, 3
-"""The iterations end when gap and violated equations, relative to the solution, are this small and
-have not been halved for so many of them: at what double precision allows."""
 
 ITERATIONS = 250
 """Twenty to forty are usual; the norm of a function that does not exist takes a hundred to grow."""
 
-_SMALLEST = 1e-16
-"""A relative gap or error beyond which patience serves nothing."""
+_SMALLEST = 1e-16  # a relative gap or error beyond which patience serves nothing
 
 LARGE = 1 << 20
 """Entries of a matrix that are worth more than one thread."""
 
-_TRAIL = 4
-"""Iterates that show where variables tend to."""
-
-_THINNEST = 1e-9
-"""Distance of two slopes that are taken to be one, relative to all slopes."""
+_TRAIL = 4  # iterates that show where variables tend to
+_THINNEST = 1e-9  # distance of two slopes that are taken to be one, relative to all slopes
 
 
 class System(Protocol):
@@ -86,7 +82,7 @@ class System(Protocol):
 
 @dataclass
 class Iterate:
-    """x; beta; u and v in one array, their distance to the bounds, and the multipliers of both.
+    """x; beta; u and v in one array, their distance to the bounds, and the dual variables of both.
 
     beta is kink + u - v, and the distance is what a bound leaves; but each is kept on its own. Of
     two numbers of 10^12 that nearly cancel, as those of two samples of one object with different
@@ -97,8 +93,8 @@ class Iterate:
     beta: Array
     t: Array
     left: Array
-    at_zero: Array
-    at_bound: Array
+    zero_dual: Array
+    bound_dual: Array
 
     def moved(self, step: Iterate, length: float) -> Iterate:
         """Return the iterate a step further."""
@@ -265,18 +261,18 @@ class InteriorPoint(Costs):
         return float(missing) / (1.0 + float(np.abs(it.x).max()) + 1e-7 * float(np.abs(beta).sum()))
 
     def _complementarity(self, it: Iterate) -> float:
-        return float(it.t @ it.at_zero + it.left @ it.at_bound)
+        return float(it.t @ it.zero_dual + it.left @ it.bound_dual)
 
     def _off(self, it: Iterate) -> Array:
         """Return by how much the conditions of the variables are not met yet."""
         value = self.system.value(it.x)[self.row]
-        return self.sign * value + self.slope + self.curv * it.t + it.at_bound - it.at_zero
+        return self.sign * value + self.slope + self.curv * it.t + it.bound_dual - it.zero_dual
 
     def _room(self, it: Iterate, step: Iterate) -> float:
         """Return the largest step <= 1 with which everything that is positive stays so."""
         length, some = 1.0, self.bounded
-        pairs = [(it.t, step.t), (it.at_zero, step.at_zero)]
-        pairs += [(it.at_bound[some], step.at_bound[some]), (it.left[some], step.left[some])]
+        pairs = [(it.t, step.t), (it.zero_dual, step.zero_dual)]
+        pairs += [(it.bound_dual[some], step.bound_dual[some]), (it.left[some], step.left[some])]
         for value, change in pairs:
             falling = change < 0.0
             if falling.any():
@@ -288,7 +284,7 @@ class InteriorPoint(Costs):
         system = self.system
         off = self._off(it)
         missing = system.missing(it.x, it.beta)
-        stiff = it.at_zero / it.t + it.at_bound / it.left + self.curv
+        stiff = it.zero_dual / it.t + it.bound_dual / it.left + self.curv
         solve = system.solver(self._spread(1.0 / stiff))
         if solve is None:
             return None
@@ -297,8 +293,8 @@ class InteriorPoint(Costs):
         short = np.where(self.bounded, self.bound - it.t - it.left, 0.0)
 
         def direction(goal_zero: Array | float, goal_bound: Array | float) -> Iterate:
-            zero = goal_zero / it.t - it.at_zero
-            bound = (goal_bound - it.at_bound * short) / it.left - it.at_bound
+            zero = goal_zero / it.t - it.zero_dual
+            bound = (goal_bound - it.bound_dual * short) / it.left - it.bound_dual
             bound = np.where(self.bounded, bound, 0.0)
             h = zero - bound - off
             dx, db = solve(self._spread(self.sign * h / stiff) + apart, missing)
@@ -308,8 +304,8 @@ class InteriorPoint(Costs):
                 db,
                 dt,
                 np.where(self.bounded, short - dt, 0.0),
-                zero - it.at_zero / it.t * dt,
-                bound + it.at_bound / it.left * dt,
+                zero - it.zero_dual / it.t * dt,
+                bound + it.bound_dual / it.left * dt,
             )
 
         pairs = len(it.t) + int(self.bounded.sum())
@@ -319,17 +315,17 @@ class InteriorPoint(Costs):
         ahead = direction(0.0, 0.0)
         reached = self._complementarity(it.moved(ahead, self._room(it, ahead))) / pairs
         target = mu * (reached / mu) ** 3
-        step = direction(target - ahead.t * ahead.at_zero, target - ahead.left * ahead.at_bound)
+        step = direction(target - ahead.t * ahead.zero_dual, target - ahead.left * ahead.bound_dual)
         return it.moved(step, 0.995 * self._room(it, step))
 
     # -- from an interior point to one on its bounds ------------------------------------------
 
     def settled(self, it: Iterate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which variables belong to 0 and which to their bounds."""
-        largest = float(max(it.at_zero.max(), it.at_bound.max()))
+        largest = float(max(it.zero_dual.max(), it.bound_dual.max()))
         typical = float(it.t.max())
-        at_zero = it.at_zero / largest > it.t / typical
-        at_bound = self.bounded & (it.at_bound / largest > it.left / typical) & ~at_zero
+        at_zero = it.zero_dual / largest > it.t / typical
+        at_bound = self.bounded & (it.bound_dual / largest > it.left / typical) & ~at_zero
         return at_zero, at_bound
 
     def tending(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -343,9 +339,9 @@ class InteriorPoint(Costs):
         first, last = self._trail[0], self._trail[-1]
         if first is last:
             return self.settled(last)
-        at_zero = last.t / first.t < last.at_zero / first.at_zero
+        at_zero = last.t / first.t < last.zero_dual / first.zero_dual
         left = last.left / first.left
-        at_bound = self.bounded & (left < last.at_bound / first.at_bound) & ~at_zero
+        at_bound = self.bounded & (left < last.bound_dual / first.bound_dual) & ~at_zero
         return at_zero, at_bound
 
 

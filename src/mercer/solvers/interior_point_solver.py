@@ -22,8 +22,7 @@ from .hard_tube import largest_norm
 from .interrupt import in_turn
 from .problem import DualProblem, Job, Problem, Settings, Solution
 
-_LAST, _LAST_PER_ROW = 20_000, 20
-"""Pair steps that may follow."""
+_LAST, _LAST_PER_ROW = 20_000, 20  # pair steps that may follow
 
 
 class InteriorPointSolver:

@@ -20,12 +20,10 @@ from mercer.objects.arrays import Array
 SMALLEST_MARGIN = 1e-7
 """Margin, relative to the largest norm in feature space, below which there is none."""
 
+# A violation this small, beside the largest value of an expansion or the squared norms, is
+# rounding.
 _NU_RESOLUTION, _HARD_RESOLUTION = 1e-13, 1e-14
-"""A violation this small, beside the largest value of an expansion or the squared norms, is
-rounding."""
-
-_NO_MARGIN = 1e-11
-"""A margin this small beside the largest value of an expansion is none."""
+_NO_MARGIN = 1e-11  # a margin this small beside the largest value of an expansion is none
 
 
 def margin_of(totals: Array, multiplier: Array) -> float:

@@ -66,7 +66,6 @@ def hard_margin_primal_matrices(X: ArrayLike, y: ArrayLike) -> QuadraticProgram:
     Returns
     -------
     QuadraticProgram
-        The matrices.
 
     Examples
     --------
@@ -101,7 +100,6 @@ def svm_dual_matrices(K: ArrayLike, y: ArrayLike, C: float | None = None) -> Qua
     Returns
     -------
     QuadraticProgram
-        The matrices.
 
     Examples
     --------
@@ -141,7 +139,6 @@ def hard_margin_lagrangian(
     Returns
     -------
     float
-        The value of the Lagrangian.
 
     Examples
     --------

@@ -19,15 +19,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mercer.objects.arrays import Array
 
-_POINT = 1e-12
-"""Length of an interval, relative to the largest end, that is a point."""
-
-_UNDETERMINED = 1e-9
-"""Singular values, relative to the largest one, that count as none."""
+_POINT = 1e-12  # length of an interval, relative to the largest end, that is a point
+_UNDETERMINED = 1e-9  # singular values, relative to the largest one, that count as none
 
 
 def choose_multipliers(
@@ -38,26 +34,8 @@ def choose_multipliers(
     `Q`: orthonormal columns, one for each equation. `low`, `high`: the intervals; ends may be
     infinite. `target`, `weight`: what Q m is to be close to where it is not determined, and how
     much each row counts. `slack`: by how much Q m may leave the intervals, which contradict each
-    other where the solution is not exact.
-
-    Returns
-    -------
-    array of shape (c,) or None
-        The multipliers, None if there are none. Those that free variables determine are not
-        checked against the other intervals.
-
-    Examples
-    --------
-    Nothing is known but that Q m is between -1 and 1 in the first row, so the target decides as
-    far as that allows:
-
-    >>> import numpy as np
-    >>> from mercer.solvers.multipliers import choose_multipliers
-    >>> Q, ends, weight = np.array([[0.6], [0.8]]), np.array([1.0, np.inf]), np.ones(2)
-    >>> choose_multipliers(Q, -ends, ends, Q @ [1.2], weight).round(9)
-    array([1.2])
-    >>> choose_multipliers(Q, -ends, ends, Q @ [9.0], weight).round(9)
-    array([1.66666667])
+    other where the solution is not exact. Returns None if there are no such multipliers; those that
+    free variables determine are not checked against the other intervals.
     """
     finite = np.concatenate([low[np.isfinite(low)], high[np.isfinite(high)]])
     scale = max(float(np.abs(finite).max(initial=0.0)), 1e-300)

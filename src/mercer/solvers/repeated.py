@@ -21,8 +21,7 @@ from mercer.objects.arrays import Array
 
 from .problem import DualProblem
 
-_SAME = 1e-12
-"""Shapes that differ by less, relative to their size, are the same."""
+_SAME = 1e-12  # shapes that differ by less, relative to their size, are the same
 
 
 class Together:

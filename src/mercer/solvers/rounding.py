@@ -31,13 +31,11 @@ Starts = NDArray[np.intp]
 UNIT = 2.0**-53
 """Unit roundoff of float64."""
 
-_FEW = 8.0
-"""Roundings of a short expression, such as a loss or its conjugate."""
-
+_FEW = 8.0  # roundings of a short expression, such as a loss or its conjugate
+# Roundings of double precision in the estimate: of kernel values, and of sums. Measured for linear,
+# polynomial and Gaussian kernels of 2 to 200 columns and models of 8 to 1,000 rows: K beta was
+# wrong by at most 6.0 roundings of the root of the sum of squares.
 _INDEPENDENT, _SYSTEMATIC = 8.0, 0.5
-"""Roundings of double precision in the estimate: of kernel values, and of sums. Measured for
-linear, polynomial and Gaussian kernels of 2 to 200 columns and models of 8 to 1,000 rows: K beta
-was wrong by at most 6.0 roundings of the root of the sum of squares."""
 
 
 def segment_sizes(starts: Starts, end: int) -> NDArray[np.intp]:

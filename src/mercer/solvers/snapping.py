@@ -17,12 +17,10 @@ from mercer.objects.arrays import Array
 
 from .problem import DualProblem, Solution
 
+# Distance to a bound, relative to the largest size that the variable can have or has. Of many
+# variables the sum is rounded by more, and one of them has to make up for it.
 _NEXT_TO_BOUND = 1e-13
-"""Distance to a bound, relative to the largest size that the variable can have or has. Of many
-variables the sum is rounded by more, and one of them has to make up for it."""
-
-_UNSEEN = 1e-3
-"""What the move of a variable may do to a value, relative to the tolerance."""
+_UNSEEN = 1e-3  # what the move of a variable may do to a value, relative to the tolerance
 
 
 def snap_to_bounds(

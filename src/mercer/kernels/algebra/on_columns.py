@@ -16,6 +16,7 @@ from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..definiteness import Definiteness, on_subset_of_columns
+from .operands import nested, require_kernel, wanted_inside
 
 
 class OnColumns(Kernel):
@@ -55,8 +56,6 @@ class OnColumns(Kernel):
     columns: Any
 
     def _check(self) -> None:
-        from .operands import require_kernel
-
         require_kernel(self.kernel, "kernel", "OnColumns")
         if self.kernel.pairwise:
             raise ValueError(
@@ -158,15 +157,11 @@ class OnColumns(Kernel):
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
     def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
-        from .operands import nested, wanted_inside
-
         A = self._selected(X)
         B = A if X is Z else self._selected(Z)
         return nested("kernel", self.kernel._contract(A, B, W, wanted_inside(wanted, "kernel")))
 
     def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
-        from .operands import nested
-
         return nested("kernel", self.kernel._diagonal_gradient(self._selected(X)))
 
     def _normalized_form(self) -> Kernel | None:

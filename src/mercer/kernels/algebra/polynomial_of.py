@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import real, show
+from mercer.objects.parameters import nonnegative_coefficients, show
 from mercer.objects.validation import count
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
@@ -52,18 +52,7 @@ class PolynomialOf(Kernel):
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "PolynomialOf")
-        if np.ndim(self.coefficients) != 1 or len(self.coefficients) == 0:
-            raise ValueError(
-                "coefficients must be a sequence of at least one number, by rising power; got "
-                f"{show(self.coefficients)}."
-            )
-        for power, coefficient in enumerate(self.coefficients):
-            if real(coefficient, f"the coefficient of power {power}") < 0:
-                raise ValueError(
-                    "a polynomial of a kernel is certain to be positive semidefinite only with "
-                    f"coefficients >= 0; got {show(coefficient)} for power {power}. Use "
-                    "non-negative coefficients."
-                )
+        nonnegative_coefficients(self.coefficients, "a polynomial of a kernel", "power")
 
     @property
     def definiteness(self) -> Definiteness:

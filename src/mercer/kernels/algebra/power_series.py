@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import integer, is_number, real, show
+from mercer.objects.parameters import integer, is_number, nonnegative_coefficients, show
 from mercer.objects.validation import Objects
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
@@ -132,24 +132,13 @@ class PowerSeries(Kernel):
                     f"{', '.join(map(repr, CLOSED_FORMS))}."
                 )
             return
-        if callable(self.coefficients):
-            if self.radius is None:
-                raise ValueError(
-                    "a series from a function needs its radius of convergence; pass radius=inf "
-                    "if it converges everywhere."
-                )
-        elif np.ndim(self.coefficients) != 1 or len(self.coefficients) == 0:
+        if callable(self.coefficients) and self.radius is None:
             raise ValueError(
-                "coefficients must be a sequence of at least one number, by rising power; got "
-                f"{show(self.coefficients)}."
+                "a series from a function needs its radius of convergence; pass radius=inf if it "
+                "converges everywhere."
             )
-        for power, coefficient in enumerate(self._terms()):
-            if real(coefficient, f"the coefficient of power {power}") < 0:
-                raise ValueError(
-                    "a power series is certain to be positive semidefinite only with coefficients "
-                    f">= 0; got {show(coefficient)} for power {power}. Use non-negative "
-                    "coefficients."
-                )
+        values = self._terms() if callable(self.coefficients) else self.coefficients
+        nonnegative_coefficients(values, "a power series", "power")
 
     @property
     def inner(self) -> Kernel:
@@ -203,13 +192,7 @@ class PowerSeries(Kernel):
         return X
 
     def series_coefficient(self, degree: int) -> float:
-        """Return the coefficient a_n of the power n = `degree`.
-
-        Parameters
-        ----------
-        degree : int >= 0
-            The power.
-        """
+        """Return the coefficient a_n of the power n = `degree`."""
         if self._closed is not None:
             return self._closed.coefficient(degree)
         terms = self._terms()
@@ -218,17 +201,9 @@ class PowerSeries(Kernel):
     def truncation_error(self, X: Any) -> float:
         """Return a bound of what the terms left out amount to, for pairs of the objects `X`.
 
-        Parameters
-        ----------
-        X : objects
-            The objects; no pair has a larger abs(k(x, z)) than the largest k(x, x).
-
-        Returns
-        -------
-        float
-            0 for a closed form and for a sequence, which is complete; for a function the sum of
-            a_n t^n over n >= n_terms at the largest t = k(x, x), infinite where it does not
-            settle within 100,000 terms.
+        No pair has a larger abs(k(x, z)) than the largest k(x, x). 0 for a closed form and for a
+        sequence, which is complete; for a function the sum of a_n t^n over n >= n_terms at the
+        largest t = k(x, x), infinite where it does not settle within 100,000 terms.
         """
         if not callable(self.coefficients):
             return 0.0

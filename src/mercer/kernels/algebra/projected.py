@@ -64,6 +64,8 @@ class Projected(Kernel):
     definiteness = PSD  # k between functionals that vanish on the polynomials
     translation_invariant = False  # no, the points stay where they are
 
+    _from_data = ("points",)
+
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Projected")
         claim = self.kernel.definiteness
@@ -75,11 +77,6 @@ class Projected(Kernel):
                 f"Projected takes a conditionally positive definite kernel; {self.kernel!r} is "
                 f"{claim} and {reason}."
             )
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the points are chosen and the kernel itself is bound."""
-        return self.points is not None and self.kernel.is_bound
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()

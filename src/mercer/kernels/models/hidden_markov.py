@@ -16,7 +16,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, integer, real
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
-from .baum_welch import Convergence, train
+from .baum_welch import Convergence, checked_alphabet, starting_tables, train, with_positive_weight
 from .forward_backward import (
     Encoded,
     Tables,
@@ -25,7 +25,6 @@ from .forward_backward import (
     passes,
     possible_gradients,
 )
-from .initial_model import checked_alphabet, starting_tables, with_positive_weight
 
 COORDINATES = ("simplex", "softmax")
 TABLES = ("initial", "transition", "emission")
@@ -119,23 +118,10 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
     def from_probabilities(
         cls, initial: Any, transition: Any, emission: Any, alphabet: Sequence[Hashable]
     ) -> Self:
-        """Return a model with known probabilities.
+        """Return a fitted model with known probabilities.
 
-        Parameters
-        ----------
-        initial : array of shape (n_states,)
-            Probabilities of the first state.
-        transition : array of shape (n_states, n_states)
-            Probabilities of the next state, one row per state.
-        emission : array of shape (n_states, n_symbols)
-            Probabilities of the symbols, one row per state.
-        alphabet : sequence of hashable
-            The symbols, in the order of the columns of `emission`.
-
-        Returns
-        -------
-        HiddenMarkov
-            A fitted model.
+        `initial`: of the first state. `transition`: of the next state, one row per state.
+        `emission`: of the symbols, one row per state, in the order of `alphabet`.
         """
         model = cls(
             n_states=len(initial),
@@ -229,36 +215,12 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
     # -- what a fitted model says --------------------------------------------------------------
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return log P(x) of every sequence; minus infinity where it is impossible.
-
-        Parameters
-        ----------
-        X : list of sequences
-            Sequences over the alphabet of the model.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The log-likelihoods.
-        """
+        """Return log P(x) of sequences over the alphabet, minus infinity for impossible ones."""
         check_is_fitted(self)
         return gradients(self._tables(), self._encode(X))[0]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the sequences.
-
-        Parameters
-        ----------
-        X : list of sequences
-            Sequences over the alphabet of the model.
-        y : ignored
-            For pipelines.
-
-        Returns
-        -------
-        float
-            The mean.
-        """
+        """Return the mean log-likelihood of sequences over the alphabet; `y` is ignored."""
         return float(self.score_samples(X).mean())
 
     def fisher_scores(self, X: Any) -> np.ndarray:
@@ -302,17 +264,9 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
     def expected_counts(self, X: Any, order: int = 1) -> sp.csr_array:
         """Return how often symbols and hidden states are expected to occur together.
 
-        Parameters
-        ----------
-        X : list of sequences
-            Sequences over the alphabet of the model, none of them impossible.
-        order : {1, 2}, default=1
-            1: pairs (state, symbol) at one time; 2: such pairs at two neighbouring times.
-
-        Returns
-        -------
-        CSR array of shape (n_samples, (n_states * n_symbols) ** order)
-            Expectations given the sequence, over all hidden paths.
+        Expectations given each sequence, none of which is impossible, over all hidden paths: a CSR
+        array of shape (n_samples, (n_states * n_symbols) ** order). `order` 1: pairs (state,
+        symbol) at one time; 2: such pairs at two neighbouring times.
         """
         check_is_fitted(self)
         data = self._encode(X)
@@ -325,36 +279,18 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         return sp.vstack([neighbour_counts(tables, data, s) for s in range(data.n)], format="csr")
 
     def posterior(self, x: Any) -> np.ndarray:
-        """Return P(h_t = j | x), the probabilities of the hidden states along one sequence.
+        """Return P(h_t = j | x), the probabilities of the hidden states j along one sequence.
 
-        Parameters
-        ----------
-        x : sequence
-            A sequence over the alphabet of the model.
-
-        Returns
-        -------
-        ndarray of shape (len(x), n_states)
-            The probabilities.
+        An array of shape (len(x), n_states).
         """
         check_is_fitted(self)
         forward, backward, _ = passes(self._tables(), self._encode([x]), 0)
         return forward * backward
 
     def sample(self, lengths: Any, random_state: Any = None) -> list[Any]:
-        """Return random sequences.
+        """Return random sequences of these lengths.
 
-        Parameters
-        ----------
-        lengths : sequence of int >= 0
-            The lengths of the sequences.
-        random_state : int, RandomState instance or None, default=None
-            Seed.
-
-        Returns
-        -------
-        list
-            Strings if all symbols are single characters, else lists of symbols.
+        Strings if all symbols are single characters, else lists of symbols.
         """
         check_is_fitted(self)
         random = check_random_state(random_state)

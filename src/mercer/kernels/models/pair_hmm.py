@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.gram.mapped_objects import Views
 from mercer.objects.parameters import parameter, probability, real, show
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
 from ..sequences.path_sums import Scaled, in_blocks, padded, path_sums, times
-from ..sequences.sequence_kernel import (
-    SequenceKernel,
-    Tokens,
-    alphabet_of,
-    check_alphabet,
-    known_letters,
-)
+from ..sequences.sequence_kernel import AlphabetKernel, Tokens, known_letters
 
 
-class PairHMM(SequenceKernel):
+class PairHMM(AlphabetKernel):
     r"""The probability that a pair hidden Markov model emits two sequences together.
 
     The model repeats three steps: it inserts letters into s only, each with probability
@@ -100,8 +93,8 @@ class PairHMM(SequenceKernel):
     logarithmic = True  # probabilities of long sequences are too small for a number
 
     def _check(self) -> None:
+        super()._check()
         name = type(self).__name__
-        check_alphabet(self.alphabet, name)
         if real(self.gap, "gap", minimum=0.0) >= 1:
             raise ValueError(f"gap must be smaller than 1; got {show(self.gap)}.")
         if not 0 < real(self.end, "end") <= 1:
@@ -115,20 +108,6 @@ class PairHMM(SequenceKernel):
             _check_emission(self.emission, len(self.alphabet or ()))
         if self.background is not None:
             _check_background(self.background, len(self.alphabet or ()))
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the alphabet is known."""
-        return self.alphabet is not None
-
-    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check_all()
-        if self.alphabet is not None:
-            return self._with()
-        X = views.X
-        if weight is not None:
-            X = [x for x, w in zip(X, weight, strict=True) if w > 0]
-        return self._with(alphabet=alphabet_of(X) or [""])
 
     def validate(self, X: Any, against: Any = None) -> list:
         X = super().validate(X, against)
@@ -192,14 +171,9 @@ class PairHMM(SequenceKernel):
         return letters.astype(np.intp), lengths
 
     def probabilities(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return the probabilities of pairs and of inserted letters, in the alphabet's order.
+        r"""Return the probabilities :math:`\pi` of pairs and q of inserted letters.
 
-        Returns
-        -------
-        emission : ndarray of shape (n_letters, n_letters)
-            :math:`\pi`.
-        background : ndarray of shape (n_letters,)
-            q.
+        Arrays of shape (n_letters, n_letters) and (n_letters,), in the order of the alphabet.
         """
         n = len(self.alphabet or ())
         if self.background is not None:

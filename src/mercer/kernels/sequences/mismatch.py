@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer_from, parameter
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
-from .sequence_kernel import SequenceKernel, Tokens, alphabet_of, check_alphabet, in_alphabet
+from .sequence_kernel import AlphabetKernel, SequenceKernel, Tokens, in_alphabet
 from .spectrum import counts
 from .words import MOST_WORDS, Words, spelled, with_neighbours
 
 _MOST_PATTERNS = 100_000  # of positions that are looked at in every substring
 
 
-class Mismatch(SequenceKernel):
+class Mismatch(AlphabetKernel):
     r"""Counts of substrings of length k, with up to m mismatches.
 
     .. math::
@@ -77,6 +76,7 @@ class Mismatch(SequenceKernel):
     definiteness = PSD  # a dot product of counts
 
     def _check(self) -> None:
+        super()._check()
         if self.m >= self.k:
             raise ValueError(f"m must be smaller than k={self.k}; got {self.m}.")
         patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k) + 1))
@@ -85,21 +85,6 @@ class Mismatch(SequenceKernel):
                 f"k={self.k} and m={self.m} need {patterns:,} patterns of positions for every "
                 f"substring, more than the {_MOST_PATTERNS:,} that end in time; use smaller ones."
             )
-        check_alphabet(self.alphabet, type(self).__name__)
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the alphabet is known."""
-        return self.alphabet is not None
-
-    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check_all()
-        if self.alphabet is not None:
-            return self._with()
-        X = views.X
-        if weight is not None:
-            X = [x for x, w in zip(X, weight, strict=True) if w > 0]
-        return self._with(alphabet=alphabet_of(X) or [""])
 
     def compile(self, builder: Builder) -> None:
         self._require_bound("on pairs of sequences")
@@ -134,10 +119,7 @@ class Mismatch(SequenceKernel):
     def common_neighbours(self) -> list[int]:
         """Return the number of words within m mismatches of two words that differ in d places.
 
-        Returns
-        -------
-        list of int
-            For d = 0, 1, ..., min(2 m, k).
+        One number for each d = 0, 1, ..., min(2 m, k).
         """
         self._require_bound("as numbers of neighbours")
         k, m, q = int(self.k), int(self.m), len(self.alphabet or ())
@@ -159,13 +141,8 @@ class Mismatch(SequenceKernel):
         """Return the weights of the spectra with 0, 1, 2, ... gaps whose sum is the kernel.
 
         If P_i counts the pairs of substrings that agree outside i places, summed over the choices
-        of the places, and C_d the pairs that differ in d places, then
-        P_i = sum_d binom(k-d, i-d) C_d, hence C_d = sum_i (-1)^(d-i) binom(k-i, d-i) P_i.
-
-        Returns
-        -------
-        list of int
-            The weights.
+        of the places, and C_d the pairs that differ in d places, then P_i = sum_d binom(k-d, i-d)
+        C_d, hence C_d = sum_i (-1)^(d-i) binom(k-i, d-i) P_i.
         """
         k, neighbours = int(self.k), self.common_neighbours()
         return [

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from mercer import _native
+from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.validation import Objects, as_items
@@ -77,13 +78,37 @@ class SequenceKernel(Kernel):
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the name and the parameters of the native evaluator of pairs.
 
-        Parameters
-        ----------
-        logarithms : bool, default=False
-            Whether logarithms of values are wanted, for normalisation. A kernel that is
-            `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
+        `logarithms`: whether logarithms of values are wanted, for normalisation. A kernel that is
+        `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
         """
         raise NotImplementedError(f"{type(self).__name__} has no native evaluator of pairs.")
+
+
+class AlphabetKernel(SequenceKernel):
+    """Base of the sequence kernels with an alphabet, by default that of the training sequences."""
+
+    _from_data = ("alphabet",)
+
+    def _check(self) -> None:
+        owner, alphabet = type(self).__name__, self.get_params(deep=False)["alphabet"]
+        if alphabet is None:
+            return
+        if not isinstance(alphabet, str | bytes | list | tuple) or len(alphabet) == 0:
+            raise TypeError(
+                f"alphabet of {owner} must be a string, bytes or a list of tokens; got "
+                f"{alphabet!r}."
+            )
+        if len(set(alphabet)) < len(alphabet):
+            raise ValueError(f"alphabet of {owner} must hold every token once; got {alphabet!r}.")
+
+    def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
+        self._check_all()
+        if self.is_bound:
+            return self._with()
+        X = views.X
+        if weight is not None:
+            X = [x for x, w in zip(X, weight, strict=True) if w > 0]
+        return self._with(alphabet=alphabet_of(X) or [""])
 
 
 def as_sequences(X: Any, owner: str) -> list:
@@ -193,18 +218,6 @@ def known_letters(X: list, alphabet: Sequence[Hashable], owner: str, advice: str
             f"{show(alphabet)} of {owner}; {advice}."
         )
     return tokens
-
-
-def check_alphabet(alphabet: Any, owner: str) -> None:
-    """Reject an alphabet that is no sequence of at least one distinct token."""
-    if alphabet is None:
-        return
-    if not isinstance(alphabet, str | bytes | list | tuple) or len(alphabet) == 0:
-        raise TypeError(
-            f"alphabet of {owner} must be a string, bytes or a list of tokens; got {alphabet!r}."
-        )
-    if len(set(alphabet)) < len(alphabet):
-        raise ValueError(f"alphabet of {owner} must hold every token once; got {alphabet!r}.")
 
 
 _NO_LETTER = -2  # stands for what is no letter of text or bytes

@@ -59,20 +59,7 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
         self.incomplete = incomplete
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Note the channels of the series; nothing is learned.
-
-        Parameters
-        ----------
-        X : array of shape (n_times, n_channels)
-            A series, one row for each time.
-        y : ignored
-            For pipelines.
-
-        Returns
-        -------
-        self : DelayEmbedding
-            The transformer.
-        """
+        """Note the channels of a series of shape (n_times, n_channels); nothing is learned."""
         self._check()
         validated(self, X, dtype=[np.float64, np.float32])
         return self
@@ -96,33 +83,17 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
         return embedded(X, self.dimension, self.delay, self.incomplete)
 
     def windows(self, series: Any) -> np.ndarray:
-        """Return the complete vectors of one series.
+        """Return the complete vectors of one series, n_times - (dimension - 1) * delay rows.
 
-        Parameters
-        ----------
-        series : array of shape (n_times,) or (n_times, n_channels)
-            The series.
-
-        Returns
-        -------
-        ndarray of shape (n_times - (dimension - 1) * delay, dimension * n_channels)
-            The vectors; none if the series is too short.
+        None if the series, of shape (n_times,) or (n_times, n_channels), is too short.
         """
         self._check()
         return embedded(as_series(series, 0, "windows"), self.dimension, self.delay, "drop")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns: channel and time.
+        """Return the names of the columns, channel and time, such as "x0(t-2)".
 
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the channels.
-
-        Returns
-        -------
-        ndarray of str
-            Names such as "x0(t-2)".
+        `input_features`: the names of the channels.
         """
         check_is_fitted(self)
         names = (

@@ -3,7 +3,6 @@
 from .anova import ANOVA
 from .bilinear import Bilinear
 from .bspline import BSpline
-from .chi_square import AdditiveChiSquare, ChiSquare
 from .damped_oscillator import DampedOscillator
 from .dirichlet import Dirichlet
 from .distance_kernel import DistanceKernel
@@ -12,7 +11,7 @@ from .exponential import Exponential
 from .exponential_dot import ExponentialDot
 from .fourier_series import FourierSeries
 from .from_spectrum import FromSpectrum
-from .histogram import HistogramIntersection
+from .histogram import AdditiveChiSquare, ChiSquare, HistogramIntersection
 from .laplacian import Laplacian
 from .linear import Linear
 from .matern import Matern
@@ -22,7 +21,6 @@ from .negative_distance import LogDistance, NegativeDistance
 from .periodic import PeriodicGaussian
 from .periodized import Periodized
 from .poly import Polynomial
-from .radial import RadialKernel
 from .radial_bspline import RadialBSpline
 from .rational_quadratic import RationalQuadratic
 from .rbf import RBF
@@ -30,7 +28,7 @@ from .sigmoid import Sigmoid
 from .spline import Spline
 from .sum_of_powers import SumOfPowers
 from .thin_plate import ThinPlate
-from .vector import VectorKernel
+from .vector import RadialKernel, VectorKernel
 
 Gaussian = RBF
 

@@ -20,13 +20,12 @@ from mercer.objects.vocabulary import Columns, Names, Vocabulary
 from ..algebra.operands import concatenated, nested, outer, product_names, require_kernel
 from ..base import Kernel
 from ..definiteness import PSD, UNKNOWN, Definiteness
-from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
 from .histogram import HistogramIntersection
 from .laplacian import Laplacian
 from .linear import Linear
 from .rbf import RBF
-from .vector import VectorKernel
+from .vector import CoordinateKernel, VectorKernel
 
 _MOST_PRODUCTS = 2**20  # of columns that are listed as features
 

@@ -51,18 +51,7 @@ class Bilinear(VectorKernel):
 
     @classmethod
     def from_factor(cls, factor: Any) -> Self:
-        """Return the kernel (A x) . (A z).
-
-        Parameters
-        ----------
-        factor : array of shape (n_rows, n_features)
-            The matrix A; B = A'A.
-
-        Returns
-        -------
-        Bilinear
-            The kernel.
-        """
+        """Return the kernel (A x) . (A z), B = A'A, for a matrix A with a column per feature."""
         A = np.atleast_2d(np.asarray(factor, dtype=np.float64))
         return cls(A.T @ A)
 

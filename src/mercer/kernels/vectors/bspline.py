@@ -13,7 +13,7 @@ from ..definiteness import PD
 from ..regularisation import B_SPLINE
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
-from .coordinatewise import CoordinateKernel
+from .vector import CoordinateKernel
 
 _HIGHEST = 25  # beyond, the alternating sum of the closed form loses the digits of float64
 

@@ -19,11 +19,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.blas import column_sums, product, row_sums
+from mercer.objects.arrays import Array
 from mercer.objects.parameters import positive, positive_with_square
 from mercer.objects.rows import dense_column
 from mercer.objects.validation import VECTORS, count
@@ -32,8 +32,6 @@ from ..base import Wanted
 from ..stated_spectrum import DrawsFrequencies
 from .statistics import squared_distances
 from .vector import VectorKernel, require_columns
-
-Array = NDArray[np.float64]
 
 
 def is_per_column(width: Any) -> bool:

@@ -14,8 +14,8 @@ from mercer.objects.parameters import parameter, positive_with_square
 from ..definiteness import PD
 from ..regularisation import DAMPED_OSCILLATOR
 from ..stated_spectrum import DrawsFrequencies, stated_transform
-from .radial import RadialKernel
 from .statistics import squared_distances
+from .vector import RadialKernel
 
 
 class DampedOscillator(DrawsFrequencies, RadialKernel):

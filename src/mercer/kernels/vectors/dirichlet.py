@@ -14,8 +14,8 @@ from mercer.objects.parameters import integer_from, parameter
 from ..definiteness import PSD
 from ..regularisation import DIRICHLET
 from ..stated_spectrum import DrawsFrequencies, stated_series
-from .coordinatewise import CoordinateKernel
 from .fourier_series import FourierSeries
+from .vector import CoordinateKernel
 
 
 class Dirichlet(DrawsFrequencies, CoordinateKernel):

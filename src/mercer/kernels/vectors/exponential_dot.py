@@ -58,13 +58,7 @@ class ExponentialDot(GammaKernel):
         builder.exp()
 
     def series_coefficient(self, degree: int) -> float:
-        """Return the coefficient gamma^n / n! of the power n = `degree` of the dot product.
-
-        Parameters
-        ----------
-        degree : int >= 0
-            The power.
-        """
+        """Return the coefficient gamma^n / n! of the power n = `degree` of the dot product."""
         return self._width() ** degree / factorial(degree)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:

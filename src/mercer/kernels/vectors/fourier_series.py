@@ -12,7 +12,7 @@ import numpy as np
 from mercer.gram.coordinates import cosines
 from mercer.gram.program import Builder
 from mercer.numerics.random_frequencies import from_series
-from mercer.objects.parameters import integer, positive, real, show
+from mercer.objects.parameters import integer, nonnegative_coefficients, positive
 from mercer.objects.rows import dense_column
 
 from ..definiteness import PSD
@@ -61,17 +61,7 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
 
     def _check(self) -> None:
         positive(self.period, "period")
-        if np.ndim(self.coefficients) != 1 or len(self.coefficients) == 0:
-            raise ValueError(
-                "coefficients must be a sequence of at least one number, by rising frequency; got "
-                f"{show(self.coefficients)}."
-            )
-        for n, coefficient in enumerate(self.coefficients):
-            if real(coefficient, f"the coefficient of frequency {n}") < 0:
-                raise ValueError(
-                    "a Fourier series is positive semidefinite only with coefficients >= 0; got "
-                    f"{show(coefficient)} for frequency {n}. Use non-negative coefficients."
-                )
+        nonnegative_coefficients(self.coefficients, "a Fourier series", "frequency")
         if not any(a > 0 for a in self.coefficients):
             raise ValueError("at least one Fourier coefficient must be positive.")
 
@@ -79,21 +69,10 @@ class FourierSeries(DrawsFrequencies, VectorKernel):
     def from_function(
         cls, function: Callable[[np.ndarray], Any], n_terms: int, period: float = 2 * pi
     ) -> Self:
-        """Return the series of an even periodic function k(x - z).
+        """Return the series of an even periodic function k(x - z), which is vectorised.
 
-        Parameters
-        ----------
-        function : callable
-            The function of the difference, vectorised.
-        n_terms : int >= 1
-            Number of coefficients a_0, ..., which the function must be well described by.
-        period : float > 0, default=2 pi
-            Its period.
-
-        Returns
-        -------
-        FourierSeries
-            The kernel. A coefficient that is negative beyond rounding raises ValueError.
+        `n_terms`: the number of coefficients a_0, ..., which the function must be well described
+        by. A coefficient that is negative beyond rounding raises ValueError.
         """
         integer(n_terms, "n_terms", minimum=1)
         n = max(64, 8 * n_terms)

@@ -20,19 +20,11 @@ from mercer.numerics.bessel import bessel_ratio
 from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_radial_density
-from mercer.objects.parameters import (
-    integer_from,
-    one_of,
-    optional,
-    parameter,
-    positive,
-    show,
-)
+from mercer.objects.parameters import integer_from, one_of, optional, parameter, positive, show
 
 from ..definiteness import PD
 from ..stated_spectrum import DrawsFrequencies, stated_transform
-from .radial import RadialKernel
-from .vector import require_columns
+from .vector import RadialKernel, require_columns
 
 MODES = ("covariance", "coefficients")
 _OCTAVES = 26  # below the largest distance, down to where the kernel is linear
@@ -104,11 +96,6 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the number of columns and the largest distance are known."""
-        return self.dimension is not None and self.reach is not None
-
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         dimension = views.X.shape[1] if self.dimension is None else int(self.dimension)
@@ -125,6 +112,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         return bound
 
     _is_restricted = True
+    _from_data = ("dimension", "reach")
 
     def check_domain(self, X: Any) -> None:
         """Reject vectors of another dimension; see the base class."""

@@ -44,13 +44,7 @@ class Linear(VectorKernel):
         return product(W, np.asarray(Z, dtype=np.float64))
 
     def series_coefficient(self, degree: int) -> float:
-        """Return the coefficient of the power `degree` of the dot product: 1 for the first.
-
-        Parameters
-        ----------
-        degree : int >= 0
-            The power.
-        """
+        """Return the coefficient of the power `degree` of the dot product: 1 for the first."""
         return 1.0 if degree == 1 else 0.0
 
     def feature_map(self, X: Any) -> Any:

@@ -19,7 +19,7 @@ from ..definiteness import PD
 from ..regularisation import GAUSSIAN, MATERN, Regularisation
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths, check_width
-from .radial import RadialKernel
+from .vector import RadialKernel
 
 _SMALLEST, _LARGEST = 0.1, 30.0
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
@@ -166,10 +166,7 @@ def _profile(nu: float) -> Table:
     end = float(u[matern_profile(nu, u) < 1e-16][0]) ** 2 / (2.0 * nu)
     if nu < 0.5:
         return Table.fit(
-            lambda power: profile(power ** (1.0 / nu)),
-            end**nu,
-            errors=_ERRORS,
-            accuracy=_ACCURACY,
+            lambda power: profile(power ** (1.0 / nu)), end**nu, errors=_ERRORS, accuracy=_ACCURACY
         )
     slope = -0.5 * nu / (nu - 1.0) if nu > 1.0 else -inf
     return Table.fit(profile, end, errors=_ERRORS, slope_at_zero=slope, accuracy=_ACCURACY)

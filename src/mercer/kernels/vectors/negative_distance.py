@@ -18,8 +18,8 @@ from ..regularisation import (
     SQUARED_DISTANCE,
     Regularisation,
 )
-from .radial import RadialKernel
 from .statistics import squared_distances
+from .vector import RadialKernel
 
 
 def check_power(power: float, name: str) -> None:

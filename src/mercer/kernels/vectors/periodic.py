@@ -18,7 +18,7 @@ from ..regularisation import (
     Regularisation,
 )
 from ..stated_spectrum import DrawsFrequencies, stated_series
-from .coordinatewise import CoordinateKernel
+from .vector import CoordinateKernel
 
 _OPERATORS = {
     "series": PERIODIC_GAUSSIAN,
@@ -97,11 +97,8 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     def coefficients(self) -> np.ndarray:
         """Return the Fourier coefficients of a factor, by rising frequency from 0.
 
-        Returns
-        -------
-        ndarray of shape (n_frequencies,)
-            The coefficients a_0, a_1, ... of sum_n a_n cos(2 pi n (x - z) / period), as far as
-            they count in float64.
+        They are a_0, a_1, ... of sum_n a_n cos(2 pi n (x - z) / period), as far as they count in
+        float64.
         """
         return self._coefficients()[0]
 

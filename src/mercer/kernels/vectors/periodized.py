@@ -91,11 +91,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
         """Positive semidefinite if the kernel is, by Bochner's theorem; else unknown."""
         return PSD if self.kernel.definiteness.is_psd else UNKNOWN
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the number of columns is known and the kernel itself is bound."""
-        return self.dimension is not None and self.kernel.is_bound
-
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         kernel = self.kernel._bound(views, weight, names)
@@ -104,6 +99,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
         return bound
 
     _is_restricted = True
+    _from_data = ("dimension",)
 
     def check_domain(self, X: Any) -> None:
         """Reject vectors of another dimension; see the base class."""

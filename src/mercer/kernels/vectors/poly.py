@@ -97,13 +97,7 @@ class Polynomial(GammaKernel):
             builder.powi(int(self.degree))
 
     def series_coefficient(self, degree: int) -> float:
-        """Return the coefficient of the power `degree` of the dot product.
-
-        Parameters
-        ----------
-        degree : int >= 0
-            The power.
-        """
+        """Return the coefficient of the power `degree` of the dot product."""
         if degree > self.degree:
             return 0.0
         rest = self.degree - degree
@@ -135,24 +129,13 @@ class Polynomial(GammaKernel):
         return Normalized(self._with(degree=1))
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
-        """Return the monomials whose dot product is the kernel.
+        """Return the monomials whose dot product is the kernel, by rising degree.
 
         With K(k) the number of orders in which the factors of a monomial of degree k can be
-        written, the monomial carries the weight sqrt(C(q, k) c^(q-k) gamma^k K(k)).
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Vectors.
-        ordered : bool, default=False
-            Whether to list every ordered product x_i x_j ... (d^k of degree k, as they arise
-            from multiplying out) instead of each distinct monomial once with its multinomial
-            weight.
-
-        Returns
-        -------
-        array of shape (n_samples, n_monomials), float64
-            Monomials by rising degree; of degree q only when `coef0` is 0.
+        written, the monomial carries the weight sqrt(C(q, k) c^(q-k) gamma^k K(k)); with `coef0` 0
+        only those of degree q are left. `ordered`: list every ordered product x_i x_j ... (d^k of
+        degree k, as they arise from multiplying out) instead of each distinct monomial once with
+        its multinomial weight.
         """
         self._check_changes()
         self._require_bound("as explicit features")

@@ -23,9 +23,8 @@ from ..definiteness import PD
 from ..regularisation import RADIAL_B_SPLINE
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
-from .radial import RadialKernel
 from .statistics import squared_distances
-from .vector import require_columns
+from .vector import RadialKernel, require_columns
 
 _DEGREE = 48  # of the series between two knots
 
@@ -89,16 +88,12 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         """The distance from which on the kernel is 0."""
         return (self.order + 1) * float(self.scale)
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the number of columns is known."""
-        return self.dimension is not None
-
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         return self._with(dimension=self.dimension or views.X.shape[1])
 
     _is_restricted = True
+    _from_data = ("dimension",)
 
     def check_domain(self, X: Any) -> None:
         """Reject vectors of another dimension; see the base class."""

@@ -16,7 +16,7 @@ from ..definiteness import PD
 from ..regularisation import RATIONAL_QUADRATIC
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths, check_width
-from .radial import RadialKernel
+from .vector import RadialKernel
 
 # Up to this exponent a power loses two digits at most, since it multiplies the rounding of 1 + t.
 _LARGE = 64.0

@@ -67,17 +67,9 @@ class RBF(ColumnWidths, GammaKernel):
 
     @classmethod
     def from_sigma(cls, sigma: float) -> Self:
-        """Return the kernel exp(-norm(x - z)^2 / (2 sigma^2)).
+        """Return the kernel exp(-norm(x - z)^2 / (2 sigma^2)), for a standard deviation sigma > 0.
 
-        Parameters
-        ----------
-        sigma : float > 0
-            The standard deviation; gamma = 1 / (2 sigma^2).
-
-        Returns
-        -------
-        RBF
-            The kernel.
+        Then gamma = 1 / (2 sigma^2).
         """
         if real(sigma, "sigma", minimum=0) == 0:
             raise ValueError("sigma must be positive; got 0.")
@@ -112,22 +104,10 @@ class RBF(ColumnWidths, GammaKernel):
         return np.negative(H, out=H)
 
     def taylor_features(self, x: Any, n_terms: int) -> np.ndarray:
-        """Return the first features of the kernel on the real line.
+        """Return the first features of the kernel on the real line, `n_terms` for each number `x`.
 
-        From exp(-g (x - z)^2) = exp(-g x^2) exp(-g z^2) sum_k (2 g x z)^k / k!, feature k is
-        exp(-g x^2) sqrt((2 g)^k / k!) x^k. Their dot products rise to the kernel with `n_terms`.
-
-        Parameters
-        ----------
-        x : array of shape (n_samples,) or (n_samples, 1)
-            Real numbers.
-        n_terms : int >= 1
-            Number of features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_terms)
-            The features.
+        From exp(-g (x - z)^2) = exp(-g x^2) exp(-g z^2) sum_k (2 g x z)^k / k!, feature k is exp(-g
+        x^2) sqrt((2 g)^k / k!) x^k. Their dot products rise to the kernel with `n_terms`.
         """
         self._require_bound("as explicit features")
         gamma = self._one_width("its features")

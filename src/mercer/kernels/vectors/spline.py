@@ -6,8 +6,8 @@ from mercer.gram.coordinates import Coordinates, spline
 
 from ..definiteness import PD
 from ..regularisation import SPLINE
-from .coordinatewise import CoordinateKernel
 from .histogram import HistogramKernel
+from .vector import CoordinateKernel
 
 
 class Spline(CoordinateKernel, HistogramKernel):

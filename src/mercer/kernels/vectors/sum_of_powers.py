@@ -65,13 +65,7 @@ class SumOfPowers(GammaKernel):
         builder.polynomial([1.0] * (self.degree + 1))
 
     def series_coefficient(self, degree: int) -> float:
-        """Return the coefficient of the power `degree` of the dot product.
-
-        Parameters
-        ----------
-        degree : int >= 0
-            The power.
-        """
+        """Return the coefficient of the power `degree` of the dot product."""
         return self._width() ** degree if degree <= self.degree else 0.0
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -82,20 +76,10 @@ class SumOfPowers(GammaKernel):
         return {"gamma": slope * products}
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
-        """Return the monomials whose dot product is the kernel.
+        """Return the monomials whose dot product is the kernel, by rising degree.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Vectors.
-        ordered : bool, default=False
-            Whether to list every ordered product x_i x_j ... instead of each distinct monomial
-            once with its multinomial weight.
-
-        Returns
-        -------
-        array of shape (n_samples, n_monomials), float64
-            Monomials by rising degree.
+        `ordered`: list every ordered product x_i x_j ... instead of each distinct monomial once
+        with its multinomial weight.
         """
         self._require_bound("as explicit features")
         X = self.validate(X)

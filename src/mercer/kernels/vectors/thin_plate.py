@@ -6,7 +6,7 @@ from mercer.gram.program import Builder
 
 from ..definiteness import CPD2
 from ..regularisation import THIN_PLATE
-from .radial import RadialKernel
+from .vector import RadialKernel
 
 
 class ThinPlate(RadialKernel):

@@ -1,12 +1,16 @@
-"""Kernels of real vectors: functions of one pair statistic, with or without a width gamma."""
+"""Bases of kernels of real vectors: of any pair statistic, with a width gamma, of the distance."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.coordinates import Coordinates
 from mercer.gram.mapped_objects import Views
+from mercer.gram.program import Builder
+from mercer.objects.rows import dense_column
 from mercer.objects.validation import VECTORS, as_vectors
 
 from ..base import Kernel
@@ -77,3 +81,51 @@ class GammaKernel(VectorKernel):
 
     def _has_positive_gamma(self) -> bool:
         return isinstance(self.gamma, str) or bool(np.min(self.gamma) > 0)
+
+
+class RadialKernel(VectorKernel):
+    """Base class of the kernels k(x, z) = h(||x - z||^2).
+
+    They are invariant under translations and rotations of the data. A subclass supplies
+    `compile`: the profile h over the squared distance.
+
+    Examples
+    --------
+    >>> from mercer.kernels import InverseMultiquadric, Matern, RadialKernel
+    >>> issubclass(Matern, RadialKernel), issubclass(InverseMultiquadric, RadialKernel)
+    (True, True)
+    """
+
+    translation_invariant = True  # a function of the distance
+
+
+class CoordinateKernel(VectorKernel):
+    """Base class of the kernels k(x, z) = prod_i f(x_i, z_i).
+
+    A subclass supplies `coordinate_function`, the native form of f, and `_slopes`, the
+    derivatives of f with respect to the parameters.
+    """
+
+    @abstractmethod
+    def coordinate_function(self) -> Coordinates:
+        """Return the function f of one coordinate."""
+
+    def compile(self, builder: Builder) -> None:
+        builder.coordinates(self.coordinate_function())
+
+    def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the derivatives of f(x, z) with respect to the parameters."""
+        return {}
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        """Return the derivatives of the product, column by column."""
+        f = self.coordinate_function()
+        value = np.ones((X.shape[0], Z.shape[0]))
+        slopes = {name: np.zeros_like(value) for name in self._slopes(np.zeros(1), np.zeros(1))}
+        for j in range(X.shape[1]):
+            x, z = dense_column(X, j)[:, None], dense_column(Z, j)[None]
+            factor, own = f.values(x, z), self._slopes(x, z)
+            for name, slope in slopes.items():
+                slopes[name] = slope * factor + value * own[name]
+            value = value * factor
+        return slopes

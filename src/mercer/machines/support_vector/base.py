@@ -35,14 +35,7 @@ from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
 from .proofs import Proof, prove_models
-from .proving import (
-    Fitting,
-    certificates,
-    convexity_of,
-    predicting_precision,
-    prove,
-    values_of,
-)
+from .proving import Fitting, certificates, convexity_of, predicting_precision, prove, values_of
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .rounding import rounding_of_values
 from .solving import TrainingKernel
@@ -226,11 +219,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         return "float64" if fine and self.dtype == "auto" else self.dtype
 
     def _keep(
-        self,
-        fitting: Fitting,
-        kernel: Kernel,
-        y: NDArray[Any] | None,
-        sample_weight: Array | None,
+        self, fitting: Fitting, kernel: Kernel, y: NDArray[Any] | None, sample_weight: Array | None
     ) -> None:
         """Set the fitted attributes, and prove the model."""
         proofs, precision = prove(fitting, self.n_jobs)[1:]

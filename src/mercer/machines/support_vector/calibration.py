@@ -48,14 +48,10 @@ from .multiclass import pair_indices
 
 CALIBRATIONS = ("free", "consistent", "isotonic")
 
-_STEPS = 100
-"""Newton steps; ten do for most problems."""
-
+_STEPS = 100  # newton steps; ten do for most problems
+# Least slope of the consistent map per typical score: worthless scores still break ties.
 _SMALLEST = 1e-4
-"""Least slope of the consistent map per typical score: worthless scores still break ties."""
-
-_STRICT = 1e-12
-"""Relative distance that the consistent map keeps from its value at f = 0."""
+_STRICT = 1e-12  # relative distance that the consistent map keeps from its value at f = 0
 
 
 @dataclass

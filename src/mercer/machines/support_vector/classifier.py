@@ -50,20 +50,16 @@ from .proving import Fitting
 from .solving import settings_for
 from .training_record import PointStatus
 
+# Part of the time limit for the machine itself where probabilities are asked for; the machines of
+# the folds start from its solution.
 _PART_OF_FIT = 0.4
-"""Part of the time limit for the machine itself where probabilities are asked for; the machines of
-the folds start from its solution."""
-
+# Rows that are predicted together, one against one: at least so many, or such that the values of
+# their problems stay in the cache of a processor.
 _ROWS, _BLOCK = 12, 2**20
-"""Rows that are predicted together, one against one: at least so many, or such that the values of
-their problems stay in the cache of a processor."""
-
-_VOTED = 2**19
-"""Votes that are counted together."""
-
+_VOTED = 2**19  # votes that are counted together
+# Up to so many classes, one product with all pairs is faster than one product per class. Linear
+# kernels have one weight vector per pair, found from a matrix of all vectors and all pairs.
 _FEW_PAIRS, _FEW_LINEAR_PAIRS = 4, 19
-"""Up to so many classes, one product with all pairs is faster than one product per class. Linear
-kernels have one weight vector per pair, found from a matrix of all vectors and all pairs."""
 
 
 @declared
@@ -245,7 +241,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         Returns
         -------
         array of shape (n_samples,)
-            Labels.
         """
         self._require_fit()
         if self.break_ties and self.decision_function_shape == "ovo":

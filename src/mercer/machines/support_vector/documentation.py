@@ -144,8 +144,8 @@ Certificate
     Primal and dual value and violation, computed from the model alone.
 """
 
+# Entries of which another one has the name.
 _RENAMED = {"no_lam": "lam", "pair_coefficients": "dual_coef_", "X_train": "X", "fitted": "self"}
-"""Entries of which another one has the name."""
 
 
 def _parsed() -> dict[str, list[str]]:

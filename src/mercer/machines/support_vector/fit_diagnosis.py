@@ -28,14 +28,9 @@ if TYPE_CHECKING:
     from .base import KernelMachine
     from .proving import Fitting
 
-_LARGE = 1e6
-"""Kernel values that call for other units."""
-
-_UNEVEN = 1e3
-"""Ratio of weights that is worth a remark."""
-
-_SAMPLE = 2000
-"""Rows that a diagnosis looks at."""
+_LARGE = 1e6  # kernel values that call for other units
+_UNEVEN = 1e3  # ratio of weights that is worth a remark
+_SAMPLE = 2000  # rows that a diagnosis looks at
 
 
 def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:

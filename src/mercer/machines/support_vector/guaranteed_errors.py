@@ -27,11 +27,8 @@ from mercer.gram.running_error import ErrorBounds, diagonal_bounds
 from mercer.objects.arrays import Array
 from mercer.solvers.rounding import UNIT, ValueErrors, guaranteed
 
-_FEW = 16
-"""Roundings of a short expression, with a margin for those of the bounds themselves."""
-
-_BLOCK = 1 << 21
-"""Kernel values whose errors are held at one time."""
+_FEW = 16  # roundings of a short expression, with a margin for those of the bounds themselves
+_BLOCK = 1 << 21  # kernel values whose errors are held at one time
 
 
 @dataclass(frozen=True)

@@ -42,19 +42,13 @@ from mercer.solvers.rounding import UNIT
 from ..errors import ParameterError
 from .tasks import Task
 
-_NO_EXTENT = 1e-12
-"""Extent of the data in a direction, relative to their size, that is none."""
-
-_COPIES = 4
-"""Arrays of the size of the rows that exist at one time."""
-
+_NO_EXTENT = 1e-12  # extent of the data in a direction, relative to their size, that is none
+_COPIES = 4  # arrays of the size of the rows that exist at one time
+# Residual of the equations, relative to the size of their terms, allowed in a dual value.
 _BALANCED = 1e-9
-"""Residual of the equations, relative to the size of their terms, allowed in a dual value."""
-
 _NEARLY = "the equations of nearly dependent columns hold up to rounding only"
-
+# Losses this small relative to those of values as large as the targets are rounding.
 _CANCELLED = 1e-10
-"""Losses this small relative to those of values as large as the targets are rounding."""
 
 
 def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:

@@ -32,8 +32,7 @@ from mercer.solvers.centring import Centring
 from .solving import TrainingKernel
 from .tasks import Batch
 
-_FEW = 20_000
-"""Values of pairs, on all rows, up to which one product for everything is the fastest."""
+_FEW = 20_000  # values of pairs, on all rows, up to which one product for everything is the fastest
 
 
 class Scheme(ABC):

@@ -53,23 +53,15 @@ from ..parameters import check_count, check_flags, check_positive, check_shared
 from .svc import SVC
 from .svr import SVR
 
+# Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale".
 _FACTORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-"""Widths of the Gaussians for ``kernels=None``, as factors of the rule "scale"."""
-
-_INNER = 0.1
-"""Gap of a machine, relative to that of the whole problem."""
-
-_EXACT = 1000
-"""Rows up to which machines are solved to the last digits, which costs them little."""
-
+_INNER = 0.1  # gap of a machine, relative to that of the whole problem
+_EXACT = 1000  # rows up to which machines are solved to the last digits, which costs them little
+# Share of the time limit for the search of the weights; the rest is for the last machine.
 _SEARCH = 0.5
-"""Share of the time limit for the search of the weights; the rest is for the last machine."""
-
+# Roundings of a kernel value of the sum, and of coefficients that were moved onto exact sums.
 _FEW = 64.0
-"""Roundings of a kernel value of the sum, and of coefficients that were moved onto exact sums."""
-
-_SMALL = 1e-10
-"""Weights below this share of the largest one are 0."""
+_SMALL = 1e-10  # weights below this share of the largest one are 0
 
 
 @dataclass

@@ -118,7 +118,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Returns
         -------
         array of shape (n_samples,)
-            Signed scores.
         """
         self._require_fit()
         values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)

@@ -18,8 +18,7 @@ from mercer.solvers.centring import centring
 from .multiclass import pair_shifts
 from .repetition import first_of_each, sums_of_each
 
-_MANY = 200
-"""Classes from which on memory decides: the products of each class are not stored."""
+_MANY = 200  # classes from which on memory decides: the products of each class are not stored
 
 
 class PairPredictor:

@@ -42,7 +42,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         Returns
         -------
         array of shape (n_samples,)
-            Values.
         """
         self._require_fit()
         return self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)

@@ -17,24 +17,16 @@ from mercer.objects.callers import in_cross_validation, warn_caller
 if TYPE_CHECKING:
     from .proving import Fitting
 
-_FEWEST = 20
-"""Rows from which on a matrix is judged."""
-
-_SAMPLE = 40
-"""Rows that are compared with each other."""
-
+_FEWEST = 20  # rows from which on a matrix is judged
+_SAMPLE = 40  # rows that are compared with each other
+# Share of support vectors below which the matrix is not looked at: most rows were not needed.
 _SHARE = 0.95
-"""Share of support vectors below which the matrix is not looked at: most rows were not needed."""
-
+# Ratio of the mean values off and on the diagonal below which a matrix counts as diagonal.
 _EMPTY = 1e-3
-"""Ratio of the mean values off and on the diagonal below which a matrix counts as diagonal."""
-
-_NARROW = 1e-6
-"""Width of an interval of intercepts that is rounding."""
-
+_NARROW = 1e-6  # width of an interval of intercepts that is rounding
+# Problems of a fit whose intercepts are looked at: of many pairs of classes some are always open,
+# and a single one decides little.
 _MOST_PROBLEMS = 10
-"""Problems of a fit whose intercepts are looked at: of many pairs of classes some are always open,
-and a single one decides little."""
 
 
 def remark(machine: Any, fitting: Fitting) -> None:

@@ -24,11 +24,8 @@ from mercer.objects.arrays import Array, Rows
 FEWEST_ROWS = 512
 """Fewer rows than this are solved as they are: looking for repetitions would take longer."""
 
-_WORTH = 0.8
-"""Distinct rows, as a part of all, below which they are taken together."""
-
-_SAMPLE = 4096
-"""Rows that are looked at first."""
+_WORTH = 0.8  # distinct rows, as a part of all, below which they are taken together
+_SAMPLE = 4096  # rows that are looked at first
 
 
 @dataclass

@@ -32,8 +32,8 @@ REACHED = 1.01
 SEEN = 0.1
 """Rounding errors, relative to the tolerance, that keep a solver from it."""
 
+# Rows at which errors are estimated: those of the largest k(x, x), and others.
 _LARGEST, _SPREAD = 8, 24
-"""Rows at which errors are estimated: those of the largest k(x, x), and others."""
 
 
 def error_sample(gram: Gram) -> NDArray[np.int64]:
