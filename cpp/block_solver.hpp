@@ -45,6 +45,14 @@ class BlockSolver {
       return none;
     }
     require_finite(full_diag_);
+    definite_ = true;
+    for (Index i = 0; i < n; ++i) {
+      const double k = static_cast<double>(full_diag_[i]);
+      definite_ = definite_ && k > 0;
+      mass_ += std::fabs(sol_.beta[i]) * std::sqrt(std::fabs(k));
+      additions_ += sol_.beta[i] != 0;
+    }
+    peak_ = mass_;
     sol_.fresh = start.empty() || rebuild();
     activate_all();
     choose_sizes();
@@ -66,13 +74,17 @@ class BlockSolver {
       if (!(violation > tol_)) {
         if (sol_.fresh) {
           summarise(full_, sol_);
-          if (!tightened<T>(settings_, sol_, tol_)) break;
+          if (!tightened<T>(settings_, sol_.relative_gap, tol_)) break;
           continue;
         }
         // The running values carry the rounding of every step, and those of inactive variables
         // are old: confirm on fresh ones, which also are what a certificate is made of.
         write_back();
-        if (!rebuild()) continue;
+        if (accurate() && active() == n) {
+          sol_.fresh = true;
+          continue;
+        }
+        if (!(accurate() && !store_ ? catch_up() : rebuild())) continue;
         activate_all();
         shrinks = false;  // the end is near
         continue;
@@ -107,7 +119,7 @@ class BlockSolver {
     }
     write_back();
     limits_.finish();
-    if (!sol_.fresh) rebuild();
+    if (!sol_.fresh && !(accurate() && active() == n)) rebuild();
     summarise(full_, sol_);
     confirm(settings_, sol_);
     sol_.n_kernel_values = kernel_values_;
@@ -202,6 +214,7 @@ class BlockSolver {
 
   void activate_all() {
     active_ = order_;
+    left_.clear();
     idle_support_ = 0;
     load();
     short_rows_ = RowCache<T>(0, 0);
@@ -297,6 +310,38 @@ class BlockSolver {
     return complete;
   }
 
+  /// Whether the running values are as good as fresh ones: rounding in double precision has added
+  /// less to them than a hundredth of what that of kernel values in single precision does.
+  /// With r_i = k(i, i)^1/2, each of `additions_` terms rounds value i by at most r_i `peak_`.
+  bool accurate() const {
+    constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon(), single = 1e-9;
+    if (sizeof(T) != 4 || !definite_) return false;
+    double squares = 0;
+    for (Index i = 0; i < full_.size(); ++i)
+      squares += sol_.beta[i] * sol_.beta[i] * static_cast<double>(full_diag_[i]);
+    return static_cast<double>(additions_) * unit * peak_ <= single * std::sqrt(squares);
+  }
+
+  /// Values of the variables that have left the active set, from what they were then. False when
+  /// it did not come to an end.
+  bool catch_up() {
+    for (const Stage& left : left_) {
+      std::vector<Index> changed;
+      std::vector<double> delta;
+      for (Index i = 0; i < full_.size(); ++i)
+        if (sol_.beta[i] != left.beta[i])
+          changed.push_back(i), delta.push_back(sol_.beta[i] - left.beta[i]);
+      if (changed.empty()) continue;
+      std::vector<double> more(left.variables.size(), 0.0);
+      if (!multiply(left.variables, changed, delta, more.data())) return false;
+      for (std::size_t k = 0; k < more.size(); ++k) sol_.values[left.variables[k]] += more[k];
+      additions_ += static_cast<Index>(changed.size());
+    }
+    left_.clear();
+    sol_.fresh = accurate();
+    return sol_.fresh || rebuild();
+  }
+
   /// out = K[rows, support] coef without any row of the store.
   bool multiply(const std::vector<Index>& rows, const std::vector<Index>& support,
                 const std::vector<double>& coef, double* out) {
@@ -354,12 +399,22 @@ class BlockSolver {
     std::vector<Index> next(kept.size());
     for (std::size_t k = 0; k < kept.size(); ++k) next[k] = active_[kept[k]];
     shorten_rows(kept);
+    leave(next);
     idle_support_ =
         std::count_if(sol_.beta.begin(), sol_.beta.end(), [](double b) { return b != 0; });
     for (const Index i : next) idle_support_ -= sol_.beta[i] != 0;
     active_ = std::move(next);
     load();
     extremes();
+  }
+
+  /// Takes note of the variables that are not among the next active ones, and of all coefficients.
+  void leave(const std::vector<Index>& next) {
+    std::vector<char> stays(static_cast<std::size_t>(full_.size()), 0);
+    for (const Index i : next) stays[i] = 1;
+    left_.push_back({{}, sol_.beta});
+    for (const Index i : active_)
+      if (!stays[i]) left_.back().variables.push_back(i);
   }
 
   /// Rows of the active set are kept beside the whole ones, in the bytes that those leave.
@@ -577,12 +632,18 @@ class BlockSolver {
       values_ = before_;
       return 0;
     }
+    double moved = 0;
     for (std::size_t c = 0; c < changed_.size(); ++c) {
       const Index k = changed_[c];
+      const double r = std::sqrt(static_cast<double>(full_diag_[active_[k]]));
       change += 0.5 * delta_[c] * values_[k];
+      moved += std::fabs(delta_[c]) * r;
+      mass_ += (std::fabs(t.beta[member_[k]]) - std::fabs(beta_[k])) * r;
       beta_[k] = t.beta[member_[k]];
       refresh(k);
     }
+    peak_ = std::max(peak_, mass_ + 2 * moved);
+    additions_ += static_cast<Index>(changed_.size());
     objective_ += change;
     if (settings_.objective_floor > -infinite) extrapolate();
     return t.steps;
@@ -692,6 +753,16 @@ class BlockSolver {
   double objective_ = 0;
   Index kernel_values_ = 0;
   std::vector<T> full_diag_;
+
+  /// Variables that left the active set together, and all coefficients at that time.
+  struct Stage {
+    std::vector<Index> variables;
+    std::vector<double> beta;
+  };
+  std::vector<Stage> left_;
+  bool definite_ = false;       ///< no k(i, i) shows that the kernel is not
+  double mass_ = 0, peak_ = 0;  ///< sum of |beta_i| r_i, and the largest that it may have been
+  Index additions_ = 0;         ///< terms that have been added to a value
 
   std::vector<Index> order_, active_;
   std::shared_ptr<Objects<T>> objects_, local_objects_;  ///< of the active set, of the slots

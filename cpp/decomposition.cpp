@@ -50,11 +50,12 @@ Solution untouched(const Problem& p, const std::vector<double>& start) {
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
                const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace,
-               RowStore<T>* store, Index whole_size) {
+               RowStore<T>* store, Index whole_size, const std::vector<Index>& rows) {
   check(problem, start);
-  if (kernel.cols() != problem.size() || kernel.rows() != problem.size())
+  const Index objects = rows.empty() ? kernel.cols() : static_cast<Index>(rows.size());
+  if (objects != problem.size() || kernel.rows() != kernel.cols())
     throw std::invalid_argument("the kernel has another number of objects than the problem");
-  if (store && static_cast<Index>(kernel.b().id.size()) != problem.size())
+  if (store && static_cast<Index>(kernel.b().id.size()) != kernel.cols())
     throw std::invalid_argument("the objects have no numbers in the store of rows");
   if (problem.size() == 0) return {};
   if (store && store->useful())
@@ -62,15 +63,17 @@ Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Setting
   else
     store = nullptr;
   if (problem.size() <= whole_size)
-    return WholeSolver<T>(problem, kernel, settings, stop, *workspace, store).run(start);
-  return BlockSolver<T>(problem, kernel, settings, stop, store).run(start);
+    return WholeSolver<T>(problem, kernel, rows, settings, stop, *workspace, store).run(start);
+  if (rows.empty()) return BlockSolver<T>(problem, kernel, settings, stop, store).run(start);
+  const std::shared_ptr<const Objects<T>> view = kernel.b().take(rows.data(), objects);
+  return BlockSolver<T>(problem, *kernel.on(view, view), settings, stop, store).run(start);
 }
 
 template Solution solve<float>(const Problem&, const Evaluator<float>&, const Settings&,
                                const std::vector<double>&, std::atomic<bool>*, Workspace<float>*,
-                               RowStore<float>*, Index);
+                               RowStore<float>*, Index, const std::vector<Index>&);
 template Solution solve<double>(const Problem&, const Evaluator<double>&, const Settings&,
                                 const std::vector<double>&, std::atomic<bool>*, Workspace<double>*,
-                                RowStore<double>*, Index);
+                                RowStore<double>*, Index, const std::vector<Index>&);
 
 }  // namespace mercer

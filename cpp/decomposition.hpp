@@ -29,7 +29,7 @@ struct Workspace {
 };
 
 /// Up to this size SMO works on all variables at once, on one thread.
-inline constexpr Index whole_alone = 2048;
+inline constexpr Index whole_alone = 6144;
 /// The same for one of many problems, which have a thread each.
 inline constexpr Index whole_of_many = 4096;
 
@@ -38,10 +38,12 @@ inline constexpr Index whole_of_many = 4096;
 /// solution is then the best point so far, and values that could not be computed in time are NaN.
 /// Problems of up to `whole_size` variables are solved without a working set and without threads.
 /// Rows are kept in `store`, if there is one, where the objects of the kernel have their numbers.
+/// `rows`: the object of each variable, if the kernel has others too; empty: all in order.
 template <class T>
 Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Settings& settings,
                const std::vector<double>& start, std::atomic<bool>* stop, Workspace<T>* workspace,
-               RowStore<T>* store = nullptr, Index whole_size = whole_alone);
+               RowStore<T>* store = nullptr, Index whole_size = whole_alone,
+               const std::vector<Index>& rows = {});
 
 /// The solution of a problem that an interrupt came before: its start.
 Solution untouched(const Problem& problem, const std::vector<double>& start);

@@ -29,13 +29,9 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
     }
     if (stop.load(std::memory_order_relaxed)) {
       out[k] = untouched(p.problem, p.start);
-    } else if (p.rows.empty()) {
-      out[k] = solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], store, limit);
     } else {
-      const std::shared_ptr<const Objects<T>> view =
-          objects->take(p.rows.data(), static_cast<Index>(p.rows.size()));
-      out[k] = solve(p.problem, *kernel.on(view, view), s, p.start, &stop, &workspace[worker],
-                     store, limit);
+      out[k] =
+          solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], store, limit, p.rows);
     }
   };
   for (Index k : large) one(k, settings, 0);

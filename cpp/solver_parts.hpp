@@ -46,11 +46,11 @@ Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Inde
 /// Makes the tolerance smaller where a solution within it has too large a gap; returns whether.
 /// The gap falls about as the tolerance does. Rounding of the values ends this.
 template <class T>
-bool tightened(const Settings& s, const Solution& sol, double& tol) {
+bool tightened(const Settings& s, double relative_gap, double& tol) {
   constexpr double finest = sizeof(T) == 4 ? 5e-6 : 1e-9;
-  const bool wide = s.largest_gap > 0 && s.gap_tol <= 0 && sol.relative_gap > s.largest_gap;
+  const bool wide = s.largest_gap > 0 && s.gap_tol <= 0 && relative_gap > s.largest_gap;
   if (!wide) return false;
-  const double factor = std::clamp(0.7 * s.largest_gap / sol.relative_gap, 0.1, 0.5);
+  const double factor = std::clamp(0.7 * s.largest_gap / relative_gap, 0.1, 0.5);
   if (factor * tol < finest) return false;
   tol *= factor;
   return true;

@@ -21,10 +21,13 @@ namespace mercer {
 template <class T>
 class WholeSolver {
  public:
-  WholeSolver(const Problem& p, const Evaluator<T>& kernel, const Settings& s,
-              std::atomic<bool>* stop, Workspace<T>& workspace, RowStore<T>* store)
+  /// `rows`: see decomposition.hpp.
+  WholeSolver(const Problem& p, const Evaluator<T>& kernel, const std::vector<Index>& rows,
+              const Settings& s, std::atomic<bool>* stop, Workspace<T>& workspace,
+              RowStore<T>* store)
       : p_(p),
         kernel_(kernel),
+        rows_(rows),
         settings_(s),
         limits_(s, stop),
         matrix_(workspace.matrix),
@@ -63,7 +66,7 @@ class WholeSolver {
       collect(sol);
       rebuild(sol);
     }
-    summarise(p_, sol);
+    assess(sol);
     if (polishes(sol) && (sol.status == Status::optimal || sol.status == Status::stalled)) {
       polish(sol);
       if (sol.violation <= settings_.tol) sol.status = Status::optimal;
@@ -109,7 +112,7 @@ class WholeSolver {
       if (limits_.reached(sol.n_iter, &sol.status)) break;
       const std::vector<double> before = unbounded ? beta_of() : std::vector<double>();
       t.max_steps = limits_.steps_left(sol.n_iter, unbounded   ? 20 * n + 100
-                                                   : shrinking ? n / 4 + 64
+                                                   : shrinking ? n / 16 + 32
                                                                : burst);
       if (settings_.gap_tol > 0) t.max_steps = std::min(t.max_steps, std::max<Index>(n, 64));
       ops<T>().inner(t);
@@ -120,7 +123,7 @@ class WholeSolver {
       sol.negative_curvature |= t.negative_curvature;
       if (settings_.callback || settings_.gap_tol > 0 || unbounded) {
         collect(sol);
-        summarise(p_, sol);
+        assess(sol);
         if (settings_.callback && settings_.callback({sol.n_iter, sol.violation, sol.objective,
                                                       sol.relative_gap, n, hits_, misses_})) {
           sol.status = Status::interrupted;
@@ -138,14 +141,15 @@ class WholeSolver {
         if (!sol.fresh) {
           collect(sol);
           if (settings_.largest_gap > 0) {
-            summarise(p_, sol);
-            if (sol.violation <= settings_.tol && tightened<T>(settings_, sol, t.tol)) continue;
+            assess(sol);
+            if (sol.violation <= settings_.tol && tightened<T>(settings_, sol.relative_gap, t.tol))
+              continue;
           }
           rebuild(sol);
         }
-        summarise(p_, sol);
+        assess(sol);
         const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
-        if (met && tightened<T>(settings_, sol, t.tol)) continue;
+        if (met && tightened<T>(settings_, sol.relative_gap, t.tol)) continue;
         if (met || sol.violation >= 0.5 * previous) break;
         previous = sol.violation;
         continue;
@@ -157,7 +161,7 @@ class WholeSolver {
         // Pair steps crawl on badly scaled problems; the free variables solve a linear system.
         collect(sol);
         rebuild(sol);
-        summarise(p_, sol);
+        assess(sol);
         polish(sol);
         restart_from(sol);
         if (sol.violation <= settings_.tol) break;
@@ -184,12 +188,15 @@ class WholeSolver {
     slots_.layout(p_.groups, count);
     Index next[2] = {slots_.task.group_begin[0], slots_.task.group_begin[1]};
     slot_.resize(static_cast<std::size_t>(n));
-    std::vector<Index> object(static_cast<std::size_t>(slots_.task.size), 0);
+    variable_.assign(static_cast<std::size_t>(slots_.task.size), 0);
     for (Index i = 0; i < n; ++i) {
       slot_[i] = next[p_.groups ? p_.group[i] : 0]++;
-      object[slot_[i]] = i;
+      variable_[slot_[i]] = i;
     }
-    // Empty slots repeat object 0: finite values that nothing ever uses.
+    // Empty slots repeat the first object: finite values that nothing ever uses.
+    std::vector<Index> object = variable_;
+    if (!rows_.empty())
+      for (Index& i : object) i = rows_[i];
     const auto objects = kernel_.b().take(object.data(), slots_.task.size);
     slot_kernel_ = kernel_.on(objects, objects);
     if (store_) place_in_store(object);
@@ -409,13 +416,18 @@ class WholeSolver {
   void shrunk_pass(Solution& sol) {
     InnerTask<T>& t = slots_.task;
     kept_.clear();
+    resting_.clear();
     Index count[2] = {0, 0};
     for (int g = 0; g < std::max(p_.groups, 1); ++g) {
       const Range<T> range = range_of_group(g);
       for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
         const bool idle =
             t.values[s] + t.up[s] > range.max_down && t.values[s] + t.down[s] < range.min_up;
-        if (!idle && t.lower[s] <= t.upper[s]) kept_.push_back(s), ++count[g];
+        if (t.lower[s] > t.upper[s]) continue;
+        if (!idle)
+          kept_.push_back(s), ++count[g];
+        else if (t.beta[s] != 0)
+          resting_.push_back(s);
       }
     }
     if (10 * static_cast<Index>(kept_.size()) > 6 * p_.size()) return;
@@ -437,16 +449,20 @@ class WholeSolver {
     small.fetch = [](void* owner, Index slot) -> const T* {
       return static_cast<WholeSolver*>(owner)->gather(slot);
     };
-    small.max_steps = limits_.steps_left(sol.n_iter, burst);
-    small.steps = 0;
-    bool left = false;
-    try {
-      ops<T>().inner(small);
-    } catch (const Left&) {
-      left = true;
+    bool left = false, closing = true;
+    while (closing && !left) {
+      small.max_steps = limits_.steps_left(sol.n_iter, burst);
+      small.steps = 0;
+      try {
+        ops<T>().inner(small);
+      } catch (const Left&) {
+        left = true;
+      }
+      sol.n_iter += small.steps;
+      sol.negative_curvature |= small.negative_curvature;
+      closing = small.steps > 0 && !(small.violation > small.tol) &&
+                tightened<T>(settings_, shrunk_gap(), small.tol);
     }
-    sol.n_iter += small.steps;
-    sol.negative_curvature |= small.negative_curvature;
     for (std::size_t k = 0, c = 0; k < kept_.size(); ++k, ++c) {
       if (p_.groups == 2 && kept_[k] >= t.group_begin[1] &&
           c < static_cast<std::size_t>(small.group_begin[1]))
@@ -456,6 +472,37 @@ class WholeSolver {
     if (left) throw Left();
     collect(sol);
     rebuild(sol);
+  }
+
+  /// The relative gap of the shrunk problem, with the terms that the other variables had before.
+  /// These are in no violating pair, and contribute nothing to the gap itself.
+  double shrunk_gap() const {
+    const InnerTask<T>& t = shrunk_.task;
+    double m[2] = {0, 0};
+    for (int g = 0; g < p_.groups; ++g) {
+      double sum = 0;
+      Index count = 0;
+      for (Index c = t.group_begin[g]; c < t.group_end[g]; ++c)
+        if (t.lower[c] < t.beta[c] && t.beta[c] < t.upper[c])
+          sum += static_cast<double>(t.values[c] + t.up[c]), ++count;
+      const Range<T> r = range_of<T>(t.values, t.up, t.down, t.group_begin[g], t.group_end[g]);
+      m[g] = count ? sum / static_cast<double>(count)
+                   : 0.5 * static_cast<double>(r.min_up + r.max_down);
+    }
+    double square = 0, gap = 0, scale = 0;
+    const auto add = [&](const InnerTask<T>& from, Index slot, Index full) {
+      const Index i = variable_[full];
+      const double b = from.beta[slot], v = static_cast<double>(from.values[slot]);
+      const double s = (p_.groups ? m[p_.group[i]] : 0.0) - v, c = p_.conjugate(i, s);
+      square += b * v;
+      scale += std::fabs(c);
+      return c + p_.phi(i, b) - s * b;
+    };
+    for (int g = 0; g < std::max(p_.groups, 1); ++g)
+      for (Index c = t.group_begin[g]; c < t.group_end[g]; ++c)
+        if (t.lower[c] <= t.upper[c]) gap += add(t, c, full_slot_[c]);
+    for (const Index s : resting_) add(slots_.task, s, s);
+    return gap / (0.5 * std::fabs(square) + scale);
   }
 
   /// The row of a shrunk slot: the kept columns of the full row.
@@ -485,10 +532,16 @@ class WholeSolver {
   bool progress(Solution& sol) {
     collect(sol);
     rebuild(sol);
-    summarise(p_, sol);
+    assess(sol);
     const bool fell = objective_ - sol.objective > stagnation * std::fabs(sol.objective);
     objective_ = std::min(objective_, sol.objective);
     return fell;
+  }
+
+  /// Multipliers and gap of the solution, unless they are known.
+  void assess(Solution& sol) {
+    if (!assessed_) summarise(p_, sol);
+    assessed_ = true;
   }
 
   std::vector<double> beta_of() const {
@@ -497,7 +550,8 @@ class WholeSolver {
     return b;
   }
 
-  void collect(Solution& sol) const {
+  void collect(Solution& sol) {
+    assessed_ = false;
     for (std::size_t i = 0; i < slot_.size(); ++i) {
       sol.beta[i] = slots_.task.beta[slot_[i]];
       sol.values[i] = static_cast<double>(slots_.task.values[slot_[i]]);
@@ -506,6 +560,7 @@ class WholeSolver {
 
   /// values = K beta, afresh and in float64, for the solution and the slots.
   void rebuild(Solution& sol) {
+    assessed_ = false;
     const Index size = slots_.task.size;
     if (!fetch_support(sol)) {
       std::fill(sol.values.begin(), sol.values.end(), std::numeric_limits<double>::quiet_NaN());
@@ -572,7 +627,7 @@ class WholeSolver {
         const double part = polish_step(p_, kernel, sol);
         if (part == 0) break;
         rebuild(sol);
-        summarise(p_, sol);
+        assess(sol);
         if (part == 1) {
           if (sol.violation < best.violation)
             best = sol;
@@ -588,7 +643,7 @@ class WholeSolver {
           if (steps > 0) {
             collect(sol);
             rebuild(sol);
-            summarise(p_, sol);
+            assess(sol);
             if (sol.violation < best.violation) best = sol;
           }
         }
@@ -630,10 +685,11 @@ class WholeSolver {
 
   const Problem& p_;
   const Evaluator<T>& kernel_;
+  const std::vector<Index>& rows_;
   const Settings& settings_;
   Limits limits_;
   Slots<T> slots_;
-  std::vector<Index> slot_;
+  std::vector<Index> slot_, variable_;  ///< slot of a variable, variable of a slot
   std::shared_ptr<Evaluator<T>> slot_kernel_;
   std::vector<T> slot_diag_;
   Buffer<T>& matrix_;
@@ -641,8 +697,10 @@ class WholeSolver {
   Index used_ = 0;  ///< rows of matrix_
   Index hits_ = 0, misses_ = 0;
   double objective_ = infinite;
+  bool assessed_ = false;
   Slots<T> shrunk_;
-  std::vector<Index> kept_, full_slot_;  ///< kept full slots; full slot of a shrunk one
+  std::vector<Index> kept_, resting_;  ///< slots that are kept; others, at an outer bound
+  std::vector<Index> full_slot_;       ///< of a shrunk slot
   Buffer<T>& gathered_;
   Index gathered_rows_ = 0;
   RowStore<T>* store_;    ///< or null

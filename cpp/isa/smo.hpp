@@ -33,6 +33,19 @@ static_assert(mercer::slot_align % (chains * VecF::width) == 0 &&
                   mercer::slot_align % (chains * VecD::width) == 0,
               "a group of slots is a whole number of steps of the loops");
 
+template <class V>
+inline typename V::Scalar largest(V a) {
+  return -smallest(V::zero() - a);
+}
+/// The smallest index among the entries that are `least`, the smallest of all of them.
+template <class V>
+inline Index first_at(typename V::Scalar least, const V* values, const V* index) {
+  const V bound = V::set(least), none = V::set(std::numeric_limits<typename V::Scalar>::infinity());
+  V at[chains];
+  for (int c = 0; c < chains; ++c) at[c] = where(bound < values[c], none, index[c]);
+  return static_cast<Index>(smallest(min(at[0], at[1])));
+}
+
 /// values += t * (row_i - row_j) over one group, and the extremes afterwards.
 template <class T, class R, class K>
 inline Extremes<T> update_group(const InnerTask<T, R>& s, Index begin, Index end, T t, const K* ki,
@@ -62,21 +75,8 @@ inline Extremes<T> update_group(const InnerTask<T, R>& s, Index begin, Index end
       arg[c] = where(better, index[c], arg[c]);
       index[c] = index[c] + step;
     }
-  T low[chains * w], which[chains * w], high[chains * w];
-  for (int c = 0; c < chains; ++c) {
-    lo[c].store(low + c * w);
-    arg[c].store(which + c * w);
-    hi[c].store(high + c * w);
-  }
-  Extremes<T> e{low[0], high[0], static_cast<Index>(which[0])};
-  for (int k = 1; k < chains * w; ++k) {
-    if (low[k] < e.min_up || (low[k] == e.min_up && static_cast<Index>(which[k]) < e.arg_up)) {
-      e.min_up = low[k];
-      e.arg_up = static_cast<Index>(which[k]);
-    }
-    if (high[k] > e.max_down) e.max_down = high[k];
-  }
-  return e;
+  const T least = smallest(min(lo[0], lo[1]));
+  return {least, largest(max(hi[0], hi[1])), first_at(least, lo, arg)};
 }
 
 /// The partner j that maximises (down_j - up_i)^2 / (k_ii + k_jj - 2 k_ij), or -1.
@@ -108,18 +108,11 @@ inline Index partner(const InnerTask<T, R>& s, Index begin, Index end, T up_i, T
       arg[c] = where(better, index[c], arg[c]);
       index[c] = index[c] + step;
     }
-  T a[chains * w], b[chains * w], which[chains * w];
-  for (int c = 0; c < chains; ++c) {
-    num[c].store(a + c * w);
-    den[c].store(b + c * w);
-    arg[c].store(which + c * w);
-  }
-  int best = 0;
-  for (int k = 1; k < chains * w; ++k) {
-    const T left = a[best] * b[k], right = a[k] * b[best];
-    if (left < right || (left == right && which[k] >= 0 && which[k] < which[best])) best = k;
-  }
-  return static_cast<Index>(which[best]);
+  // Gains with the sign turned, so that the best one is the smallest.
+  V loss[chains];
+  for (int c = 0; c < chains; ++c) loss[c] = zero - num[c] / den[c];
+  const T best = smallest(min(loss[0], loss[1]));
+  return best < T(0) ? first_at(best, loss, arg) : -1;
 }
 
 template <class T, class R>

@@ -53,6 +53,12 @@ inline VecF floor(VecF a) {
 inline VecF sqrt(VecF a) {
   return {_mm256_sqrt_ps(a.v)};
 }
+/// The smallest entry.
+inline float smallest(VecF a) {
+  const __m128 four = _mm_min_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
+  const __m128 two = _mm_min_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_min_ss(two, _mm_movehdup_ps(two)));
+}
 struct MaskF {
   __m256 m;
 };
@@ -145,6 +151,10 @@ inline VecD floor(VecD a) {
 }
 inline VecD sqrt(VecD a) {
   return {_mm256_sqrt_pd(a.v)};
+}
+inline double smallest(VecD a) {
+  const __m128d two = _mm_min_pd(_mm256_castpd256_pd128(a.v), _mm256_extractf128_pd(a.v, 1));
+  return _mm_cvtsd_f64(_mm_min_sd(two, _mm_unpackhi_pd(two, two)));
 }
 struct MaskD {
   __m256d m;

@@ -55,6 +55,10 @@ inline VecF floor(VecF a) {
 inline VecF sqrt(VecF a) {
   return {_mm512_sqrt_ps(a.v)};
 }
+/// The smallest entry.
+inline float smallest(VecF a) {
+  return _mm512_reduce_min_ps(a.v);
+}
 struct MaskF {
   __mmask16 m;
 };
@@ -146,6 +150,9 @@ inline VecD floor(VecD a) {
 }
 inline VecD sqrt(VecD a) {
   return {_mm512_sqrt_pd(a.v)};
+}
+inline double smallest(VecD a) {
+  return _mm512_reduce_min_pd(a.v);
 }
 struct MaskD {
   __mmask8 m;

@@ -62,6 +62,10 @@ inline VecF min(VecF a, VecF b) {
 inline VecF max(VecF a, VecF b) {
   return where(b < a, a, b);
 }
+/// The smallest entry.
+inline float smallest(VecF a) {
+  return vminvq_f32(a.v);
+}
 inline VecF abs(VecF a) {
   return {vabsq_f32(a.v)};
 }
@@ -163,6 +167,9 @@ inline VecD min(VecD a, VecD b) {
 }
 inline VecD max(VecD a, VecD b) {
   return where(b < a, a, b);
+}
+inline double smallest(VecD a) {
+  return vminvq_f64(a.v);
 }
 inline VecD abs(VecD a) {
   return {vabsq_f64(a.v)};

@@ -107,6 +107,13 @@ template <class T, int N>
 inline PortableVec<T, N> max(PortableVec<T, N> a, PortableVec<T, N> b) {
   return {a.v > b.v ? a.v : b.v};
 }
+/// The smallest entry.
+template <class T, int N>
+inline T smallest(PortableVec<T, N> a) {
+  T least = a.v[0];
+  for (int k = 1; k < N; ++k) least = a.v[k] < least ? a.v[k] : least;
+  return least;
+}
 template <class T, int N>
 inline PortableVec<T, N> abs(PortableVec<T, N> a) {
   return a.of_bits(a.bits() << 1 >> 1);

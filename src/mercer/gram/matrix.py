@@ -286,6 +286,15 @@ class Gram:
         columns = self.n if chosen is None else len(chosen)
         return _product(self._block(rows, chosen), V, columns, n_jobs)
 
+    def grouped_matmul(
+        self, groups: list[tuple[int, np.ndarray]], n_jobs: int | None, rows: Any, cols: Any
+    ) -> np.ndarray:
+        """Return products of some rows with groups of consecutive columns among `cols`.
+
+        See `Prepared.grouped_matmul`.
+        """
+        return self._block(rows, cols).product(_segments(groups), native_jobs(n_jobs))
+
     def shifted(
         self, noise: Any, basis: Any = None, solver: str = "auto", **settings: Any
     ) -> Factorised | Iterative:

@@ -79,6 +79,16 @@ class Scheme(ABC):
         support = np.flatnonzero(matrix.any(axis=0))
         return kernel.product(support, matrix[:, support].T, rows).T
 
+    def all_values_at(
+        self, matrix: Array, kernels: Sequence[TrainingKernel], rows: Rows
+    ) -> list[Array]:
+        """Return f0 = K beta at some rows, of any class, by each kernel: a column for each task."""
+        return [self.values_at(matrix, kernel, rows).T for kernel in kernels]
+
+    def sums(self, matrix: Array) -> Array:
+        """Return the sum over the rows of each task of what a matrix holds of them."""
+        return matrix.sum(axis=1)
+
 
 class Single(Scheme):
     """One task on all rows: regression, one class, or two classes.
@@ -281,11 +291,33 @@ class OneVsOne(Scheme):
             table[:, part] = values
         return table
 
+    def all_values_at(
+        self, matrix: Array, kernels: Sequence[TrainingKernel], rows: Rows
+    ) -> list[Array]:
+        """Return f0 = K beta at some rows, of any class, by each kernel: a column for each pair."""
+        support, first = self._support(matrix)
+        groups = [(first[c], matrix[:, of_class].T) for c, of_class in enumerate(support)]
+        columns = np.concatenate(support)
+        parts = (kernel.grouped_at(columns, groups, rows) for kernel in kernels)
+        i, j = pair_places(len(support))
+        return [part[:, i] + part[:, j] for part in parts]
+
+    def sums(self, matrix: Array) -> Array:
+        """Return the sum over the rows of each pair of what a matrix holds of them."""
+        parts = np.concatenate([matrix[:, of_class].sum(axis=1) for of_class in self.members])
+        i, j = pair_places(len(self.members))
+        return parts[i] + parts[j]
+
+    def _support(self, matrix: Array) -> tuple[list[Rows], Rows]:
+        """Return the support vectors of every class, and where they begin, one after the other."""
+        used = np.asarray(matrix.any(axis=0))
+        support = [of_class[used[of_class]] for of_class in self.members]
+        return support, np.concatenate([[0], np.cumsum([len(of_class) for of_class in support])])
+
     def _by_class(self, matrix: Array, kernel: TrainingKernel, rows: Sequence[Rows]) -> list[Array]:
         """Return the values of some rows of every class, a line for each other class."""
         k = len(rows)
-        support = [of_class[matrix[:, of_class].any(axis=0)] for of_class in self.members]
-        first = np.concatenate([[0], np.cumsum([len(of_class) for of_class in support])])
+        support, first = self._support(matrix)
         columns = kernel.prepared(np.concatenate(support))
         found = []
         for r in range(k):

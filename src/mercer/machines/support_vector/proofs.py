@@ -19,7 +19,7 @@ from mercer.objects.arrays import Array
 from mercer.solvers import DualProblem, Solution
 from mercer.solvers import certification as proof
 from mercer.solvers.feasibility import repaired, within_bounds
-from mercer.solvers.rounding import ValueErrors
+from mercer.solvers.rounding import UNIT, ValueErrors
 
 from .tasks import Task, joined
 
@@ -31,9 +31,15 @@ _CONSPICUOUS = 1e-6
 it is computed instead of bounded."""
 
 
-_ROWS_AT_ONCE = 16384
-"""Rows of several tasks that are proved together: arrays of 128 kB, some of which share a
+_ROWS_AT_ONCE = 65536
+"""Rows of several tasks that are proved together: the few arrays over all of them share a
 second-level cache."""
+
+_CLEAR = 0.01
+"""A row whose margin exceeds 1 by this much has no loss, if rounding contributes less."""
+
+_UNITS = 32.0 * UNIT
+"""Roundings of a decision value and its margin, relative to its terms."""
 
 
 class Proof(NamedTuple):
@@ -139,24 +145,41 @@ def _without_totals(
     solutions: Sequence[Solution],
     values: Sequence[Array],
     errors: ValueErrors,
+    everything: bool = False,
 ) -> list[Proof]:
-    """Return the proofs of several models of one loss, computed over all rows at once."""
-    loss = tasks[0].problem.loss
+    """Return the proofs of several models of one loss, computed over all rows at once.
+
+    `everything`: use all rows, where those near the margin might not do.
+    """
+    loss: Any = tasks[0].problem.loss
     intercept, linear = tasks[0].problem.basis is not None, tasks[0].linear is not None
     sizes = [len(task.y) for task in tasks]
-    starts = np.array([0, *accumulate(sizes[:-1])])
+    begins = np.array([0, *accumulate(sizes[:-1])])
     models = list(zip(tasks, solutions, strict=True))
     y, c = joined([t.y for t in tasks]), joined([t.problem.c for t in tasks])
     beta, f0 = joined([s.beta for s in solutions]), joined(values)
+    rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])
     intercepts = [task.intercept(solution) for task, solution in models]
     level = f0 + joined([t.linear.values(s) for t, s in models]) if linear else f0
     f = level + np.repeat(intercepts, sizes)
+    excess, starts = loss.excess(y, f), begins
+    some = None if everything or linear else _rows_that_count(loss, beta, excess, starts, errors)
+    if some is not None:
+        y, c, beta, f0, f, level = (a[some] for a in (y, c, beta, f0, f, level))
+        rows, starts = some if rows is None else rows[some], np.searchsorted(some, starts)
     dual = tasks[0].problem.dual
-    if len(tasks) > 1:
-        dual = DualProblem(*loss.pieces(y, c))  # type: ignore[attr-defined]
+    if len(tasks) > 1 or some is not None:
+        dual = DualProblem(*loss.pieces(y, c))
     checked = proof.conditions(dual, beta, level, starts, intercept)
-    rows = None if tasks[0].rows is None else joined([t.rows for t in tasks])
     size = errors.size if rows is None else errors.size[rows]
+    error = errors.of(beta, rows, starts)
+    if some is not None:
+        # Other rows have slopes beyond _CLEAR / 2 from the multiplier, and values near enough.
+        off = np.abs(checked.ranges + np.array(intercepts)[:, None]).max() if intercept else 0.0
+        terms = max(map(_largest, [*values, np.array(intercepts)]))
+        reach = _largest_ratio(error, size) * errors.size.max() + _UNITS * terms
+        if not max(2.0 * off, reach) < _CLEAR:
+            return _without_totals(tasks, solutions, values, errors, everything=True)
     feasible: list[Any] = [None]
     if linear:
         feasible = [t.linear.feasible(t, s.beta) for t, s in models]
@@ -169,24 +192,50 @@ def _without_totals(
     elif intercept:
         point = repaired(point, dual.lower, dual.upper, starts, checked.costs)
     shift = joined([t.linear.errors(s) for t, s in models]) if linear else 0.0
-    error = errors.of(beta, rows, starts)
     doubt = proof.Doubt(point, error, size, None, distance, errors.conditional, shift)
     arguments = loss, y, c, beta, f0, f, starts
     proofs = proof.values_of(*arguments, doubt)
+    everywhere = slice(None) if some is None else some
     if errors.product is not None and point is not beta:
         moved = point - beta
         far = np.add.reduceat(np.abs(moved) * size, starts)
         if any(_CONSPICUOUS * v.terms < d * d for v, d in zip(proofs, far, strict=True)):
-            parts = np.split(moved, starts[1:])
-            of_moved = joined(errors.product(parts)), errors.of(moved, rows, starts)
+            whole = np.zeros(len(excess))
+            whole[everywhere] = moved
+            product = joined(errors.product(np.split(whole, begins[1:])))[everywhere]
+            of_moved = product, errors.of(moved, rows, starts)
             proofs = proof.values_of(*arguments, doubt._replace(moved=of_moved))
-    excess, marks = loss.excess(y, f), _marks(beta, checked.at_bound)  # type: ignore[attr-defined]
+    marks = np.zeros(len(excess), dtype=np.int8)
+    marks[everywhere] = _marks(beta, checked.at_bound)
     result = []
-    for t, (start, length) in enumerate(zip(starts.tolist(), sizes, strict=True)):
+    ranges, violations = checked.ranges.tolist(), checked.violations.tolist()
+    for t, (start, length) in enumerate(zip(begins.tolist(), sizes, strict=True)):
         part, b = slice(start, start + length), intercepts[t]
-        low, high = checked.ranges[t].tolist()
+        low, high = ranges[t]
         # Rounding may have emptied the interval.
         interval = (min(-high, b), max(-low, b)) if intercept and low < high else (b, b)
-        violation = float(checked.violations[t])
-        result.append(Proof(proofs[t], violation, excess[part], marks[part], interval))
+        result.append(Proof(proofs[t], violations[t], excess[part], marks[part], interval))
     return result
+
+
+def _rows_that_count(
+    loss: Any, beta: Array, excess: Array, starts: NDArray[np.intp], errors: ValueErrors
+) -> NDArray[np.intp] | None:
+    """Return the rows that primal and dual values are made of, None where that may be all.
+
+    A row without a coefficient whose margin is clear of 1 costs nothing, in either problem, and
+    limits no multiplier if those of other rows are near.
+    """
+    if errors.conditional or not hasattr(loss, "margin"):
+        return None
+    some = np.flatnonzero((beta != 0.0) | ~(excess < -_CLEAR))
+    counts = np.diff(np.searchsorted(some, starts), append=len(some))
+    return some if 2 * len(some) < len(beta) and counts.all() else None
+
+
+def _largest(a: Array) -> float:
+    return max(float(a.max(initial=0.0)), -float(a.min(initial=0.0)))
+
+
+def _largest_ratio(error: Array, size: Array) -> float:
+    return float(np.divide(error, size, out=np.zeros_like(error), where=size > 0.0).max())

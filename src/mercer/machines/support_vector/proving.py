@@ -40,7 +40,7 @@ from mercer.solvers.rounding import ValueErrors, estimated, largest_square, valu
 from ..estimator import TrainingData
 from .multiclass import Scheme
 from .proofs import Proof, prove_models
-from .rounding import ERROR, REACHED, SEEN, error_sample, rounding_of_values
+from .rounding import ERROR, REACHED, SEEN, error_sample, largest_of, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
 from .tasks import Task, joined
 
@@ -190,17 +190,13 @@ class Fitting:
 
     def measure_errors(self) -> None:
         """Compare the values in float32 with those in float64 on a sample of the rows."""
-        n_jobs = self.settings.n_jobs
-        V = np.zeros((self.gram.n, len(self.tasks)))
-        for t, (task, beta) in enumerate(zip(self.tasks, self.betas(), strict=True)):
-            V[slice(None) if task.rows is None else task.rows, t] = beta
-        heaviest = np.argsort(np.abs(V).max(axis=1) * self.sizes)[-_HEAVIEST:]
+        matrix, scheme, n_jobs = self.matrix(), self.scheme, self.settings.n_jobs
+        weight = np.abs(matrix) * self.sizes
+        heaviest = largest_of(weight.max(axis=0), _HEAVIEST)
         rows = np.union1d(error_sample(self.gram), heaviest)
-        support = np.flatnonzero(V.any(axis=1))
-        V = V[support]
-        single, double = (TrainingKernel(self.gram, d, n_jobs) for d in ("float32", "float64"))
-        error = np.abs(single.product(support, V, rows) - double.product(support, V, rows))
-        squares = np.square(self.sizes[support]) @ np.square(V)
+        kernels = [TrainingKernel(self.gram, d, n_jobs) for d in ("float32", "float64")]
+        single, double = scheme.all_values_at(matrix, kernels, rows)
+        error, squares = np.abs(single - double), scheme.sums(np.square(weight))
         estimate = ERROR["float32"] * np.outer(self.sizes[rows], np.sqrt(squares))
         ratio = np.divide(error, estimate, out=np.zeros_like(error), where=estimate > 0.0)
         mean = np.sqrt(np.mean(np.square(ratio), axis=0)).max(initial=0.0)

@@ -27,6 +27,9 @@ FEWEST_ROWS = 512
 _WORTH = 0.8  # distinct rows, as a part of all, below which they are taken together
 _SAMPLE = 4096  # rows that are looked at first
 
+_COLUMNS = 8
+"""Columns of wide rows that are looked at first."""
+
 
 @dataclass
 class Repetition:
@@ -59,17 +62,27 @@ def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
         # Few distinct rows show themselves in a sample; a few repetitions among many do not pay.
         some = np.linspace(0, n - 1, _SAMPLE).astype(np.intp)
         keys = _keys(X[some], [target[some] for target in given])
-        if len(np.unique(keys)) > _WORTH * _SAMPLE:
+        if _distinct(keys) > _WORTH * _SAMPLE:
+            return None
+    if isinstance(X, np.ndarray) and X.shape[1] > _COLUMNS:
+        # Rows that differ in some columns differ.
+        keys = _keys(X[:, :: X.shape[1] // _COLUMNS], given)
+        if _distinct(keys) > _WORTH * n:
             return None
     keys = _keys(X, given)
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) > _WORTH * n:
+    if _distinct(keys) > _WORTH * n:
         return None
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
     first, group = first[order], rank[group.reshape(-1)]
     return Repetition(first, group) if _same(X, given, first[group]) else None
+
+
+def _distinct(keys: NDArray[np.uint64]) -> int:
+    keys = np.sort(keys)
+    return 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
 
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)

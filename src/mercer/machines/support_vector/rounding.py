@@ -39,7 +39,15 @@ _LARGEST, _SPREAD = 8, 24
 def error_sample(gram: Gram) -> NDArray[np.int64]:
     """Return the rows at which errors are estimated."""
     spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)
-    return np.unique(np.concatenate([np.argsort(np.abs(gram.diag()))[-_LARGEST:], spread]))
+    return np.unique(np.concatenate([largest_of(np.abs(gram.diag()), _LARGEST), spread]))
+
+
+def largest_of(size: Array, count: int) -> NDArray[np.int64]:
+    """Return the positions of some of the largest numbers."""
+    equal = np.flatnonzero(size == size.max(initial=0.0))
+    if len(equal) >= count:
+        return equal[:count]
+    return np.argpartition(size, max(len(size) - count, 0))[-count:]
 
 
 def rounding_of_values(

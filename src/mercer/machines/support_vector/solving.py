@@ -109,6 +109,12 @@ class TrainingKernel:
         """Return products with consecutive groups of columns, side by side."""
         return columns.grouped_matmul(self._rows(rows), groups, self.n_jobs)
 
+    def grouped_at(self, columns: Rows, groups: list[tuple[int, Array]], rows: Rows) -> Array:
+        """Return products of some rows with groups of consecutive columns, side by side."""
+        if self.dtype == self.gram.dtype:
+            return self.gram.grouped_matmul(groups, self.n_jobs, rows, columns)
+        return self.grouped(self.prepared(columns), groups, rows)
+
     def prepared(self, columns: Rows) -> Prepared:
         """Return training rows in the form in which others are compared with them."""
         kernel = self.gram.kernel
