@@ -104,8 +104,8 @@ class WholeSolver {
     };
     t.owner = this;
     const bool unbounded = settings_.objective_floor > -infinite;
-    const bool shrinking = settings_.shrinking && n >= worth_shrinking && !unbounded &&
-                           settings_.gap_tol <= 0 && !settings_.callback;
+    const bool shrinking =
+        settings_.shrinking && n >= worth_shrinking && !unbounded && settings_.gap_tol <= 0;
     double previous = infinite;
     Index checked = 0;
     for (int round = 0;; ++round) {
