@@ -72,6 +72,7 @@ def several(axes, rng):
     ax.axhline(exact, color="#222222", lw=1, label="log evidence")
     ax.set_ylim(exact - 150.0, exact + 100.0)
     ax.set_xlabel("inducing points")
+    ax.set_xticks(numbers[::3])
     ax.legend(frameon=False, loc="lower right")
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_title("sparse process: interval of the log evidence")

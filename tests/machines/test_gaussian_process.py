@@ -560,3 +560,18 @@ def test_too_little_memory_is_said_before_the_matrix_is_built(
     for ridge in (KernelRidge(solver="cholesky"), KernelRidge(alpha=0.0), KernelRidgeCV()):
         with pytest.raises(MemoryError, match="30 rows"):
             ridge.fit(X, y)
+
+
+def test_a_search_ends_on_the_rounding_of_its_objective() -> None:
+    def objective(theta: Any) -> tuple[float, Any]:
+        # The values are wrong in the tenth digit, the slopes are not.
+        noise = 1e-8 * np.sin(1e9 * theta.sum())
+        return float(217.0 - np.sum(np.cosh(theta - 1.0))) + noise, -np.sinh(theta - 1.0)
+
+    counts = []
+    for seed in range(20):
+        start = np.random.default_rng(seed).normal(size=3)
+        found = maximise(objective, [start], np.tile([-9.0, 9.0], (3, 1)), "", None, None)
+        assert found.slope <= 1e-3
+        counts.append(found.n_iter)
+    assert max(counts) <= 16

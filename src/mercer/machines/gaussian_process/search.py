@@ -24,24 +24,36 @@ _PRECISION = 2.2e-9  # gain of the last iterations, relative to the objective: S
 _STEPS = 3
 _FLAT = 1e-4  # projected slope at which one small gain suffices
 _ROUNDING = 1e-11  # gain of one iteration, on any slope
+_NOISE = 1e-10  # difference of two values that says nothing: the smaller slope is the better point
+_EVALUATIONS = 5  # without a change of the value, which is all that a line search may spend on it
 
 
 class _StopSearchError(Exception):
     """Ends the optimiser at a limit; the best point so far is kept."""
 
 
+class _NoGainError(Exception):
+    """Ends one run of the optimiser on a plateau, where line searches see rounding alone."""
+
+
 class _Gains:
     """Values along one run of L-BFGS-B, which stop it where the last iterations gained little."""
 
-    def __init__(self) -> None:
+    def __init__(self, precision: float = _PRECISION) -> None:
         self.values: list[float] = []
         self.slope = np.inf
+        self.level, self.still, self.precision = -np.inf, 0, precision
 
     def note(self, value: float, slope: float) -> None:
-        """Keep the value of the start, and the slope of the latest point."""
+        """Keep the value of the start and the slope of the latest point; end on a plateau."""
         self.slope = slope
         if not self.values:
             self.values.append(value)
+        self.still += 1
+        if not abs(value - self.level) <= self.precision * max(abs(value), 1.0):
+            self.level, self.still = max(value, self.level), 0
+        if self.still >= _EVALUATIONS:
+            raise _NoGainError
 
     def __call__(self, intermediate_result: scipy.optimize.OptimizeResult) -> None:
         value = -float(intermediate_result.fun)
@@ -55,14 +67,16 @@ class _Gains:
 class Found:
     """The best hyper-parameters and how they were found.
 
-    `theta`: the hyper-parameters. `value`: the objective there. `gradient`: its gradient. `n_iter`:
-    evaluations. `status`: "stationary", "iteration_limit", "time_limit" or "interrupted".
-    `by_keyboard`: whether it was interrupted by Ctrl-C.
+    `theta`: the hyper-parameters. `value`: the objective there. `gradient`: its gradient. `slope`:
+    the largest entry of the projected gradient. `n_iter`: evaluations. `status`: "stationary",
+    "iteration_limit", "time_limit" or "interrupted". `by_keyboard`: whether it was interrupted by
+    Ctrl-C.
     """
 
     theta: Array
     value: float = -np.inf
     gradient: Array | None = None
+    slope: float = np.inf
     n_iter: int = 0
     status: str = "stationary"
     by_keyboard: bool = False
@@ -108,9 +122,10 @@ def maximise(
         theta = np.minimum(np.maximum(point / units, low), high)
         value, gradient = objective(theta)
         best.n_iter += 1
-        if value > best.value:
-            best.theta, best.value, best.gradient = theta, value, gradient
         slope = float(np.abs(projected_gradient(theta, gradient, bounds)).max(initial=0.0))
+        noise = _NOISE * max(abs(best.value), 1.0) if np.isfinite(best.value) else 0.0
+        if value > best.value + noise or (value > best.value - noise and slope < best.slope):
+            best.theta, best.value, best.gradient, best.slope = theta, value, gradient, slope
         gains.note(value, slope)
         if report is not None and report(best.n_iter, slope, value, np.nan, len(theta), 0, 0):
             best.status = "interrupted"
@@ -124,16 +139,19 @@ def maximise(
                 if -value > best.value:
                     best.theta, best.value, best.gradient = np.array(theta), -value, None
                 continue
-            gains = _Gains()
-            result = scipy.optimize.minimize(
-                negative,
-                units * start,
-                method="L-BFGS-B",
-                jac=True,
-                bounds=units[:, None] * bounds,
-                callback=gains if precision is None else None,
-                options={"ftol": _ROUNDING if precision is None else precision},
-            )
+            gains = _Gains(_PRECISION if precision is None else precision)
+            try:
+                result = scipy.optimize.minimize(
+                    negative,
+                    units * start,
+                    method="L-BFGS-B",
+                    jac=True,
+                    bounds=units[:, None] * bounds,
+                    callback=gains if precision is None else None,
+                    options={"ftol": _ROUNDING if precision is None else precision},
+                )
+            except _NoGainError:
+                continue
             if result.status == 1:  # of SciPy: too many evaluations
                 best.status = "iteration_limit"
                 warn_caller(
