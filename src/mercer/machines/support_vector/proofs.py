@@ -110,7 +110,8 @@ def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors)
     size = errors.size if rows is None else errors.size[rows]
     point = proof.feasible_totals(problem, beta)
     error, conditional = errors.of(beta, rows, _ONE), errors.conditional
-    doubt = proof.Doubt(point, error, size, conditional=conditional)
+    shift = errors.of_predictions(beta, level, rows, _ONE)
+    doubt = proof.Doubt(point, error, size, conditional=conditional, shift=shift)
     values = proof.total_values(problem, beta, level, solution.multiplier, doubt)
     scale = task.scale(solution)
     floor = proof.rounding_floor(beta, float(np.square(errors.size.max(initial=0.0))))
@@ -168,7 +169,9 @@ def _without_totals(
         point = beta  # no rounding of coefficients within the bounds: there is no dual value
     elif intercept:
         point = repaired(point, dual.lower, dual.upper, starts, checked.costs)
-    shift = joined([t.linear.errors(s) for t, s in models]) if linear else 0.0
+    shift: Array | float = errors.of_predictions(beta, f0, rows, starts)
+    if linear:
+        shift = joined([t.linear.errors(s) for t, s in models])
     error = errors.of(beta, rows, starts)
     doubt = proof.Doubt(point, error, size, None, distance, errors.conditional, shift)
     arguments = loss, y, c, beta, f0, f, starts
