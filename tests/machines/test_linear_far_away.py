@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
 
-from mercer import SVC, SVR
+from mercer import SVC, SVR, NuSVR
 from mercer.expansion import Expansion
 from mercer.kernels import Linear
 from mercer.numerics.sums import compensated_product, compensated_sums
@@ -117,6 +118,33 @@ def test_predictions_have_the_objective_that_was_proved(machine, rows, y, weight
         rounding = price.sum() * np.finfo(float).eps * float(np.ravel(terms)[0])
         primal = model.certificate_.primal
         assert 0.5 * w @ w + loss <= primal * (1.0 + 1e-6) + rounding
+
+
+@pytest.mark.parametrize("machine", [NuSVR(nu=0.7), SVR(epsilon=1.0), SVC()])
+@pytest.mark.parametrize(("offset", "price"), [(1e4, 1e6), (1e6, 1e3), (1e6, 1e6)])
+def test_certificates_bound_the_objective_of_predictions(machine, offset, price):
+    """What pair steps leave in the sum of coefficients counts times the offset."""
+    random = np.random.default_rng(6)
+    x, noise = random.normal(size=(2, 30))
+    weight, X = random.choice([1e-4, 1.0, 2.0, 1e4], 30), x[:, None] + offset
+    y = np.sign(x + noise) if isinstance(machine, SVC) else 1e3 * noise
+    model = clone(machine).set_params(C=price, kernel="linear").fit(X, y, weight)
+    if isinstance(machine, SVC):
+        f = model.decision_function(X)
+        cost = weight @ np.maximum(1.0 - y * f, 0.0)
+    else:
+        f = model.predict(X)
+        r, tubes = np.abs(y - f), [1.0]
+        if isinstance(machine, NuSVR):
+            tubes = [0.0, *r]
+        costs = [weight @ np.maximum(r - t, 0.0) for t in tubes]
+        if isinstance(machine, NuSVR):
+            costs = [c + 0.7 * weight.sum() * t for c, t in zip(costs, tubes, strict=True)]
+        cost = min(costs)
+    value = 0.5 * model.coef_[0, 0] ** 2 + price * cost
+    for certificate in (model.certificate_, model.certify(X, y, weight)):
+        assert certificate.dual <= value <= certificate.primal
+        assert certificate.relative_gap < 1e-4
 
 
 def test_compensated_products_are_exact_to_the_last_digits():

@@ -91,6 +91,12 @@ class Centring:
         balanced = np.abs(sums) <= rounding
         return np.where(balanced[:, None], -np.outer(sums, middle), np.outer(sums, point))
 
+    def reach(self, X: Any) -> Array:
+        """Return for rows x how far it is from the origin to x and to p: |x| + |p|."""
+        square = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X, dtype=float).sum(1)
+        point = self.point.astype(np.float64)
+        return np.sqrt(np.asarray(square, dtype=np.float64).ravel()) + math.sqrt(point @ point)
+
     def move(self, X: Any) -> Any:
         """Return other rows x as x - p."""
         if not sp.issparse(X):

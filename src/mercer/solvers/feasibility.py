@@ -15,6 +15,7 @@ their bounds, since every bound interval here contains 0.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,23 @@ def within_bounds(beta: Array, lower: Array, upper: Array) -> Array | None:
         return beta
     # Where a coefficient is moved, the point is the bound, and finite.
     return point if np.all(np.abs(moved) <= _ROUNDED * np.abs(point)) else None
+
+
+def balanced(beta: Array, lower: Array, upper: Array) -> Array:
+    """Return variables near `beta`, within the bounds, whose sum is rounding of one of them.
+
+    What a solver left in the sum is taken from the smallest variable with room for it; where none
+    is free, the variables stay as they are.
+    """
+    for _ in range(2):  # the second time for what the first subtraction rounds
+        excess = math.fsum(beta)
+        room = np.minimum(np.minimum(beta - lower, upper - beta), np.abs(beta))
+        free = np.flatnonzero(room > abs(excess))
+        if excess == 0.0 or not len(free):
+            break
+        beta = beta.copy()
+        beta[free[np.argmin(np.abs(beta[free]))]] -= excess
+    return beta
 
 
 def repaired(

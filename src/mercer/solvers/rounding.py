@@ -17,6 +17,7 @@ can be and that all of them add up: (m + d + c) roundings for sums over m coeffi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,10 @@ _FEW = 8.0  # roundings of a short expression, such as a loss or its conjugate
 # wrong by at most 6.0 roundings of the root of the sum of squares.
 _INDEPENDENT, _SYSTEMATIC = 8.0, 0.5
 
+_PREDICTED = 1.5
+"""Roundings of <w, x> + b in the estimate, relative to |w| (|x| + |p|) with b near -<w, p>: one of
+each, w, the product and b."""
+
 
 def segment_sizes(starts: Starts, end: int) -> NDArray[np.intp]:
     """Return the lengths of segments that begin at `starts`, the last one ending at `end`."""
@@ -54,6 +59,8 @@ class ValueErrors:
     `per_term` is a further systematic one for each coefficient that is not 0: that of long sums.
     `product`: takes coefficients, an array for each model, and returns the values K beta of each.
     `conditional`: whether functions have a norm only where the sums of their coefficients vanish.
+    `reach`: |x_i| + |p| of linear rows where K is that of rows x_i - p. `per_reach`: error of a
+    prediction, relative to it and to the length of w.
     """
 
     size: Array
@@ -62,6 +69,29 @@ class ValueErrors:
     per_term: float = 0.0
     product: Callable[[list[Array]], list[Array]] | None = None
     conditional: bool = False
+    reach: Array | None = None
+    per_reach: float = _PREDICTED * UNIT
+
+    def of_predictions(
+        self, beta: Array, f0: Array, rows: NDArray[np.integer] | None, starts: Starts
+    ) -> Array | float:
+        """Return bounds on what predictions <w, x> + b of rows as given add to these errors."""
+        if self.reach is None:
+            return 0.0
+        rows = np.arange(len(beta)) if rows is None else rows
+        sizes = segment_sizes(starts, len(beta))
+        norms = np.sqrt(np.maximum(np.add.reduceat(beta * f0, starts), 0.0))
+        sums = [math.fsum(part) for part in np.split(beta, starts[1:])]
+        return self.of_far_rows(rows, np.repeat(norms, sizes), np.repeat(sums, sizes))
+
+    def of_far_rows(self, rows: NDArray[np.integer], norm: Array, total: Array) -> Array:
+        """Return these bounds from the lengths of w and the sums of the coefficients.
+
+        A sum that is not quite 0 counts times the distance of two points amid the rows.
+        """
+        assert self.reach is not None
+        rounding = self.per_reach * norm * self.reach[rows]
+        return rounding + np.abs(total) * self.size[rows] * self.size.max(initial=0.0)
 
     def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:
         """Return bounds on the errors of K beta, for several models that begin at `starts`."""
@@ -88,9 +118,9 @@ def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:
     vector. `kernel_error`: error of a kernel value, relative to r_i r_j.
     """
     roundings = columns + _FEW
-    return ValueErrors(
-        size, 0.0, kernel_error + roundings * UNIT * (1.0 + 1e-6), UNIT * (1.0 + 1e-6)
-    )
+    error = roundings * UNIT * (1.0 + 1e-6)
+    per_term = UNIT * (1.0 + 1e-6)
+    return ValueErrors(size, 0.0, kernel_error + error, per_term, per_reach=error)
 
 
 def of_sum(terms: Array, starts: Starts) -> Array:

@@ -441,7 +441,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         else:
             bounds = estimated(value_sizes(gram))
         conditional = bool(kernel.definiteness.order)
-        bounds = replace(bounds, product=values_of(scheme, exact), conditional=conditional)
+        reach = None if moved is None else moved.reach(X)
+        product = values_of(scheme, exact)
+        bounds = replace(bounds, product=product, conditional=conditional, reach=reach)
         proofs = prove_models(tasks, solutions, values, bounds)
         before = self.certificate_
         found = certificates(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
+from mercer.numerics.sums import compensated_product
 from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import (
     differing_bits,
@@ -29,13 +30,14 @@ from mercer.objects.compression import (
 )
 from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import STATUSES
+from mercer.solvers.certificate import GAP_LIMIT, STATUSES
 from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
 
 from ..estimator import TrainingData
 from ..progress import is_watched
-from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_shifts
+from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_places, pair_shifts
 from .proving import Fitting, assumption, prove
+from .rounding import SEEN
 from .tasks import Task
 
 MANY = 20
@@ -190,6 +192,14 @@ class PairFitting(Fitting):
         name = tuple(labels[c].item() for c in pair_position(p, len(labels)))
         return Task(problem, problem.y, self.weight[problem.rows], problem.rows, name)
 
+    def pair_solution(self, p: int) -> Solution:
+        """Return the solution of a pair, whose values are to be computed again."""
+        pairs = self.pairs
+        beta, multiplier = pairs.part(pairs.coef, p), -pairs.intercept[p : p + 1]
+        interval = np.array([[-pairs.highest[p], -pairs.lowest[p]]])
+        status = pairs.statuses[pairs.ended[p]]
+        return Solution(beta, np.zeros(len(beta)), multiplier, interval, status, fresh=False)
+
     def shifts(self) -> Array:
         """Return by how much the intercepts on centred rows exceed those on the rows as given."""
         pairs, moved = self.pairs, self.centring
@@ -270,6 +280,9 @@ def read_pairs(
         pairs=pairs,
     )
     fitting.tasks, fitting.solutions = _Tasks(fitting), _Solutions(fitting)  # type: ignore[assignment]
+    if centring is not None:
+        for p in _widened(fitting, centring):
+            pairs.unproved.setdefault(p, fitting.pair_solution(p))
     for p, solution in pairs.unproved.items():
         _prove(fitting, p, solution)
     if isinstance(scheme, Single):
@@ -277,9 +290,37 @@ def read_pairs(
     return fitting
 
 
+def _widened(fitting: PairFitting, moved: Centring) -> list[int]:
+    """Add what predictions of rows as given add to rounding; return pairs to be proved again.
+
+    These are the ones for which that decides, such as those whose coefficients have a sum that is
+    not rounding.
+    """
+    pairs, blocks = fitting.pairs, _blocks(fitting.pairs.ends)
+    errors = replace(fitting.errors("float64"), reach=moved.reach(fitting.data.X))
+    first, second = pair_places(len(blocks))
+    ones = np.ones((len(pairs.order), 1))
+    sums = np.stack([compensated_product(pairs.coef[:, b], ones[b]) for b in blocks], axis=1)
+    total = sum(table.flat[first] + table.flat[second] for table in sums)
+    of_classes = np.zeros((2, *sums[0].shape))
+    for place in (first, second):
+        of_classes[0].flat[place] = np.sqrt(np.maximum(pairs.norm2, 0.0))
+        of_classes[1].flat[place] = total
+    rise = np.zeros(sums[0].shape[:2])
+    for i, b in enumerate(blocks):
+        rows, f = pairs.order[b], 1.0 - pairs.excess[:, b]
+        lowest = f - errors.of_far_rows(rows, *of_classes[:, i])
+        cost, c = fitting.posed.loss.cost, fitting.posed.c[rows]
+        rise[i] = (cost(1.0, lowest, c) - cost(1.0, f, c)).sum(axis=1)
+    added = rise.flat[first] + rise.flat[second]
+    pairs.primal += added
+    pairs.rounding += added
+    return np.flatnonzero(added > SEEN * GAP_LIMIT * pairs.terms).tolist()
+
+
 def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:
     """Prove a pair that was solved alone, and write its proof into the arrays."""
-    pairs, task = fitting.pairs, fitting.pair_task(p)
+    pairs, task, moved = fitting.pairs, fitting.pair_task(p), fitting.centring
     rows = task.rows
     assert rows is not None
     gram = fitting.gram.take(rows)
@@ -292,7 +333,8 @@ def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:
         task.weight,
         [task],
         [solution],
-        sum_zero=fitting.sum_zero,
+        None if moved is None else replace(moved, rows=moved.rows[rows]),
+        fitting.sum_zero,
     )
     (proof,) = prove(alone, fitting.settings.n_jobs)[1]
     (solution,) = alone.solutions

@@ -116,7 +116,8 @@ def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors)
     size = errors.size if rows is None else errors.size[rows]
     point = proof.feasible_totals(problem, beta)
     error, conditional = errors.of(beta, rows, _ONE), errors.conditional
-    doubt = proof.Doubt(point, error, size, conditional=conditional)
+    shift = errors.of_predictions(beta, level, rows, _ONE)
+    doubt = proof.Doubt(point, error, size, conditional=conditional, shift=shift)
     values = proof.total_values(problem, beta, level, solution.multiplier, doubt)
     scale = task.scale(solution)
     floor = proof.rounding_floor(beta, float(np.square(errors.size.max(initial=0.0))))
@@ -191,7 +192,9 @@ def _without_totals(
         point = beta  # no rounding of coefficients within the bounds: there is no dual value
     elif intercept:
         point = repaired(point, dual.lower, dual.upper, starts, checked.costs)
-    shift = joined([t.linear.errors(s) for t, s in models]) if linear else 0.0
+    shift: Array | float = errors.of_predictions(beta, f0, rows, starts)
+    if linear:
+        shift = joined([t.linear.errors(s) for t, s in models])
     doubt = proof.Doubt(point, error, size, None, distance, errors.conditional, shift)
     arguments = loss, y, c, beta, f0, f, starts
     proofs = proof.values_of(*arguments, doubt)
@@ -226,7 +229,7 @@ def _rows_that_count(
     A row without a coefficient whose margin is clear of 1 costs nothing, in either problem, and
     limits no multiplier if those of other rows are near.
     """
-    if errors.conditional or not hasattr(loss, "margin"):
+    if errors.conditional or errors.reach is not None or not hasattr(loss, "margin"):
         return None
     some = np.flatnonzero((beta != 0.0) | ~(excess < -_CLEAR))
     counts = np.diff(np.searchsorted(some, starts), append=len(some))

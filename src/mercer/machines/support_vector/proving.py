@@ -35,6 +35,7 @@ from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
+from mercer.solvers.feasibility import balanced
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
 from ..estimator import TrainingData
@@ -165,7 +166,21 @@ class Fitting:
         functions = None if linear[0] is None else np.array([a for _, a in linear])
         return self.stack(self.coefs()), intercept, functions
 
-    def drop_negligible(self) -> None:
+    def tidy(self) -> None:
+        """Set coefficients to 0 that are rounding, and take rounding out of sums that count.
+
+        Around a point far from the origin, a sum of coefficients other than 0 is multiplied by it.
+        """
+        self._drop_negligible()
+        if self.centring is None:
+            return
+        for task, solution in zip(self.tasks, self.solutions, strict=True):
+            dual = task.problem.dual
+            beta = balanced(solution.beta, dual.lower, dual.upper)
+            if beta is not solution.beta:
+                solution.beta, solution.fresh = beta, False
+
+    def _drop_negligible(self) -> None:
         """Set coefficients to 0 that are rounding beside the largest one of all tasks."""
         size = np.abs(joined([solution.beta for solution in self.solutions]))
         largest = float(size.max(initial=0.0))
@@ -226,7 +241,7 @@ Proved = tuple[Array, list[Proof], str]
 def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
     """Return coefficients, proofs and their precision; the fitting is refined where needed."""
     if not fitting.hurried:
-        fitting.drop_negligible()
+        fitting.tidy()
     proof = _checked(fitting, checking_precision(fitting), n_jobs)
     proof = _decided(fitting, proof, n_jobs)
     if fitting.curvature is None:
@@ -374,7 +389,7 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
         fitting.solutions[t] = solution.after(fitting.solutions[t])
     fitting.gram, fitting.rounding = gram, None
     if not fitting.hurried:
-        fitting.drop_negligible()
+        fitting.tidy()
 
 
 def _checked(fitting: Fitting, precision: str, n_jobs: int | None) -> Proved:
@@ -446,7 +461,12 @@ def _proofs(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None)
         fitting.measure_errors()
     if values is None:
         values = fitting.scheme.training_values(matrix, kernel)
-    errors = replace(fitting.errors(precision), product=values_of(fitting.scheme, kernel))
+    moved = fitting.centring
+    errors = replace(
+        fitting.errors(precision),
+        product=values_of(fitting.scheme, kernel),
+        reach=None if moved is None else moved.reach(fitting.data.X),
+    )
     return prove_models(fitting.tasks, fitting.solutions, values, errors)
 
 
