@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR
 from mercer.kernels import RBF
 from mercer.losses import EpsilonInsensitive
+from mercer.machines.support_vector import proofs
 from mercer.machines.support_vector.proving import GAP_LIMIT
 from mercer.solvers import Problem, hard_tube
 
@@ -160,3 +161,30 @@ def test_predictions_far_from_the_origin_are_those_that_were_proved(rows: int) -
     w = model.coef_[0]
     primal = 0.5 * w @ w + 1e4 * np.maximum(np.abs(y - model.predict(X)) - 0.1, 0.0).sum()
     assert primal == pytest.approx(model.certificate_.primal, rel=5e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_rows_clear_of_the_margin_do_not_change_a_proof(monkeypatch, classes):
+    rows = random.normal(size=(1200, 3))
+    labels = (rows[:, 0] > 0) + (rows[:, 1] > 0) * (classes // 2)
+    asked = proofs._rows_that_count
+    counts = []
+
+    def counted(loss, beta, *arguments):
+        some = asked(loss, beta, *arguments)
+        counts.append((len(some), len(beta)))
+        return some
+
+    monkeypatch.setattr(proofs, "_rows_that_count", counted)
+    quick = SVC(C=5.0).fit(rows, labels)
+    monkeypatch.setattr(proofs, "_rows_that_count", lambda *arguments: None)
+    whole = SVC(C=5.0).fit(rows, labels)
+    assert counts
+    assert all(0 < some < 0.5 * everything for some, everything in counts)
+    for a, b in zip(quick.certificates_, whole.certificates_, strict=True):
+        assert a.primal == pytest.approx(b.primal, rel=1e-12)
+        assert a.dual == pytest.approx(b.dual, rel=1e-12)
+        assert a.kkt_violation == b.kkt_violation
+    np.testing.assert_array_equal(quick.intercept_range_, whole.intercept_range_)
+    np.testing.assert_array_equal(quick.slack_, whole.slack_)
+    np.testing.assert_array_equal(quick.point_status_, whole.point_status_)

@@ -345,3 +345,18 @@ def test_a_matrix_of_kernel_values() -> None:
     problem = loss_problem(Hinge(), y, np.ones(SMALL), bias=True)
     given = solve(problem, Gram(Precomputed(), K), Settings(tol=1e-6))
     assert_solved(problem, K, given, 1e-6)
+
+
+@pytest.mark.parametrize("shrinking", [True, False])
+def test_values_of_a_large_problem_are_as_accurate_as_a_fresh_product(shrinking):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2600, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0, 1.0, -1.0)
+    bounds = np.minimum(5 * y, 0), np.maximum(5 * y, 0)
+    gram = Gram(RBF(0.5), X, "float32")
+    settings = Settings(working_set=256, shrinking=shrinking)
+    found = solve(DualProblem(*bounds, -y, group=np.zeros(len(y), int)), gram, settings)
+    assert found.fresh
+    assert found.n_outer > 4
+    product = gram.tile().astype(np.float64) @ found.beta
+    np.testing.assert_allclose(found.values, product, atol=1e-9 * np.linalg.norm(found.beta))
