@@ -36,14 +36,6 @@ void check(const Problem& p, const std::vector<double>& start) {
   }
 }
 
-/// Whether the rows of a problem cost little, and no working set was asked for.
-template <class T>
-bool cheap_rows(const Problem& p, const Evaluator<T>& kernel, const Settings& s) {
-  return sizeof(T) == 4 && p.size() <= whole_of_cheap_rows && s.working_set == 0 && s.shrinking &&
-         s.gap_tol <= 0 && kernel.joint() && kernel.threads_allowed() && !kernel.linear() &&
-         !kernel.worth_keeping();
-}
-
 }  // namespace
 
 Solution untouched(const Problem& p, const std::vector<double>& start) {
@@ -70,7 +62,7 @@ Solution solve(const Problem& problem, const Evaluator<T>& kernel, const Setting
     store->allow(settings.cache_bytes);
   else
     store = nullptr;
-  if (problem.size() <= whole_size || cheap_rows(problem, kernel, settings))
+  if (problem.size() <= whole_size)
     return WholeSolver<T>(problem, kernel, rows, settings, stop, *workspace, store).run(start);
   if (rows.empty()) return BlockSolver<T>(problem, kernel, settings, stop, store).run(start);
   const std::shared_ptr<const Objects<T>> view = kernel.b().take(rows.data(), objects);

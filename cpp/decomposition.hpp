@@ -30,9 +30,6 @@ struct Workspace {
 
 /// Up to this size SMO works on all variables at once, on one thread.
 inline constexpr Index whole_alone = 2048;
-/// The same where the values of a row cost about as much as its share of a step: a working set
-/// computes the rows of several times as many variables.
-inline constexpr Index whole_of_cheap_rows = 6144;
 /// The same for one of many problems, which have a thread each.
 inline constexpr Index whole_of_many = 4096;
 

@@ -40,7 +40,7 @@ from mercer.kernels import (
     polynomial,
 )
 from mercer.kernels.vectors.column_widths import ColumnWidths
-from mercer.kernels.vectors.radial import RadialKernel
+from mercer.kernels.vectors.vector import RadialKernel
 from mercer.objects.parameters import parameter, positive
 from tests.kernels.strategies import kernels
 

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.gram import Prepared
@@ -36,6 +35,7 @@ from mercer.objects.tables import select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.pipeline import Pipeline
 
 _SUMS = (Linear, Categorical, HistogramIntersection, AdditiveChiSquare, Constant)
 """Kernels that are sums over columns."""
@@ -167,7 +167,7 @@ def explain(model: Any, x: Any) -> Explanation:
     [(2, 6.0)]
     """
     names = None
-    if isinstance(model, Pipeline):
+    if hasattr(model, "named_steps"):  # a pipeline
         if len(model) > 1:
             x, names = model[:-1].transform(_alone(x)), _names_before_last(model)
         model = model[-1]
