@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.inspection import diagnose, eigenvalue_report
-from mercer.inspection.matrix_source import KernelValues
-from mercer.kernels import Kernel
-
 from ._style import BLUE, FAINT, INK, VERMILION, colour_of, new_axes, with_legend
 
 if TYPE_CHECKING:
@@ -56,6 +52,9 @@ def gram(kernel: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -
     >>> gram(RBF(gamma=0.5), X, y).get_title().splitlines()[0]
     'class blocks'
     """
+    from mercer.inspection import diagnose
+    from mercer.inspection.matrix_source import KernelValues
+
     found = diagnose(kernel, X, y)
     values = KernelValues(kernel, X)
     ax = new_axes(ax, figsize=(5.6, 5.0))
@@ -107,6 +106,9 @@ def eigenvalues(
     >>> from mercer.plots import eigenvalues
     >>> ax = eigenvalues(RBF(gamma=1.0), rings(80, random_state=0)[0])
     """
+    from mercer.inspection import eigenvalue_report
+    from mercer.kernels import Kernel
+
     report = eigenvalue_report(kernel, X)
     ax = new_axes(ax, figsize=(7.6, 3.8))
     colour = colour_of(sum(line.get_gid() == "eigenvalues" for line in ax.lines))

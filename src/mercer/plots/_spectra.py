@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.inspection.comparison import by_name, compare_spectra, waves
-from mercer.kernels import Kernel
-
 from ._style import FAINT, as_numbers, colour_of, new_axes, with_legend
 
 if TYPE_CHECKING:
@@ -57,6 +54,8 @@ def filters(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['Gaussian', 'Laplacian']
     """
+    from mercer.inspection.comparison import by_name, compare_spectra
+
     kernels = by_name(kernels)
     w = np.linspace(0.0, 8.0, 401) if omega is None else np.asarray(omega, dtype=np.float64)
     table = compare_spectra(kernels, w, dimension)
@@ -86,6 +85,9 @@ def filters(
 
 def _stems(ax: Axes, kernel: Any, name: str, colour: str, w: np.ndarray) -> bool:
     """Draw the waves of a kernel if it is periodic, and return whether it is."""
+    from mercer.inspection.comparison import waves
+    from mercer.kernels import Kernel
+
     found = waves(kernel, float(w.max())) if isinstance(kernel, Kernel) else None
     if found is None:
         return False
