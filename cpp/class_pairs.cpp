@@ -28,8 +28,6 @@ constexpr int systems = 12;
 constexpr Index polish_share = 4;
 /// Multiply-adds of polishing in any case: about a millisecond.
 constexpr Index polish_least = Index(1) << 20;
-/// A coefficient this close to its bound, relative to the size it can have, is at it.
-constexpr double next_to_bound = 1e-13;
 /// Error of a kernel value in units of the rounding of float64; see mercer.solvers.rounding.
 constexpr double kernel_error = 8;
 /// Roundings of a short expression, such as a loss.
@@ -108,9 +106,9 @@ class PairSolver {
       const Index steps = t.steps;
       const bool closer = t.violation <= t.tol;
       sol_.n_iter += steps;
-      double largest = 0;
-      for (Index r = 0; r < m_; ++r) largest = std::max(largest, std::fabs(t.beta[r]));
-      for (Index r = 0; r < m_; ++r) sol_.beta[r] = settled(r, t.beta[r], largest);
+      std::copy_n(t.beta, m_, sol_.beta.begin());
+      const double size = largest();
+      for (Index r = 0; r < m_; ++r) sol_.beta[r] = problem_.settled(r, sol_.beta[r], size);
       repair();
       rebuild();
       summarise(problem_, sol_);
@@ -239,20 +237,17 @@ class PairSolver {
 
   double root_diagonal(Index r) const { return std::sqrt(std::fabs(slots_.task.diag[r])); }
 
-  /// A coefficient that rounding left next to a bound is put onto it. Next to 0 that is relative to
-  /// the largest coefficient: small ones beside a large price are no rounding.
-  double settled(Index r, double b, double largest) const {
-    const auto at = [&](double bound) {
-      return std::isfinite(bound) &&
-             std::fabs(bound - b) <= next_to_bound * std::max(std::fabs(bound), largest);
-    };
-    if (at(problem_.upper[r])) return problem_.upper[r];
-    return at(problem_.lower[r]) ? problem_.lower[r] : b;
+  double largest() const {
+    double size = 0;
+    for (Index r = 0; r < m_; ++r) size = std::max(size, std::fabs(sol_.beta[r]));
+    return size;
   }
 
-  /// Makes the coefficients sum to 0 by moving the one with the most room.
+  /// Makes the coefficients sum to 0 by moving the one with the most room. A sum that is rounding
+  /// moves none from its bound.
   void repair() {
     if (!p_.equality) return;
+    const double rounding = problem_.rounding_of_sum(largest());
     for (int pass = 0; pass < 2; ++pass) {
       double sum = 0, lost = 0;
       for (Index r = 0; r < m_; ++r) {
@@ -268,8 +263,10 @@ class PairSolver {
         const double b = sol_.beta[r];
         if (b == 0) continue;
         const double down = b - problem_.lower[r], up = problem_.upper[r] - b;
+        const bool inside = down > 0 && up > 0;
+        if (!inside && std::fabs(sum) <= rounding) continue;
         // Strictly inside wins: one at its bound becomes free by the move.
-        const double room = down > 0 && up > 0 ? 2 + std::min(down, up) : (sum > 0 ? down : up);
+        const double room = inside ? 2 + std::min(down, up) : (sum > 0 ? down : up);
         if ((sum > 0 ? down : up) >= std::fabs(sum) && room > most) most = room, best = r;
       }
       if (best < 0) return;

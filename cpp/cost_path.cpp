@@ -239,7 +239,8 @@ class TaskSolver {
   /// Makes the solution of the step before feasible; false where it is that of this step as well.
   bool move_to_new_bounds() {
     const std::vector<double> old = sol_.beta;
-    double rise = 0, fall = 0;
+    long double excess = 0;  // the sum of the coefficients, which was zero
+    double largest = 0;
     bool moved = false;
     for (Index i = 0; i < n_; ++i) {
       double& b = sol_.beta[i];
@@ -250,12 +251,14 @@ class TaskSolver {
       else
         b = std::clamp(b, p_.lower[i], p_.upper[i]);
       moved |= b != old[i];
-      (b > old[i] ? rise : fall) += std::fabs(b - old[i]);
+      excess += b;
+      largest = std::max(largest, std::fabs(b));
     }
     if (!moved && before_.slope_left == p_.slope_left && before_.slope_right == p_.slope_right &&
         before_.curv_left == p_.curv_left && before_.curv_right == p_.curv_right)
       return false;
-    if (p_.groups && rise != fall) repair(old, rise - fall);
+    if (p_.groups && std::fabs(excess) > p_.rounding_of_sum(largest))
+      repair(old, static_cast<double>(excess));
     return true;
   }
 
@@ -327,7 +330,7 @@ class TaskSolver {
       if (!(t.violation > t.tol)) {
         // The running values carry the rounding of every step: confirm on exact ones.
         collect(slots, true);
-        find_multipliers(p_, sol_);
+        settle();
         if (sol_.violation <= tol_ * (1 + 1e-9)) return;
         if (sol_.violation >= 0.5 * previous) {
           sol_.status = Status::stalled;
@@ -354,6 +357,14 @@ class TaskSolver {
       }
     }
     collect(slots, true);
+    settle();
+  }
+
+  /// Puts coefficients onto the bounds that rounding left them next to, and finds the multiplier.
+  void settle() {
+    double largest = 0;
+    for (const double b : sol_.beta) largest = std::max(largest, std::fabs(b));
+    for (Index i = 0; i < n_; ++i) sol_.beta[i] = p_.settled(i, sol_.beta[i], largest);
     find_multipliers(p_, sol_);
   }
 

@@ -114,7 +114,7 @@ Evaluator<T>::Evaluator(Program program, std::vector<LeafSource<T>> sources,
   for (std::size_t l = 0; l < leaves; ++l) {
     std::size_t k = 0;
     while (a_->stores[k] != a_->stores[l] || b_->stores[k] != b_->stores[l] ||
-           by_postings(k) != by_postings(l))
+           by_postings(k) != by_postings(l) || by_places(k) != by_places(l))
       ++k;
     first_.push_back(static_cast<int>(k));
   }
@@ -215,13 +215,20 @@ void Evaluator<T>::prepare(Query<T>& q, const Index* rows, int n) const {
       auto& slot_of = q.slot_of[l];
       auto& used = q.used[l];
       auto& slots = q.slots[l];
-      if (!slot_of.require(p->d))
+      const auto& other = std::get<SparseStore<T>>(*b_->stores[l]);
+      const auto* known = by_places(l) ? other.occurring.get() : nullptr;
+      if (!slot_of.require(known ? static_cast<Index>(known->size()) : p->d))
         for (std::int32_t c : used) slot_of[c] = 0;
       used.clear();
       slots.assign(sparse_block, T(0));
       for (int r = 0; r < n; ++r)
         for (Index e = p->start[rows[r]]; e < p->start[rows[r] + 1]; ++e) {
-          const std::int32_t c = p->column[e];
+          std::int32_t c = p->column[e];
+          if (known) {
+            const auto at = std::lower_bound(known->begin(), known->end(), c);
+            if (at == known->end() || *at != c) continue;  // no row of the other set has it
+            c = static_cast<std::int32_t>(at - known->begin());
+          }
           if (slot_of[c] == 0) {
             used.push_back(c);
             slot_of[c] = static_cast<std::int32_t>(used.size());

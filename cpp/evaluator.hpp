@@ -126,6 +126,8 @@ class Evaluator {
   bool product_by_values(const Multiplier<T>& multiplier, double* out, int threads,
                          const std::function<bool()>& interrupted) const;
   bool by_postings(std::size_t leaf) const;
+  /// Whether the columns of queries are looked up among those that occur in the other set.
+  bool by_places(std::size_t leaf) const;
   /// The part of diag for the columns [begin, end).
   void diag_part(Index begin, Index end, T* out, PairScratch& scratch) const;
   void inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out, Index stride) const;

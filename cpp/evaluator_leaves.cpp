@@ -104,6 +104,12 @@ bool Evaluator<T>::by_postings(std::size_t leaf) const {
 }
 
 template <class T>
+bool Evaluator<T>::by_places(std::size_t leaf) const {
+  const auto* b = std::get_if<SparseStore<T>>(b_->stores[leaf].get());
+  return b && b->occurring && !sources_[leaf].coordinates;
+}
+
+template <class T>
 void Evaluator<T>::inverted_tile(int leaf, Query<T>& q, Index begin, Index count, T* out,
                                  Index stride) const {
   const auto& a = std::get<SparseStore<T>>(*a_->stores[leaf]);
@@ -171,8 +177,9 @@ bool Evaluator<T>::leaf_tile(int leaf, Query<T>& q, Index begin, Index count, T*
     const bool squares = source.stat == Stat::sqdist;
     double norms[sparse_block] = {};
     for (int r = 0; r < q.n; ++r) norms[r] = (squares ? a.square : a.mass)[q.rows[r]];
+    const auto& column = by_places(static_cast<std::size_t>(leaf)) ? p->place : p->column;
     const SparseRows<T> rows{p->value.data(),
-                             p->column.data(),
+                             column.data(),
                              p->first.data() + begin,
                              p->run.data(),
                              p->run_columns,
@@ -244,6 +251,8 @@ bool Evaluator<T>::leaf_values(int leaf, Query<T>& q, Index begin, Index count, 
 
 template bool Evaluator<float>::by_postings(std::size_t) const;
 template bool Evaluator<double>::by_postings(std::size_t) const;
+template bool Evaluator<float>::by_places(std::size_t) const;
+template bool Evaluator<double>::by_places(std::size_t) const;
 template bool Evaluator<float>::leaf_values(int, Query<float>&, Index, Index, float*, Index,
                                             const Instruction*) const;
 template bool Evaluator<double>::leaf_values(int, Query<double>&, Index, Index, double*, Index,

@@ -131,9 +131,27 @@ void invert(SparseStore<T>& s) {
     }
 }
 
+/// Columns up to which a table with an entry for each stays in the cache of a processor, or nearly.
+constexpr Index table_columns = 1 << 21;
+
+template <class T>
+void find_places(SparseStore<T>& s) {
+  const Index nnz = s.n ? s.start[s.n] : 0;
+  if (s.d <= table_columns || s.d <= nnz) return;
+  std::vector<std::int32_t> found(s.column.data(), s.column.data() + nnz);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  s.place.reset(std::max<Index>(nnz, 1));
+  for (Index e = 0; e < nnz; ++e)
+    s.place[e] = static_cast<std::int32_t>(
+        std::lower_bound(found.begin(), found.end(), s.column[e]) - found.begin());
+  s.occurring = std::make_shared<const std::vector<std::int32_t>>(std::move(found));
+}
+
 template <class T>
 void finish(SparseStore<T>& s) {
   s.run_columns = columns_of_run(s.d);
+  find_places(s);
   find_runs(s);
   fill_norms(s);
   invert(s);
@@ -255,12 +273,15 @@ Store<T> take_store(const SparseStore<T>& s, const Index* index, Index count) {
   const Index nnz = std::max<Index>(out.start[count], 1);
   out.column.reset(nnz);
   out.value.reset(nnz);
+  out.occurring = s.occurring;
+  if (s.occurring) out.place.reset(nnz);
   out.square.reset(std::max<Index>(count, 1));
   out.mass.reset(std::max<Index>(count, 1));
   for (Index i = 0; i < count; ++i) {
     const Index b = s.start[index[i]], m = s.start[index[i] + 1] - b;
     std::copy_n(s.column.data() + b, m, out.column.data() + out.start[i]);
     std::copy_n(s.value.data() + b, m, out.value.data() + out.start[i]);
+    if (s.occurring) std::copy_n(s.place.data() + b, m, out.place.data() + out.start[i]);
     out.square[i] = s.square[index[i]];
     out.mass[i] = s.mass[index[i]];
   }

@@ -39,6 +39,10 @@ struct SparseStore {
   bool small = false;           ///< integers so small that distances by norms are exact
   Buffer<std::int32_t> column;  ///< ascending within a row
   Buffer<T> value;
+  /// Of more columns than entries, and very many: the columns that occur, ascending, and the place
+  /// of each entry's column among them; otherwise empty.
+  std::shared_ptr<const std::vector<std::int32_t>> occurring;
+  Buffer<std::int32_t> place;
   Buffer<double> square;  ///< sum of squares of a row
   Buffer<double> mass;    ///< sum of absolute values of a row
   double radius = 0;      ///< largest norm of a row

@@ -7,6 +7,27 @@ namespace mercer {
 
 namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
+/// A coefficient this close to its bound, relative to the size it can have, is at it; with many
+/// coefficients their sum is rounded by more.
+constexpr double next_to_bound = 1e-13;
+double closeness(Index n) {
+  return std::max(next_to_bound, static_cast<double>(n) * std::numeric_limits<double>::epsilon());
+}
+}  // namespace
+
+double Problem::settled(Index i, double b, double largest) const {
+  const double close = closeness(size());
+  const auto at = [&](double point) {
+    return std::isfinite(point) &&
+           std::fabs(point - b) <= close * std::max(std::fabs(point), largest);
+  };
+  if (at(upper[i])) return upper[i];
+  if (at(lower[i])) return lower[i];
+  return slope_left[i] < slope_right[i] && at(kink[i]) ? kink[i] : b;
+}
+
+double Problem::rounding_of_sum(double largest) const {
+  return closeness(size()) * largest;
 }
 
 double Problem::maximiser(Index i, double s) const {

@@ -44,6 +44,13 @@ struct Problem {
     return b <= kink[i] ? slope_left[i] + curv_left[i] * (b - kink[i])
                         : slope_right[i] + curv_right[i] * (b - kink[i]);
   }
+  /// b, or the bound or kink that rounding left it next to, relative to the bound or to `largest`,
+  /// the largest coefficient: small ones beside a large price are no rounding. A speck of rounding
+  /// makes a coefficient free, and a free one fixes the multiplier, where the midpoint of an
+  /// interval is promised.
+  double settled(Index i, double b, double largest) const;
+  /// Sum of coefficients that is rounding.
+  double rounding_of_sum(double largest) const;
   /// The b in [lower, upper] that maximises s b - phi_i(b).
   double maximiser(Index i, double s) const;
   /// phi_i*(s) = max over lower <= b <= upper of s b - phi_i(b); infinite when unbounded.

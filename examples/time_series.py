@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer import GaussianProcessRegressor
 from mercer.expansion import Expansion
-from mercer.kernels import RBF, PeriodicGaussian, White
+from mercer.kernels import RBF, ExpSineSquared, White
 
 
 def monthly_values(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -30,9 +30,9 @@ def main() -> None:
     """Fit, print the parts and draw them."""
     t, y = monthly_values(np.random.default_rng(0))
     X = t[:, None]
-    season = PeriodicGaussian(sigma=0.3, period=1.0)
+    season = ExpSineSquared(length_scale=1.0, period=1.0)
     kernel = 4.0 * RBF(0.02) + 1.0 * season + White(0.05)
-    bounds = {"left__right__kernel__period": "fixed", "left__right__kernel__sigma": (0.05, 2.0)}
+    bounds = {"left__right__kernel__period": "fixed"}
     model = GaussianProcessRegressor(kernel, bounds=bounds, basis="constant").fit(X, y)
     smooth, white = model.kernel_.left, model.kernel_.right
     print(f"kernel          {model.kernel_!r}")

@@ -26,7 +26,11 @@ def public_names():
 
 
 def test_the_public_names_are_those_of_the_snapshot():
-    assert public_names() == SNAPSHOT.read_text().splitlines()
+    now, before = public_names(), SNAPSHOT.read_text().splitlines()
+    new, gone = sorted({*now} - {*before}), sorted({*before} - {*now})
+    assert now == before, (
+        f"new: {new}; gone: {gone}. After a deliberate change: python tests/test_public_names.py"
+    )
 
 
 def test_every_public_name_exists():

@@ -175,6 +175,19 @@ def test_rows_far_from_the_origin_lose_no_digits():
     check(SVR(gamma=1.0, C=10.0).fit(X + 1e5, T[:, 0]), NEW + 1e5)
 
 
+@pytest.mark.filterwarnings("ignore:Polynomial", "ignore:Solver terminated early")
+@pytest.mark.parametrize(("kind", "y"), [(SVR, T[:, 0]), (SVC, FOUR)])
+def test_terms_that_cancel_are_warned_of(kind, y, recwarn):
+    """Values of 10^9 and more with sums of 1: any other order of summation gives other digits."""
+    machine = kind(kernel=Polynomial(3, 0.3, 1.0))
+    check(make_pipeline(StandardScaler(), machine).fit(X + 1e3, y), NEW + 1e3)
+    assert not [w for w in recwarn if "cancel" in str(w.message)]
+    machine.fit(X + 1e3, y)
+    with pytest.warns(UserWarning, match=r"reach .* and cancel.*StandardScaler") as seen:
+        mercer.to_onnx(machine)
+    assert seen[0].filename == __file__
+
+
 ROWS_OF_NUMBERS = ("vectors", "histograms", "short vectors", "numbers", "truth values")
 EXAMPLES = [example for kind in ROWS_OF_NUMBERS for example in catalogue(kind)]
 # Their values come from Python code, or from feature maps.

@@ -14,7 +14,16 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import xlogy
 
 from mercer.gram import Gram, Table, compile_kernel, evaluate
-from mercer.kernels import RBF, Kernel, Laplacian, Linear, OnColumns, polynomial
+from mercer.kernels import (
+    RBF,
+    Definiteness,
+    Kernel,
+    Laplacian,
+    Linear,
+    OnColumns,
+    VectorKernel,
+    polynomial,
+)
 from tests.gram.programs import Map, Written, on
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -172,3 +181,46 @@ def test_leaves_that_look_at_the_same_rows_share_them() -> None:
         taken = subset.native[1].take(few)
         assert taken.n == 3
         np.testing.assert_array_equal(kernel(rows[few]), kernel(rows)[np.ix_(few, few)])
+
+
+@pytest.mark.parametrize(
+    ("instructions", "message"),
+    [
+        ([("leaf", "distance")], "one of 'dot', 'sqdist', 'l1', .*; got 'distance'"),
+        ([("mul",)], "compile of Steps: mul takes 2 from the stack, which holds 0"),
+        ([("leaf", "dot"), ("dup",)], "compile of Steps must leave one value .* leaves 2"),
+        ([], "leaves 0; push a leaf"),
+    ],
+)
+def test_a_wrong_program_is_refused_with_the_name_of_its_kernel(
+    instructions: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        Steps(instructions)([[0.0]], [[1.0]])
+
+
+class Steps(VectorKernel):
+    """A kernel of any instructions."""
+
+    definiteness = Definiteness.UNKNOWN
+
+    def __init__(self, instructions: Any) -> None:
+        self.instructions = instructions
+
+    def compile(self, builder: Any) -> None:
+        for name, *arguments in self.instructions:
+            getattr(builder, name)(*arguments)
+
+
+class Transposed(VectorKernel):
+    """A kernel in Python whose tiles have the wrong shape."""
+
+    definiteness = Definiteness.UNKNOWN
+
+    def tile(self, A: Any, B: Any) -> Any:
+        return B @ A.T
+
+
+def test_a_tile_of_the_wrong_shape_is_refused_with_both_shapes() -> None:
+    with pytest.raises(ValueError, match=r"must return shape \(3, 2\) .*; got \(2, 3\)"):
+        Transposed()(np.ones((3, 1)), np.ones((2, 1)))

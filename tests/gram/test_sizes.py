@@ -262,3 +262,23 @@ def test_sparse_rows_cost_by_their_entries_and_not_by_their_columns() -> None:
             np.testing.assert_allclose(found.coef_.data, expected.coef_.data, atol=1e-9)
     # In kilobytes; a table of all columns takes 400,000.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+def test_columns_that_occur_are_found_among_many() -> None:
+    """10^5 entries in as many columns: a page of a table for each would be 400 MB."""
+    rng = np.random.default_rng(0)
+    columns = np.sort(rng.integers(8, 10**8, (1000, 100)), axis=1)
+    columns[:, 0] = 7  # what the rows have in common
+    start = np.arange(0, 100_001, 100)
+    rows = sp.csr_matrix((rng.normal(size=100_000), columns.ravel(), start), (1000, 10**8))
+    rows.sum_duplicates()
+    places = np.unique(rows.indices, return_inverse=True)[1]
+    few = sp.csr_matrix((rows.data, places, rows.indptr))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for kernel in (RBF(0.01), Linear(), Laplacian(0.01), RBF(0.01) + Linear()):
+        K = kernel(rows)
+        np.testing.assert_allclose(K, kernel(few), rtol=1e-12, atol=1e-12)
+        # The same bits in any company: other rows bring other columns.
+        np.testing.assert_array_equal(kernel(rows[:5], rows[3:9]), K[:5, 3:9])
+        np.testing.assert_array_equal(kernel(rows[3:9]), K[3:9, 3:9])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kilobytes

@@ -3,11 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, SVR, KernelRidge, explain
-from mercer.kernels import RBF, Categorical, Linear, TfIdf
+from mercer import SVC, SVR, GaussianProcessRegressor, KernelRidge, MultipleKernelSVC, explain
+from mercer.kernels import (
+    ANOVA,
+    RBF,
+    AdditiveChiSquare,
+    Categorical,
+    HistogramIntersection,
+    Linear,
+    TfIdf,
+)
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -75,6 +84,32 @@ def test_columns_of_a_table_sum_up_to_the_value():
     assert "column   " in str(found)
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [ANOVA(1, RBF(1.0)), HistogramIntersection(), 2.0 * AdditiveChiSquare() + 1.0, Linear()],
+    ids=repr,
+)
+def test_columns_of_kernels_that_are_sums_over_them(kernel):
+    """f(x) without a column: its part is what the others leave."""
+    rows = np.abs(X)
+    model = SVR(kernel=kernel).fit(rows, X[:, 0])
+    found = explain(model, rows[3])
+    assert sum(found.columns.values()) == pytest.approx(found.contributions.sum(), abs=1e-9)
+    other = rows[3].copy()
+    other[1] = rows[7, 1]
+    change = {n: explain(model, other).columns[n] - v for n, v in found.columns.items()}
+    assert [name for name, value in change.items() if abs(value) > 1e-9] == ["x1"]
+    assert explain(SVR(kernel=ANOVA(2, RBF(1.0))).fit(rows, X[:, 0]), rows[3]).columns is None
+
+
+def test_columns_of_a_pipeline_have_the_names_of_its_steps():
+    frame = pd.DataFrame(X, columns=["height", "width", "depth"])
+    pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(frame, Y == "a")
+    assert list(explain(pipeline, frame.iloc[0]).columns) == list(frame)
+    pipeline = make_pipeline(PCA(2), SVC(kernel="linear")).fit(frame, Y == "a")
+    assert list(explain(pipeline, frame.iloc[0]).columns) == ["pca0", "pca1"]
+
+
 def test_a_sum_with_a_part_over_all_columns_has_none():
     model = SVC(kernel=RBF(1.0) + Linear().on_columns([0])).fit(X, Y == "a")
     assert explain(model, X[0]).columns is None
@@ -108,3 +143,9 @@ def test_wrong_arguments_get_a_sentence():
         explain(make_pipeline(StandardScaler()), X[0])
     with pytest.raises(ValueError, match="one object; got 40"):
         explain(model, X)
+    with pytest.raises(ValueError, match="one target; got 3 targets"):
+        explain(KernelRidge().fit(X, X), X[0])
+    with pytest.raises(TypeError, match="GaussianProcessRegressor has no kernel expansion"):
+        explain(GaussianProcessRegressor().fit(X, X[:, 0]), X[0])
+    several = MultipleKernelSVC([RBF(1.0), Linear()]).fit(X, Y == "a")
+    assert whole(explain(several, X[0])) == pytest.approx(abs(several.decision_function(X)[0]))

@@ -25,6 +25,7 @@ from mercer.kernels import (
     Dirichlet,
     DistanceKernel,
     Exponential,
+    ExpSineSquared,
     FourierSeries,
     FromSpectrum,
     InverseMultiquadric,
@@ -57,7 +58,7 @@ def test_the_kernels_that_state_a_spectrum():
         *(InverseMultiquadric, BSpline, RadialBSpline, FromSpectrum),
     }
     assert {type(k) for k in WITH_TRANSFORM} >= transforms
-    series = {Dirichlet, PeriodicGaussian, FourierSeries, Periodized}
+    series = {Dirichlet, ExpSineSquared, PeriodicGaussian, FourierSeries, Periodized}
     assert {type(k) for k in WITH_SERIES} >= series
     draws = {RBF, Laplacian, Exponential, Matern, RationalQuadratic}
     assert {type(k) for k in WITH_DRAWS} >= draws

@@ -66,6 +66,11 @@ def periodic_gaussian(k, X, Z):
     return g.prod(axis=-1)
 
 
+def exp_sine_squared(k, X, Z):
+    sines = np.sin(np.pi * (X[:, None] - Z[None]) / k.period)
+    return np.exp(-2 / k.length_scale**2 * (sines**2).sum(axis=-1))
+
+
 def definitions(defined):
     """Return the definitions; `defined` evaluates a kernel inside another one."""
 
@@ -83,5 +88,6 @@ def definitions(defined):
         ),
         mk.Dirichlet: dirichlet,
         mk.PeriodicGaussian: periodic_gaussian,
+        mk.ExpSineSquared: exp_sine_squared,
         mk.ANOVA: anova,
     }

@@ -14,6 +14,7 @@ from mercer.kernels import (
     ExponentialDot,
     FromFunction,
     Linear,
+    Matern,
     Multiset,
     Polynomial,
     SetIntersection,
@@ -182,3 +183,11 @@ def test_derivatives_of_a_sum_that_overflows_are_refused():
     kernel = Polynomial(200, 1.0) + RBF(1.0)
     with pytest.raises(OverflowError, match=r"k\(x, z\) = inf for object 0 and object 0"):
         kernel.gradient(np.full((2, 4), 50.0))
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.7), Matern(1.5)], ids=repr)
+def test_derivatives_that_are_no_numbers_are_refused_where_values_are_some(kernel):
+    far = np.array([[0.0], [1e-3], [1e200]])
+    assert kernel(far)[0, 2] < 1e-300
+    with pytest.raises(OverflowError, match=r"by (gamma|nu) is no number for the objects 0 and 2"):
+        kernel.gradient(far)

@@ -14,13 +14,14 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 import mercer
-from mercer.features import Nystrom
+from mercer.features import Nystrom, RandomFourierFeatures
 from mercer.gram import Gram
 from mercer.kernels import (
     RBF,
     Bilinear,
     Constant,
     Convolution,
+    Definiteness,
     FromFunction,
     Kernel,
     Laplacian,
@@ -38,6 +39,9 @@ from mercer.kernels import (
     normalize,
     polynomial,
 )
+from mercer.kernels.vectors.column_widths import ColumnWidths
+from mercer.kernels.vectors.radial import RadialKernel
+from mercer.objects.parameters import parameter, positive
 from tests.kernels.strategies import kernels
 
 
@@ -167,6 +171,40 @@ def test_parameters_that_go_together_may_be_set_one_after_the_other():
     assert kernel(["ab"], ["aa"]) == Mismatch(2, 1, "ab")(["ab"], ["aa"])
     with pytest.raises(ValueError, match="m must be smaller"):
         Mismatch(2, 2)
+
+
+class Cauchy(ColumnWidths, RadialKernel):
+    """A kernel whose own check calls no other, and which has no spectrum."""
+
+    scale: float = parameter(default=1.0, check=positive)
+    _width_name = "scale"
+    definiteness = Definiteness.POSITIVE_DEFINITE
+
+    def compile(self, builder):
+        builder.leaf("sqdist")
+        builder.affine(1.0 / self.scale**2, 1.0)
+        builder.reciprocal()
+
+    def _check(self):
+        if self.scale > 9:
+            raise ValueError("scale is too large")
+
+
+def test_declared_checks_do_not_depend_on_a_method_that_checks_more():
+    for value, message in ((-1.0, "scale must be a number > 0"), (10.0, "scale is too large")):
+        with pytest.raises(ValueError, match=message):
+            Cauchy(value)
+        with pytest.raises(ValueError, match=message):
+            Cauchy().set_params(scale=value).bind(ROWS)
+        kernel = Cauchy()
+        kernel.scale = value
+        with pytest.raises(ValueError, match=message):
+            kernel.bind(ROWS)
+
+
+def test_random_features_of_a_kernel_without_a_spectrum_are_refused():
+    with pytest.raises(ValueError, match="Cauchy has no method _frequencies"):
+        RandomFourierFeatures(Cauchy()).fit(ROWS)
 
 
 def test_a_bound_copy_has_been_checked():

@@ -170,3 +170,19 @@ def test_several_columns_are_multiplied():
 def test_parameters_out_of_range_are_refused(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+@pytest.mark.parametrize("form", ["series", "unit", "wrapped"])
+def test_derivatives_of_a_narrow_gaussian_do_not_sum_its_long_series(form):
+    sigma, period = 1e-5, 365.0
+    steps = np.array([0.0, 1.0, -2.0])  # in units of sigma; the series has 5e7 terms
+    X = np.array([[0.0], [sigma], [period - 2 * sigma]])
+    kernel = PeriodicGaussian(sigma, period, form)
+    r = steps[:, None] - steps
+    bump = np.exp(-(r**2) / 2)
+    slope = bump * r**2 / sigma
+    if form == "series":
+        factor = period / (np.sqrt(8 * np.pi) * sigma)
+        bump, slope = factor * bump - 0.5, factor * (slope - bump / sigma)
+    np.testing.assert_allclose(kernel(X), bump, rtol=1e-6)
+    np.testing.assert_allclose(kernel.gradient(X)["sigma"], slope, rtol=1e-5, atol=1e-6 / sigma)

@@ -49,6 +49,26 @@ def test_intercept_is_the_middle_of_its_interval_when_no_coefficient_is_free():
     assert regress.intercept_[0] == pytest.approx(0.8)
 
 
+@pytest.mark.filterwarnings("ignore:.*the intercept is not unique")
+@pytest.mark.parametrize("n", [60, 2600])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_rounding_of_balanced_weights_does_not_choose_the_intercept(n, kernel):
+    """All coefficients are at their bounds, whose sums are equal but for rounding."""
+    rng = np.random.default_rng(3)
+    y = (rng.random(n) < 0.3).astype(int)
+    x = rng.normal(size=(n, 3)) + 0.4 * y[:, None]
+    K = RBF(1.0)(x)
+    for C in (1e-5, 1e-3):
+        model = SVC(C=C, gamma=1.0, kernel=kernel, class_weight="balanced", warm_start=True)
+        for cost in (C, 1.7 * C):
+            model.set_params(C=cost).fit(K if kernel == "precomputed" else x, y)
+            signs = np.where(y == 1, 1.0, -1.0)
+            f0 = K @ (signs * cost * n / (2.0 * np.bincount(y)[y]))
+            low, high = np.max(-1.0 - f0[y == 0]), np.min(1.0 - f0[y == 1])
+            assert model.intercept_[0] == pytest.approx(0.5 * (low + high), abs=1e-6)
+            np.testing.assert_allclose(model.intercept_range_, [low, high], atol=1e-6)
+
+
 def test_status_of_misclassified_points():
     x = np.array([[-2.0], [-1.0], [1.0], [2.0], [1.5]])
     model = SVC(kernel="linear", C=1.0).fit(x, [0, 0, 1, 1, 0])

@@ -61,6 +61,18 @@ def test_small_estimators_pass_the_checks_of_scikit_learn(estimator: Any, check:
     check(estimator)
 
 
+def test_targets_that_an_estimator_does_not_check_are_refused() -> None:
+    class Careless(MeanAndVariance):
+        def fit(self, X: Any, y: Any = None) -> Careless:
+            self._enter(X, y)
+            return self
+
+    with pytest.raises(
+        TypeError, match="Careless takes no targets: it has no method _check_target"
+    ):
+        Careless().fit([[0.0], [1.0]], [1.0, 2.0])
+
+
 def test_ridge_takes_strings_and_weights_as_repetition() -> None:
     words, y = ["banana", "bandana", "kernel", "colonel"], [1.0, 0.9, -1.0, -0.8]
     twice = Ridge(kernel=Spectrum(2)).fit(words, y, sample_weight=[1.0, 2.0, 0.0, 1.0])

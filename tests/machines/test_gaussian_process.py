@@ -474,6 +474,22 @@ def test_kernels_of_scikit_learn_are_computed_by_their_counterparts(kernel: Any)
         np.testing.assert_allclose(from_sklearn(kernel)(X), kernel(X), atol=1e-12)
 
 
+def test_the_periodic_kernel_of_scikit_learn_has_a_counterpart_on_one_column() -> None:
+    t = 1900.0 + X[:, :1]
+    kernel = 2.0 * sk.RBF(3.0) * sk.ExpSineSquared(1.2, 2.5) + sk.WhiteKernel(0.1)
+    np.testing.assert_allclose(from_sklearn(kernel, 1)(t), kernel(t), atol=1e-10)
+    with pytest.raises(ValueError, match="n_features=1"):
+        from_sklearn(kernel)
+    ours = GaussianProcessRegressor(kernel, optimizer=None).fit(t, y)
+    theirs = peer.GaussianProcessRegressor(kernel, optimizer=None).fit(t, y)
+    a, b = (m.log_marginal_likelihood(kernel.theta, eval_gradient=True) for m in (ours, theirs))
+    assert a[0] == pytest.approx(b[0], abs=1e-7)
+    np.testing.assert_allclose(a[1], b[1], rtol=1e-6, atol=1e-6)
+    SparseGaussianProcessRegressor(kernel, 5, optimizer=None).fit(t, y)
+    with pytest.raises(ValueError, match="no counterpart"):
+        SparseGaussianProcessRegressor(kernel, 5, optimizer=None).fit(X, y)
+
+
 def test_a_column_without_effect_is_found_irrelevant() -> None:
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(60, 3))

@@ -205,7 +205,10 @@ def test_strings_pickles_limits_and_warm_starts() -> None:
     ("model", "message"),
     [
         (GaussianProcessClassifier(RBF(1.0), multi_class="all"), "multi_class must be"),
-        (GaussianProcessClassifier(RBF(1.0), max_iter_predict=0), "at least 1"),
+        (
+            GaussianProcessClassifier(RBF(1.0), max_iter_predict=0),
+            "max_iter_predict must be an integer >= 1",
+        ),
         (GaussianProcessClassifier(NegativeDistance()), "no covariance"),
         (GaussianProcessClassifier("precomputed"), "precomputed"),
         (GaussianProcessClassifier(RBF(1.0), bounds={"gamma": (2.0, 3.0)}), "outside its bounds"),

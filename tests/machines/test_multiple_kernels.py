@@ -133,6 +133,14 @@ def test_a_corner_at_which_the_dual_solution_is_not_unique():
     assert model.certificate_.primal == pytest.approx(1.125, rel=1e-3)
 
 
+def test_a_direction_left_over_from_a_face_may_not_descend():
+    """After the first kernel leaves, the value is constant along what is left of the direction."""
+    X = np.array([[0.18, -0.147], [0.395, -0.95]] * 2)
+    model = MultipleKernelSVC([RBF(0.5), Linear(), RBF(5.0)], C=0.2, normalise=False)
+    model.fit(X, [0, 1, 1, 0], sample_weight=[5.0, 100.0, 1e-3, 1e-3])
+    assert model.certificate_.status == "optimal"
+
+
 def test_regression_weights_and_several_classes():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))

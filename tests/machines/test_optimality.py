@@ -28,7 +28,7 @@ def exact(model, y, s, K, extra=None):
     problem, dual = task.problem, task.problem.dual
     Q = K if problem.rows is None else K[np.ix_(problem.rows, problem.rows)]
     beta, values, multiplier, *_ = solve_dense(dual, Q, dual.feasible())
-    solution = Solution(beta, values, multiplier, np.zeros((len(multiplier), 2)))
+    solution = Solution(beta, values, multiplier, np.zeros((len(multiplier), 2)), "optimal")
     task.settle(solution, Gram(Precomputed(), K))
     return (K @ task.coef(solution) + task.intercept(solution)) / task.scale(solution)
 

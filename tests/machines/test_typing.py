@@ -1,40 +1,69 @@
 """What type checkers are told about the estimators."""
 
+import re
 from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import pytest
+from numpydoc.docscrape import ClassDoc
 
 import mercer
-from mercer import features, machines
+from mercer import selection
+from mercer.persistence.classes import estimator_classes
 
-ESTIMATORS = [
-    value
-    for module in (machines, features)
-    for value in vars(module).values()
-    if isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "get_params")
-]
+SEARCHES = [v for v in vars(selection).values() if isinstance(v, type) and hasattr(v, "fit")]
+ESTIMATORS = [*estimator_classes().values(), *SEARCHES]
 SOURCE = Path(mercer.__file__).parent
+OF_THE_USER = {  # attributes that hold objects of the user's own kind
+    "support_vectors_",
+    "landmarks_",
+    "inducing_points_",
+    "best_estimator_",
+    "estimator_",
+    "scorer_",
+    "X_fit_",
+    "X_train_",
+}
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
+@pytest.mark.parametrize("estimator", estimator_classes().values(), ids=lambda e: e.__name__)
 def test_methods_return_the_estimator_itself(estimator: Any) -> None:
     for name in ("fit", "partial_fit", "set_params", "set_callbacks"):
         if hasattr(estimator, name):
             assert get_type_hints(getattr(estimator, name))["return"] is Self, name
 
 
-def test_a_users_program_is_checked_strictly(request, monkeypatch) -> None:
-    """Types reach the user: mypy accepts right uses and finds wrong ones."""
+def test_a_users_program_is_checked_strictly(request, monkeypatch, tmp_path) -> None:
+    """Types reach the user: mypy accepts right uses, finds wrong ones and knows all attributes."""
     api = pytest.importorskip("mypy.api")
     monkeypatch.setenv("MYPYPATH", str(SOURCE.parent))
     program = Path(__file__).with_name("users_program.py")
+    reveal = tmp_path / "reveal.py"
+    lines, wanted = [], {}
+    for estimator in ESTIMATORS:
+        name, module = estimator.__name__, estimator.__module__
+        lines += [f"from {module} import {name}", f"def of_{name}(model: {name}) -> None:"]
+        for attribute in {*_attributes(estimator), "n_features_in_"} - OF_THE_USER:
+            lines.append(f"    reveal_type(model.{attribute})")
+            wanted[len(lines)] = f"{name}.{attribute}"
+    reveal.write_text("\n".join(lines) + "\n")
     kept = request.config.cache.mkdir("mypy")  # of what it knows of NumPy, for the next time
     out, _, status = api.run(
         ["--strict", "--config-file=", f"--cache-dir={kept}", "--follow-imports=silent",
-         str(program)]
+         str(program), str(reveal)]
     )  # fmt: skip
     assert status == 0, out
+    found = dict(re.findall(r'reveal\.py:(\d+): note: Revealed type is "(.*)"', out))
+    assert len(found) == len(wanted) > 200
+    unknown = {name for line, name in wanted.items() if found[str(line)] == "Any"}
+    processes = [name for name in estimator_classes() if "GaussianProcess" in name]
+    assert unknown == {f"{name}.kernel_" for name in processes}  # of mercer, or scikit-learn's
+
+
+def _attributes(estimator: Any) -> set[str]:
+    """Return the names of the documented attributes."""
+    listed = ", ".join(one.name for one in ClassDoc(estimator)["Attributes"])
+    return {name for name in listed.split(", ") if name.endswith("_")}
 
 
 def test_the_types_are_shipped() -> None:

@@ -40,7 +40,7 @@ def counts(machine: Any, old: dict, new: dict, **fit: Any) -> tuple[int, int]:
 
 @pytest.mark.spec("SM-4.10")
 @pytest.mark.parametrize("machine", [SVC(gamma=0.5), SVR(gamma=0.5), NuSVR(gamma=0.5)])
-def test_coefficients_are_scaled_with_the_constant(machine: Any) -> None:
+def test_coefficients_follow_the_constant(machine: Any) -> None:
     warm, cold = counts(machine, {"C": 1.0}, {"C": 1.1})
     assert warm < 0.5 * cold
     # Where the solver begins, after a single step. The dual value of the coefficients as they were
@@ -58,7 +58,7 @@ def test_lam_is_a_constant_too() -> None:
     assert warm < 0.5 * cold
 
 
-def test_coefficients_are_scaled_with_their_weights() -> None:
+def test_coefficients_follow_their_weights() -> None:
     model = SVC(gamma=0.5, warm_start=True).fit(X, LABELS)
     warm = model.fit(X, LABELS, sample_weight=WEIGHTS)
     cold = SVC(gamma=0.5).fit(X, LABELS, sample_weight=WEIGHTS)
@@ -79,6 +79,32 @@ def test_a_constant_moved_into_the_weights_changes_nothing(machine: Any) -> None
     if isinstance(machine, SVC):
         machine.set_params(class_weight={0: 3.0, 1: 3.0}).fit(X[:500], y[:500])
         assert machine.certificate_.n_iter < 0.05 * before
+
+
+@pytest.mark.spec("SM-4.10")
+@pytest.mark.parametrize("machine", [SVC(gamma=2.0), SVR(gamma=2.0)])
+def test_without_bounded_coefficients_a_larger_constant_takes_no_step(machine: Any) -> None:
+    machine.set_params(C=100.0, tol=1e-6, warm_start=True)
+    machine.fit(X[:300], target(machine)[:300])
+    assert machine.certificate_.n_iter > 300
+    assert len(machine.bounded_support_) == 0
+    old = machine.dual_coef_
+    machine.set_params(C=110.0).fit(X[:300], target(machine)[:300])
+    assert machine.certificate_.n_iter == 0
+    np.testing.assert_allclose(machine.dual_coef_, old, rtol=1e-12)
+
+
+def test_free_coefficients_stay_and_bounded_ones_move() -> None:
+    """One step from the start that a larger C is given, most coefficients are where they began."""
+    model = SVC(gamma=0.5, warm_start=True).fit(X[:400], LABELS[:400])
+    free, bounded, old = model.free_support_, model.bounded_support_, model.alpha_
+    with pytest.warns(ConvergenceWarning):
+        new = model.set_params(C=1.5, max_iter=1).fit(X[:400], LABELS[:400]).alpha_
+    assert len(free) > 50
+    assert np.sum(new[free] != old[free]) <= 2
+    # The moves that leave the sum wrong are taken back; one of them in part.
+    assert np.sum((new[bounded] != 1.5) & (new[bounded] != 1.0)) <= 3
+    assert np.sum(new[bounded] == 1.5) > 0.8 * len(bounded)
 
 
 @pytest.mark.parametrize("machine", [NuSVC(nu=0.5), NuSVR(nu=0.5), OneClassSVM(nu=0.5)])

@@ -164,6 +164,7 @@ def test_every_estimator_can_be_saved(name, tmp_path):
         )
     fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
     assert fitted <= set(vars(loaded))
+    assert fitted <= set(dir(loaded))  # which reads every attribute, as completion of names does
 
 
 def test_every_estimator_of_the_door_is_enumerated():

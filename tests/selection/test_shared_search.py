@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 import sklearn.model_selection as theirs
 from scipy.stats import loguniform
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
-from mercer.kernels import RBF, Polynomial, Spectrum
+from mercer.kernels import RBF, Polynomial, Spectrum, White
 from mercer.selection import (
     GridSearchCV,
     SharedScore,
@@ -106,6 +106,22 @@ def test_scores_equal_those_of_separate_fits(case):
     differing = shared.cv_results_[mean] != plain.cv_results_[mean]
     assert not classifies or differing.mean() < 0.1
     assert abs(shared.best_score_ - plain.best_score_) <= least
+
+
+@pytest.mark.parametrize("cache_size", [500.0, 0.1])
+def test_an_intercept_that_is_not_unique_is_the_same_as_in_separate_fits(cache_size):
+    rng = np.random.default_rng(1)
+    y = (rng.random(210) < 0.3).astype(int)
+    X = rng.normal(size=(210, 3)) + 0.4 * y[:, None]
+    grid = {"C": [1e-4, 1e-3, 1e-2, 0.1], "gamma": [0.1, 10.0]}
+    options = {"cv": 4, "refit": False}
+    plain = theirs.GridSearchCV(SVC(class_weight="balanced"), grid, **options)
+    shared = GridSearchCV(SVC(class_weight="balanced"), grid, cache_size=cache_size, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the intercepts
+        a, b = (s.fit(X, y).cv_results_ for s in (plain, shared))
+    assert set(b["note"]) == {"shared"}
+    np.testing.assert_allclose(a["mean_test_score"], b["mean_test_score"], atol=1.01 / 210)
 
 
 def test_decision_values_are_those_of_separate_fits_within_the_tolerance():
@@ -292,6 +308,25 @@ def test_errors_of_users_code_are_reported_and_defects_raised(monkeypatch):
         GridSearchCV(SVC(), {"C": [1.0, 10.0]}, cv=3).fit(X, y)
 
 
+@pytest.mark.parametrize("definite", [True, False])
+def test_machines_on_a_given_kernel_matrix_share_it(definite):
+    X, y = _cancer()
+    K = RBF(0.03)(X) if definite else np.tanh(0.1 * X @ X.T - 1.0)
+    for machine, grid in (
+        (SVC(kernel="precomputed"), {"C": [0.1, 10.0, 100.0]}),
+        (NuSVC(kernel="precomputed"), {"nu": [0.1, 0.2]}),
+        (KernelRidge(kernel="precomputed"), {"alpha": [0.1, 10.0]}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the matrix that is not definite
+            a = theirs.GridSearchCV(machine, grid, return_train_score=True).fit(K, y)
+            b = GridSearchCV(machine, grid, return_train_score=True).fit(K, y)
+        assert set(b.cv_results_["note"]) == {"shared"}
+        assert definite or "stationary" in b.cv_results_["status"]
+        for name in ("mean_test_score", "mean_train_score"):
+            np.testing.assert_allclose(a.cv_results_[name], b.cv_results_[name], atol=1e-3)
+
+
 def test_several_metrics_weights_groups_and_other_splitters():
     X, y = _cancer()
     rng = np.random.default_rng(0)
@@ -339,14 +374,17 @@ def test_precomputed_matrices_share():
         (SVC(probability=True, gamma=0.1, random_state=0), {"C": [1.0]}),
         (SVC(max_iter=5000), {"C": [1.0, 2.0]}),
         (LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}),
+        (SVC(kernel=RBF(0.5) + White()), {"C": [1.0, 10.0]}),
+        (NuSVC(kernel=RBF(0.5) + White()), {"nu": [0.1, 0.2]}),
     ],
 )
 def test_what_cannot_share_is_fitted_by_itself_with_the_same_result(estimator, grid):
     X, y = _iris()
-    a = theirs.GridSearchCV(estimator, grid, cv=3).fit(X, y)
-    b = GridSearchCV(estimator, grid, cv=3, n_jobs=1).fit(X, y)
+    a = theirs.GridSearchCV(estimator, grid, cv=3, return_train_score=True).fit(X, y)
+    b = GridSearchCV(estimator, grid, cv=3, n_jobs=1, return_train_score=True).fit(X, y)
     assert all(note.startswith("fitted by itself: ") for note in b.cv_results_["note"])
-    assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+    for name in ("mean_test_score", "mean_train_score"):
+        assert np.array_equal(a.cv_results_[name], b.cv_results_[name])
 
 
 def test_one_class_machines_are_scored_by_a_function_of_the_user():
@@ -393,11 +431,15 @@ STORED = {
 }
 
 
+@pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("case", STORED)
-def test_machines_without_a_path_share_the_kernel_matrix(case, monkeypatch):
+def test_machines_without_a_path_share_the_kernel_matrix(case, named, monkeypatch):
     estimator, (X, y), grid = STORED[case]
     cv = theirs.KFold(3, shuffle=True, random_state=0)
-    options = {"cv": cv, "return_train_score": True, "refit": False}
+    scoring = (
+        ("f1_macro" if is_classifier(estimator) else "neg_mean_absolute_error") if named else None
+    )
+    options = {"cv": cv, "return_train_score": True, "refit": False, "scoring": scoring}
     plain = theirs.GridSearchCV(estimator, grid, **options).fit(X, y).cv_results_
     monkeypatch.setattr(known_values._KnownValues, "_complete", _refuse)
     shared = GridSearchCV(estimator, grid, error_score="raise", **options).fit(X, y).cv_results_

@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVR, NotSeparableError
 from mercer.gram import Gram
 from mercer.kernels import RBF, Kernel, Linear, Polynomial
+from mercer.losses import EpsilonInsensitive, PiecewiseQuadratic
+from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.solvers import feature_interior_point as interior_point
 from mercer.solvers.factor import pivoted_cholesky
 
@@ -217,3 +219,23 @@ def test_a_listener_may_stop_it() -> None:
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         SVR(C=np.inf, kernel=RBF(10.0), epsilon=0.04, time_limit=0.1).fit(*noisy_sinc(600))
     assert time.perf_counter() - begin < 2
+
+
+class Interpolation(KernelRegressor):
+    """A machine given by a loss that has no tube."""
+
+    def __init__(self, C: float = np.inf, kernel: Any = "rbf") -> None:
+        self.C, self.kernel = C, kernel
+
+    def _loss(self, extra: Any = None) -> PiecewiseQuadratic:
+        return EpsilonInsensitive(0.0)
+
+
+def test_the_advice_for_targets_out_of_reach_is_about_parameters_that_exist() -> None:
+    X, y = [[0.0], [0.0], [1.0]], [0.0, 1.0, 2.0]
+    with pytest.raises(NotSeparableError, match=r"within epsilon .* finite C, a larger epsilon or"):
+        SVR(C=np.inf, epsilon=0.1, kernel=RBF(1.0)).fit(X, y)
+    with pytest.raises(
+        NotSeparableError, match=r"no function attains all .* a finite C or another"
+    ):
+        Interpolation(kernel=RBF(1.0)).fit(X, y)

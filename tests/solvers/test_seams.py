@@ -9,12 +9,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_equal
 from scipy.special import expit, xlogy
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import RBF, FromFunction, Linear, Multiquadric, Sigmoid, ThinPlate
-from mercer.losses import L1, L2, Hinge, Loss, Quadratic, Squared
+from mercer.losses import (
+    L1,
+    L2,
+    EpsilonInsensitive,
+    Hinge,
+    Loss,
+    Quadratic,
+    Squared,
+    SquaredHinge,
+)
 from mercer.solvers import Job, Problem, Settings, Solution, certificate, choose, solve, solve_jobs
 
 RNG = np.random.default_rng(5)
@@ -31,26 +41,34 @@ def found(beta: Any, gram: Gram, multiplier: Any, n_iter: int) -> Solution:
 
 
 class ProjectedGradient:
-    """Minimise the dual of a loss with pieces, without a basis, by projected gradients."""
+    """Minimise a smooth dual of a loss with pieces, without a basis, by projected gradients."""
 
     name, access = "projected_gradient", "products"
 
     def takes(self, problem: Any) -> str | None:
-        if not hasattr(problem.loss, "pieces"):
-            return "projected gradients need bounds: a loss with pieces."
-        return None if problem.basis is None else "projected gradients take no equalities."
+        if not isinstance(problem, Problem):
+            return ""
+        if problem.omega is not None or problem.basis is not None:
+            return "projected gradients take no penalty on coefficients and no equalities."
+        if not hasattr(problem.loss, "pieces") or problem.dual.slope_right is not None:
+            return "projected gradients need a loss with pieces, whose dual has no kink."
+        return None if np.isfinite(problem.c).all() else "projected gradients need a finite c."
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         return [self._one(job.problem.dual, job.gram, settings) for job in jobs]
 
     def _one(self, p: Any, gram: Gram, settings: Settings) -> Solution:
-        beta, step = np.zeros(gram.n), 1.0 / float(np.linalg.norm(gram.tile(), 2))
+        gram = gram if p.rows is None else gram.take(p.rows)
+        curved = [float(np.max(a)) for a in (p.curv_left, p.curv_right) if a is not None]
+        step = 1.0 / (float(np.linalg.norm(gram.tile(), 2)) + max(curved, default=0.0))
+        beta, status = np.zeros(gram.n), "iteration_limit"
         for n_iter in range(20_000):  # noqa: B007
             moved = np.clip(beta - step * (gram.matmul(beta) + p.slopes(beta)[0]), p.lower, p.upper)
             if np.abs(moved - beta).max() <= 1e-3 * settings.tol * step:
+                status = "optimal"
                 break
             beta = moved
-        return found(beta, gram, [], n_iter)
+        return replace(found(beta, gram, [], n_iter), status=status)
 
 
 class Logistic(Loss):
@@ -100,15 +118,88 @@ class Newton:
         return found(beta, gram, -b, n_iter)
 
 
-def test_a_projected_gradient_solver_finds_what_decomposition_finds() -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(Hinge(), Y, np.full(60, 2.0)),
+        Problem(Hinge(), Y[20:], np.full(40, 2.0), rows=np.arange(20, 60)),  # a pair of classes
+        Problem(SquaredHinge(), Y, np.full(60, 0.01)),  # curvatures beyond the kernel matrix
+    ],
+)
+def test_a_projected_gradient_solver_finds_what_decomposition_finds(problem: Any) -> None:
     gram = Gram(RBF(0.5), X, "float64")
-    problem = Problem(Hinge(), Y, np.full(60, 2.0))
     mine = solve(problem, gram, Settings(tol=1e-4), solver=ProjectedGradient())
     theirs = solve(problem, gram, Settings(tol=1e-10))
     np.testing.assert_allclose(mine.values, theirs.values, atol=1e-3)
     proof = certificate(problem, gram, mine)
+    assert proof.status == "optimal"
     assert 0.0 <= proof.gap < 1e-3
     assert proof.kkt_violation < 1e-3
+
+
+class Discount:
+    """A conjugate that is not that of the value."""
+
+    def conjugate(self, y: Any, beta: Any, c: Any = 1.0) -> Any:
+        return super().conjugate(y, beta, c) - 0.1 * np.abs(beta)  # type: ignore[misc]
+
+
+class TooCheap(Discount, SquaredHinge): ...
+
+
+class TooCheapSquared(Discount, Squared): ...
+
+
+def test_a_loss_whose_conjugate_is_too_small_is_refused() -> None:
+    """Its dual value would exceed the primal value: a gap below 0, which proves nothing."""
+    gram = Gram(RBF(0.5), X, "float64")
+    problem = Problem(TooCheap(), Y, np.full(60, 2.0), basis=BIAS)
+    solution = solve(problem, gram, Settings(tol=1e-6))
+    with pytest.raises(ValueError, match="value and conjugate of TooCheap do not belong together"):
+        certificate(problem, gram, solution)
+    machine = type("Wrong", (SVC,), {"_loss": lambda self, extra=None: TooCheap()})
+    with pytest.raises(ValueError, match="value and conjugate of TooCheap do not belong together"):
+        machine(C=2.0, kernel=RBF(0.5), tol=1e-6, dtype="float32").fit(X, Y)
+    K = gram.tile()
+    w = np.linalg.solve(3.0 * np.eye(60) + 2.0 * K @ K, 2.0 * K @ Y)
+    penalised = Problem(TooCheapSquared(), Y, np.ones(60), omega=L2(3.0))
+    with pytest.raises(ValueError, match="of TooCheapSquared and of L2 do not belong together"):
+        certificate(penalised, gram, replace(found(2.0 * (Y - K @ w), gram, [], 0), coef=w))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"c": 5.0}, r"c must have one entry for each of the 60 targets, .*; got 5.0"),
+        ({"c": np.ones(59)}, r"shape \(60,\); got shape \(59,\)"),
+        ({"c": -np.ones(60)}, "must be >= 0"),
+        ({"y": np.full(60, np.nan)}, "must be finite"),
+        ({"rows": np.arange(60) - 1}, "integers from 0 on"),
+        ({"rows": np.arange(60.0)}, "integers from 0 on"),
+        ({"sign": BIAS}, "1 or -1"),
+        ({"basis": BIAS + 1}, r"numbered 0, 1, ...; got \[1\]. An intercept"),
+        ({"basis": BIAS - 1}, r"numbered 0, 1, ...; got \[-1\]. An intercept"),
+        ({"basis": np.zeros(60)}, "none 0 everywhere"),
+        ({"basis": 0}, r"int64 of shape \(\). An intercept is .*np.zeros\(60, dtype=int\)"),
+        ({"basis": BIAS, "totals": np.zeros(2)}, r"of the basis, 1; got shape \(2,\)"),
+        ({"totals": np.ones(1)}, "of the basis, 0"),
+    ],
+)
+def test_a_problem_says_which_of_its_arrays_is_wrong(changes: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Problem(**{"loss": Hinge(), "y": Y, "c": np.ones(60)} | changes)
+
+
+def test_a_problem_is_that_of_its_numbers_whatever_holds_them() -> None:
+    gram = Gram(RBF(0.5), X, "float64")
+    lists = Problem(Hinge(), Y.tolist(), [2] * 60, basis=[0] * 60)  # type: ignore[arg-type]
+    arrays = Problem(Hinge(), Y, np.full(60, 2.0), basis=BIAS)
+    assert_equal(*(solve(p, gram, Settings()).beta for p in (lists, arrays)))
+    with pytest.raises(ValueError, match="60 variables and the kernel matrix 30 objects"):
+        solve(arrays, gram.take(np.arange(30)), Settings())
+    constant = replace(arrays, basis=np.ones((60, 1)))
+    with pytest.raises(ValueError, match=r"integers such as np.zeros\(60, dtype=int\); got float"):
+        certificate(constant, gram, solve(arrays, gram, Settings()))
 
 
 @pytest.mark.parametrize("basis", [None, BIAS])
@@ -274,10 +365,20 @@ def test_a_certificate_says_what_it_assumes() -> None:
 
 
 def test_a_pair_that_does_not_fit_is_refused_with_a_sentence() -> None:
-    with pytest.raises(ValueError, match="Logistic has no method pieces"):
+    with pytest.raises(
+        ValueError, match=r"^decomposition needs .*Logistic has no method pieces"
+    ) as e:
         choose(Problem(Logistic(), Y, np.ones(60)))
-    with pytest.raises(ValueError, match="take no equalities"):
-        choose(Problem(Hinge(), Y, np.ones(60), basis=BIAS), ProjectedGradient())
+    assert "hard constraints" not in str(e.value)
+    for changes, message in (
+        ({"basis": BIAS}, "no equalities"),
+        ({"omega": L1(0.1)}, "no penalty"),
+        ({"loss": Logistic()}, "need a loss with pieces"),
+        ({"loss": EpsilonInsensitive(0.1)}, "no kink"),
+        ({"c": np.full(60, np.inf)}, "need a finite c"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            choose(replace(Problem(Hinge(), Y, np.ones(60)), **changes), ProjectedGradient())
     with pytest.raises(ValueError, match="solver must be 'auto' or one of 'decomposition'"):
         choose(Problem(Hinge(), Y, np.ones(60)), "magic")
 

@@ -51,7 +51,7 @@ FAMILIES = [
     Family(
         "Periodic kernels",
         "Columns whose ends meet. The spectrum is a series: a weight for each whole frequency.",
-        "PeriodicGaussian Dirichlet FourierSeries Periodized",
+        "ExpSineSquared PeriodicGaussian Dirichlet FourierSeries Periodized",
     ),
     Family(
         "Histograms and single columns",
@@ -109,7 +109,7 @@ ADVICE = [
         "ThinPlate Multiquadric Matern",
         "one unit for all columns",
     ),
-    ("angles, hours, seasons", "PeriodicGaussian FourierSeries", "give the period"),
+    ("angles, hours, seasons", "ExpSineSquared PeriodicGaussian", "give the period"),
     ("histograms, counts per bin", "HistogramIntersection ChiSquare", "divide by the mass"),
     ("interactions of few columns", "ANOVA Polynomial Boolean", "order 2 first"),
     ("texts by topic", "TfIdf", "drop stop words"),

@@ -242,6 +242,9 @@ def _vectors() -> dict[str, Portrait]:
         "NegativeDistance": Curves([mk.NegativeDistance(p) for p in (0.5, 1.0, 1.5)]),
         "LogDistance": Curves([mk.LogDistance(2.0, c) for c in (0.1, 1.0, 4.0)]),
         "ThinPlate": Curves([mk.ThinPlate()], (-2, 2)),
+        "ExpSineSquared": Curves(
+            [mk.ExpSineSquared(width, 2 * pi) for width in (0.5, 1.0, 2.0)], circle
+        ),
         "Dirichlet": Curves([mk.Dirichlet(n) for n in (1, 3, 6)], circle),
         "PeriodicGaussian": Curves(
             [mk.PeriodicGaussian(1.0, form=form) for form in ("series", "unit", "wrapped")], circle

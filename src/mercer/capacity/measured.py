@@ -241,6 +241,10 @@ def measure(model: Any, X: Any, y: ArrayLike | None, sample_weight: Any = None) 
     X, y, sample_weight
         Training data of the model.
     """
+    if not hasattr(model, "kernel_"):
+        raise TypeError(
+            f"a fitted machine comes first, then its training data; got {type(model).__name__}."
+        )
     kernel = model.kernel_
     predictions = np.asarray(model.predict(X))
     X = X if kernel.pairwise else kernel.validate(X)

@@ -17,6 +17,7 @@ from mercer.gram.program import Builder, Composed, Leaf, Mapping, Program, Scala
 from mercer.kernels import Bilinear, Kernel
 from mercer.kernels.mapping import FeaturesOf
 from mercer.kernels.vectors.column_widths import ScaledColumns
+from mercer.kernels.vectors.exp_sine_squared import OnCircles
 from mercer.kernels.white import without_white
 from mercer.numerics.profile_table import Table
 from mercer.objects.arrays import Array
@@ -68,6 +69,10 @@ class Rows:
             return X, n_columns
         if isinstance(mapping, ScaledColumns):
             return graph.mul(X, np.array(mapping.factors)), n_columns
+        if isinstance(mapping, OnCircles):
+            angle = graph.mul(X, np.array(2 * np.pi / mapping.period))
+            turned = [graph.op(function, angle) for function in ("Cos", "Sin")]
+            return graph.op("Concat", *turned, axis=1), 2 * n_columns
         if isinstance(mapping, FeaturesOf) and isinstance(mapping.kernel, Bilinear):
             A = mapping.kernel.factor
             A = A if len(A) else np.zeros((1, n_columns))

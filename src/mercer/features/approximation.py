@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.objects.parameters import integer
 from mercer.objects.validation import count, take
 
@@ -82,6 +83,7 @@ class ApproximationError:
         )
 
 
+@kernel_first
 def approximation_error(
     kernel: Kernel,
     X: Any,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mercer.kernels import Kernel
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.machines.parameters import check_shared
 from mercer.objects.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
@@ -42,6 +43,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         self : object
             The fitted transformer.
         """
+        check_shared(self)
         self._check_parameters()
         kernel, X = self._training_objects(X)
         self._choose(kernel, X)

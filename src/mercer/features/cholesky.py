@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mercer.geometry import PivotedCholesky, pivoted_cholesky
 from mercer.geometry.cholesky import span_coordinates
 from mercer.kernels import Kernel
+from mercer.machines.parameters import check_count
 from mercer.objects.parameters import declared
 
 from .base import KernelFeatures, as_precise
@@ -96,6 +97,8 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     def _check_parameters(self) -> None:
         if self.pivoting not in ("largest", "random"):
             raise ValueError(f"pivoting must be 'largest' or 'random'; got {self.pivoting!r}.")
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, 1)
 
     def _choose(self, kernel: Kernel, X: Any) -> PivotedCholesky:
         found = pivoted_cholesky(

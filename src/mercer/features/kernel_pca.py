@@ -611,7 +611,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def gamma_(self) -> float:
         """The width of the kernel, where it has one."""
         self._require_fit()
-        return float(self.kernel_.get_params()["gamma"])
+        params = self.kernel_.get_params()
+        if "gamma" not in params:
+            raise AttributeError(f"the kernel {self.kernel_!r} has no width gamma.")
+        return float(params["gamma"])
 
     @property
     def _n_features_out(self) -> int:

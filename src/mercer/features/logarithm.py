@@ -6,11 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.parameters import EstimatorParameters, real
+from mercer.objects.validation import validated
 
 from .base import as_precise
 
@@ -60,7 +61,7 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, B
 
     def _positive(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         real(self.shift, "shift", minimum=0)
-        X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=reset, dtype=[np.float64, np.float32])
         if X.min() + self.shift <= 0.0:
             row, column = np.unravel_index(int(X.argmin()), X.shape)
             raise ValueError(

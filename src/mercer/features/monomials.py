@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
-    validate_data,
 )
 
 from mercer.kernels.vectors.monomials import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
+from mercer.machines.parameters import check_flags
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, declared, integer, require_choice
+from mercer.objects.validation import validated
 
 from .base import as_precise
 
@@ -182,7 +183,8 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         """Count the columns of the training rows, dense or sparse."""
         integer(self.degree, "degree", minimum=1)
         require_choice(self.weighting, "weighting", WEIGHTINGS)
-        validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_flags(self, "lower", "include_bias")
+        validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         count = sum(n_monomials(self.n_features_in_, k) for k in self._degrees())
         if count > _MOST:
             raise ValueError(
@@ -198,7 +200,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
         They are sparse for sparse rows, and in single precision for rows in single precision.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         blocks = monomials(X.astype(np.float64, copy=False), int(self.degree))
         chosen = []
         for k in self._degrees():

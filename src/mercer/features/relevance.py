@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from mercer.machines.conventions import TransformerMixin
+from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, positive, real
+from mercer.objects.validation import validated
 
 
 class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
@@ -70,7 +70,7 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         if real(self.threshold, "threshold", minimum=0) > 1.0:
             raise ValueError(f"threshold must be at most 1; got {self.threshold}.")
         positive(self.alpha, "alpha")
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validated(self, X, y, dtype=np.float64)
         A = _standardised(X)
         T = _standardised(_targets(y))
         gram = A.T @ A / len(A)

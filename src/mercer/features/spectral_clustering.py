@@ -31,6 +31,7 @@ from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
 from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
+from mercer.machines.parameters import check_non_negative
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
@@ -144,6 +145,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
         begun = time.monotonic()
         k = integer(self.n_clusters, "n_clusters", minimum=1)
+        check_non_negative("tol", self.tol)
         if self.time_limit is not None:
             positive(self.time_limit, "time_limit")
         data, kernel = self._enter(X, None, sample_weight)

@@ -27,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
@@ -118,6 +119,7 @@ class Ball:
         return np.sqrt(_to_centre(self.kernel, self.kernel.diag(X), values, self.centre_norm2))
 
 
+@kernel_first
 def smallest_enclosing_ball(
     kernel: Kernel, X: Any, *, tol: float = 1e-6, n_jobs: int | None = None
 ) -> Ball:
@@ -163,6 +165,7 @@ def smallest_enclosing_ball(
     )
 
 
+@kernel_first
 def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1e-6) -> float:
     """Return the squared radius of the smallest ball, with a coordinate more for every object.
 

@@ -22,6 +22,7 @@ from mercer.gram import Gram, Prepared
 from mercer.gram.diagonal import check_nonnegative
 from mercer.gram.norm_checks import check_zero_norms
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.numerics.pivoted_cholesky import (
     PIVOTING,
     NegativeResidualError,
@@ -135,6 +136,7 @@ class PivotedCholesky:
         )
 
 
+@kernel_first
 def pivoted_cholesky(
     kernel: Kernel,
     X: Any,

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.objects.parameters import real
 
 
+@kernel_first
 def shifted_gram(kernel: Kernel, X: Any, shift: float) -> NDArray[np.float64]:
     """Return the training matrix of a kernel with its diagonal raised by ``shift`` squared.
 

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from mercer.expansion import Expansion
 from mercer.kernels import OnColumns
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.objects.validation import count
 
 from .cholesky import ZERO_RESIDUAL, pivoted_cholesky
@@ -39,6 +40,7 @@ Array = NDArray[np.float64]
 _EPS = float(np.finfo(float).eps)
 
 
+@kernel_first
 def interpolate(
     kernel: Kernel, X: Any, y: ArrayLike, tol: float = 1e-6
 ) -> RKHSFunction | Expansion:

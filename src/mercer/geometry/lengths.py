@@ -13,10 +13,12 @@ import numpy as np
 from mercer.gram.diagonal import check_nonnegative
 from mercer.kernels.algebra import normalize
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 
 from .squared_lengths import nonnegative, require_distances, require_lengths, rounding_of
 
 
+@kernel_first
 def norm(kernel: Kernel, X: Any) -> np.ndarray:
     """Return the length of every object in feature space.
 
@@ -45,6 +47,7 @@ def norm(kernel: Kernel, X: Any) -> np.ndarray:
     return np.sqrt(squares)
 
 
+@kernel_first
 def cosine(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     """Return the cosines of the angles between objects in feature space.
 
@@ -84,6 +87,7 @@ def cosine(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     return cosines
 
 
+@kernel_first
 def angle(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     """Return the angles between objects in feature space, in radians.
 
@@ -121,6 +125,7 @@ def angle(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     return angles
 
 
+@kernel_first
 def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     """Return the distances between objects in feature space.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.objects.validation import count
 
 from .functions import RKHSFunction, cross_gram_product
@@ -24,6 +25,7 @@ from .squared_lengths import nonnegative, require_distances
 from .weights import shares
 
 
+@kernel_first
 def centre_of_mass(kernel: Kernel, X: Any, sample_weight: Any = None) -> RKHSFunction:
     """Return the mean of the images of the objects, a point of feature space.
 
@@ -53,6 +55,7 @@ def centre_of_mass(kernel: Kernel, X: Any, sample_weight: Any = None) -> RKHSFun
     return RKHSFunction(kernel, X, shares(sample_weight, count(X)))
 
 
+@kernel_first
 def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) -> np.ndarray:
     """Return the distance of every object to the mean of others, in feature space.
 
@@ -94,6 +97,7 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
     return np.sqrt(nonnegative(squares, size, kernel, "the squared distance of x_{0} to the mean"))
 
 
+@kernel_first
 def mean_squared_distance(kernel: Kernel, X: Any, sample_weight: Any = None) -> float:
     """Return the mean squared distance of the objects to their centre of mass.
 

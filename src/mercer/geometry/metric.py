@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from mercer.gram.jets import Jets
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.objects.parameters import integer
 from mercer.objects.validation import as_vectors
 
@@ -30,6 +31,7 @@ from .squared_lengths import nonnegative
 Array = NDArray[np.float64]
 
 
+@kernel_first
 def metric_tensor(kernel: Kernel, X: Any) -> Array:
     """Return the metric at every point.
 
@@ -60,6 +62,7 @@ def metric_tensor(kernel: Kernel, X: Any) -> Array:
     return _induced(kernel, X, np.broadcast_to(np.eye(d), (n, d, d)))
 
 
+@kernel_first
 def volume_element(kernel: Kernel, X: Any) -> Array:
     """Return the volume element of the metric: how the feature map stretches small volumes.
 
@@ -89,6 +92,7 @@ def volume_element(kernel: Kernel, X: Any) -> Array:
     return np.sqrt(np.maximum(np.linalg.det(metric), 0.0))
 
 
+@kernel_first
 def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
     """Return the length of the image of a path in feature space.
 

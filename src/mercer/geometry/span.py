@@ -16,6 +16,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.kernels.base import Kernel
+from mercer.kernels.first_argument import kernel_first
 
 from .cholesky import pivoted_cholesky
 from .functions import RKHSFunction
@@ -159,6 +160,7 @@ class Span:
         return f"<Span of {len(self._factor.residual)} objects, rank {self.rank}>"
 
 
+@kernel_first
 def independent_subset(kernel: Kernel, X: Any, tol: float = _TOL) -> NDArray[np.intp]:
     """Return objects that are linearly independent in feature space and span all the others.
 
@@ -193,6 +195,7 @@ def independent_subset(kernel: Kernel, X: Any, tol: float = _TOL) -> NDArray[np.
     return found.pivots[: _count_above(heights, tol * _largest(kernel, X))]
 
 
+@kernel_first
 def numerical_rank(kernel: Kernel, X: Any, tol: float = _TOL) -> int:
     """Return the dimension of the span of objects in feature space, up to a tolerance.
 

@@ -21,7 +21,7 @@ _LARGEST_HALF_POWER = 8  # powers up to here are products
 _TERMS = 1e-17  # terms of a series below this share of the first are left out
 # A wrapped Gaussian is summed over periods while it is narrower than this share of the period,
 # and as a series of cosines when it is wider: whichever takes fewer operations.
-_WRAPPED = 0.15
+WRAPPED = 0.15
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def theta(sigma: float, period: float, first: float, constant: float) -> Coordin
     """
     s = 2 * pi * sigma / period
     reach = sqrt(-2 * log(_TERMS))
-    if sigma > _WRAPPED * period:
+    if sigma > WRAPPED * period:
         waves = [first * exp(-0.5 * (n * n - 1) * s * s) for n in range(1, 2 + int(reach / s))]
         return cosines([constant, *waves], period)
     total = first * exp(0.5 * s * s)

@@ -372,8 +372,13 @@ def _source(leaf: Leaf, X: Views, Z: Views) -> tuple[Any, ...]:
     B = A if Z is X else Z.of(leaf, kernel.takes)
 
     def tile(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        values = kernel.tile(take(A, a), take(B, b))
-        return np.asarray(values, dtype=np.float64)
+        values = np.asarray(kernel.tile(take(A, a), take(B, b)), dtype=np.float64)
+        if values.shape != (len(a), len(b)):
+            raise ValueError(
+                f"tile of {kernel!r} must return shape ({len(a)}, {len(b)}) for {len(a)} and "
+                f"{len(b)} objects; got {values.shape}."
+            )
+        return values
 
     def diagonal(b: np.ndarray) -> np.ndarray:
         values = kernel.tile_diagonal(take(B, b))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mercer.numerics.profile_table import Table
+from mercer.objects.parameters import require_choice
 from mercer.objects.validation import Objects
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from .interface import Kernel
 
 Columns = tuple[int, ...] | None
+
+_STATISTICS = ("dot", "sqdist", "l1", "minimum", "harmonic", "chi")
+
+# How many values an instruction takes from the stack and leaves on it; all others: one, one.
+_OPERANDS = {"leaf": (0, 1), "const": (0, 1), "dup": (1, 2), "swap": (2, 2)}
+_OPERANDS |= {"add": (2, 1), "mul": (2, 1)}
 
 
 class Mapping(Protocol):
@@ -199,7 +206,7 @@ class Builder(Scope):
             without negative entries also "minimum" (sum of the minima), "harmonic" (sum of
             x_i z_i / (x_i + z_i)) and "chi" (sum of (x_i - z_i)^2 / (x_i + z_i)), 0 / 0 being 0.
         """
-        self._push(Leaf(statistic, self._columns, None, self._mapping))
+        self._push_statistic(statistic, None)
 
     def coordinates(
         self, function: Coordinates, combination: str = "product", order: int = 0
@@ -228,7 +235,7 @@ class Builder(Scope):
         dot product, which stays exact; a distance needs all of them, so its map must not depend
         on the vocabulary.
         """
-        self._push(Leaf(statistic, self._columns, kernel, self._mapping))
+        self._push_statistic(statistic, kernel)
 
     def sequence(self, kernel: Kernel) -> None:
         """Push the values of a native evaluator of pairs of sequences."""
@@ -353,6 +360,10 @@ class Builder(Scope):
         self._push(replace(leaf, normalized=True))
         return True
 
+    def _push_statistic(self, statistic: str, kernel: Kernel | None) -> None:
+        require_choice(statistic, "the pair statistic of a leaf", _STATISTICS)
+        self._push(Leaf(statistic, self._columns, kernel, self._mapping))
+
     def _push(self, leaf: Leaf) -> None:
         leaves = self.program.leaves
         if leaf not in leaves:
@@ -383,4 +394,23 @@ def compile_kernel(kernel: Kernel) -> Program:
     kernel._check_changes()
     builder = Builder()
     kernel.compile(builder)
+    _require_one_value(builder.program, type(kernel).__name__)
     return builder.program
+
+
+def _require_one_value(program: Program, name: str) -> None:
+    """Reject a program that lacks operands or does not leave exactly one value."""
+    height = 0
+    for instruction, *_ in program.code:
+        taken, left = _OPERANDS.get(instruction, (1, 1))
+        if height < taken:
+            raise ValueError(
+                f"compile of {name}: {instruction} takes {taken} from the stack, which holds "
+                f"{height}; push a leaf first."
+            )
+        height += left - taken
+    if height != 1:
+        raise ValueError(
+            f"compile of {name} must leave one value on the stack, and leaves {height}; push a "
+            "leaf, and combine several values with add or mul."
+        )

@@ -14,17 +14,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.gram import Prepared
-from mercer.kernels import Categorical, Constant, Kernel, Linear, OnColumns, Scaled, Sum
+from mercer.kernels import (
+    ANOVA,
+    AdditiveChiSquare,
+    Categorical,
+    Constant,
+    HistogramIntersection,
+    Kernel,
+    Linear,
+    OnColumns,
+    Scaled,
+    Sum,
+)
 from mercer.objects.tables import select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
+
+_SUMS = (Linear, Categorical, HistogramIntersection, AdditiveChiSquare, Constant)
+"""Kernels that are sums over columns."""
 
 
 @dataclass(frozen=True)
@@ -152,18 +167,21 @@ def explain(model: Any, x: Any) -> Explanation:
     >>> [(row, round(value, 3)) for row, value in found.in_favour()]
     [(2, 6.0)]
     """
+    names = None
     if isinstance(model, Pipeline):
-        x = model[:-1].transform(_alone(x)) if len(model) > 1 else x
+        if len(model) > 1:
+            x, names = model[:-1].transform(_alone(x)), _names_before_last(model)
         model = model[-1]
+    model = getattr(model, "machine_", model)  # of several kernels
     if not (hasattr(model, "predict") and hasattr(model, "_objects")):
         raise TypeError(
             "explain takes a fitted machine and then an object to explain, explain(model, x); got "
             f"{type(model).__name__} first."
         )
-    X = model._objects(_alone(x))
     found = getattr(model, "expansion_", None)
     if not isinstance(found, Expansion):
         raise TypeError(f"{type(model).__name__} has no kernel expansion to explain.")
+    X = model._objects(_alone(x))
     expansion, sign, label, rival = _problem(model, found, X)
     kernel, coef = expansion.kernel, sign * expansion.coef
     if kernel.pairwise:
@@ -173,7 +191,7 @@ def explain(model: Any, x: Any) -> Explanation:
     order = np.argsort(-terms, kind="stable")
     columns = None
     if not kernel.pairwise:
-        names = expansion.feature_names
+        names = expansion.feature_names or names
         columns = _columns(kernel, expansion.vectors, coef, X, names, [])
     return Explanation(
         value=float(sign * expansion.evaluate(X)[0]),
@@ -205,10 +223,26 @@ def _alone(x: Any) -> Any:
     return x
 
 
+def _names_before_last(pipeline: Pipeline) -> list[str] | None:
+    """Return the names of the columns that the last step of a pipeline sees, where they have some.
+
+    Those of arrays are numbered, by scikit-learn and by `_name` alike.
+    """
+    try:
+        return [str(name) for name in pipeline[:-1].get_feature_names_out()]
+    except (AttributeError, ValueError, NotFittedError):  # a step that names nothing
+        return None
+
+
 def _problem(model: Any, expansion: Expansion, X: Any) -> tuple[Expansion, float, Any, Any]:
     """Return the binary problem to explain, with the sign that makes f positive for the label."""
     classes = getattr(model, "classes_", None)
     if classes is None:
+        if expansion.n_outputs > 1:
+            raise ValueError(
+                f"explain takes a machine with one target; got {expansion.n_outputs} targets. Fit "
+                "one machine for each."
+            )
         return (expansion if expansion.coef.ndim == 1 else expansion[0]), 1.0, None, None
     values = np.atleast_1d(expansion.evaluate(X)[0])
     if expansion.coef.ndim == 1:
@@ -275,14 +309,13 @@ def _columns(
         values = sp.csr_matrix(w).multiply(sp.csr_matrix(X)).toarray()[0]
         where = at or range(len(values))
         return {_name(c, names): float(v) for c, v in zip(where, values, strict=True)}
-    if type(kernel) is Categorical:
+    if _splits(kernel) and type(kernel) is not Constant:
         d = X.shape[1]
         alone = [kernel.on_columns([c]).bind(vectors) for c in range(d)]
-        agreement = [Prepared(one, vectors).tile(X)[0] for one in alone]
-        where = at or range(d)
+        values = [float(coef @ Prepared(one, vectors).tile(X)[0]) for one in alone]
+        size = d if type(kernel) is Categorical else 1  # a mean over the columns
         return {
-            _name(c, names): float(coef @ values) / d
-            for c, values in zip(where, agreement, strict=True)
+            _name(c, names): value / size for c, value in zip(at or range(d), values, strict=True)
         }
     if type(kernel) is Constant:
         return {"constant": float(kernel.value * coef.sum())}
@@ -295,7 +328,9 @@ def _splits(kernel: Kernel) -> bool:
         return _splits(kernel.left) and _splits(kernel.right)
     if isinstance(kernel, Scaled):
         return _splits(kernel.kernel)
-    return isinstance(kernel, OnColumns) or type(kernel) in (Linear, Categorical, Constant)
+    if isinstance(kernel, ANOVA):
+        return kernel.order == 1
+    return isinstance(kernel, OnColumns) or type(kernel) in _SUMS
 
 
 def _name(column: int, names: list[str] | None) -> str:

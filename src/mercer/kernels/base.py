@@ -170,7 +170,7 @@ class Kernel(Parametrised):
         return kernel
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         return self._with(
             **{
                 name: part._bound(views, weight, names)
@@ -261,8 +261,8 @@ class Kernel(Parametrised):
             The matrix of derivatives, of shape (n_X, n_Z), for the name of every parameter that
             is a real number, nested ones as ``part__name``. A sequence of numbers has one matrix
             for each, stacked along the first axis. Integers, rules, functions and matrices have
-            none. A rule such as ``gamma="scale"`` is differentiated at its value. Values too
-            large for a number raise OverflowError, as in a call.
+            none. A rule such as ``gamma="scale"`` is differentiated at its value. Values and
+            derivatives too large for a number raise OverflowError.
 
         Examples
         --------
@@ -280,8 +280,15 @@ class Kernel(Parametrised):
             kernel, (X, Z) = self, objects.stored_alike(self.validate(X, Z), Z)
         with np.errstate(over="ignore", invalid="ignore"):
             gradient = kernel._gradient(X, Z)
-        if not all(np.isfinite(slopes).all() for slopes in gradient.values()):
-            kernel(X, Z)  # raises OverflowError where the values themselves are too large
+        for name, slopes in gradient.items():
+            if not np.isfinite(slopes).all():
+                kernel(X, Z)  # raises OverflowError where the values themselves are too large
+                i, j = np.argwhere(~np.isfinite(slopes))[0, -2:]
+                raise OverflowError(
+                    f"the derivative of {kernel!r} by {name} is no number for the objects {i} and "
+                    f"{j}: something in it, such as their squared distance, is too large. Scale "
+                    "the data."
+                )
         return gradient
 
     def feature_map(self, X: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from .algebra import Power, Product, Scaled, Sum
 from .base import Kernel
 from .constant import Constant
-from .vectors import RBF, Linear, Matern, RationalQuadratic
+from .vectors import RBF, ExpSineSquared, Linear, Matern, RationalQuadratic
 from .white import White
 
 
@@ -33,7 +33,7 @@ class Converted:
         }
 
 
-def from_sklearn(kernel: Any) -> Kernel:
+def from_sklearn(kernel: Any, n_features: int | None = None) -> Kernel:
     """Return a kernel of scikit-learn's Gaussian processes as a kernel of mercer.
 
     The two have the same values; bounds are not taken over.
@@ -42,7 +42,11 @@ def from_sklearn(kernel: Any) -> Kernel:
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel
         Sums, products and natural powers of ConstantKernel, WhiteKernel, RBF, Matern,
-        RationalQuadratic and DotProduct, with one length scale or one for each column.
+        RationalQuadratic and DotProduct, with one length scale or one for each column, and of
+        ExpSineSquared on one column.
+    n_features : int, optional
+        The number of columns that the kernel is for: ExpSineSquared, a function of the distance in
+        scikit-learn and of single columns here, is the same function on one column only.
 
     Returns
     -------
@@ -56,20 +60,24 @@ def from_sklearn(kernel: Any) -> Kernel:
     >>> from_sklearn(2.0 * RBF(length_scale=0.5) + WhiteKernel(0.1))
     2.0 * RBF(gamma=2.0) + White(level=0.1)
     """
-    found = converted(kernel)
+    found = converted(kernel, n_features)
     if found is None:
         raise ValueError(
             f"{kernel!r} has no counterpart in mercer; sums, products and natural powers of "
-            "ConstantKernel, WhiteKernel, RBF, Matern, RationalQuadratic and DotProduct have one. "
-            "For periodic functions use PeriodicGaussian(sigma, period)."
+            "ConstantKernel, WhiteKernel, RBF, Matern, RationalQuadratic and DotProduct have one, "
+            "and ExpSineSquared with n_features=1."
         )
     return found.kernel
 
 
-def converted(kernel: Any) -> Converted | None:
+def converted(kernel: Any, n_features: int | None = None) -> Converted | None:
     """Return the counterpart of a kernel of scikit-learn with its parameters; None without one."""
-    make = _COUNTERPARTS.get(_name(kernel))
-    return None if make is None else make(kernel)
+    name = _name(kernel)
+    if name in _COMPOSED:
+        return _COMPOSED[name](kernel, n_features)
+    if name not in _COUNTERPARTS or (name == "ExpSineSquared" and n_features != 1):
+        return None
+    return _COUNTERPARTS[name](kernel)
 
 
 def _name(kernel: Any) -> str:
@@ -102,6 +110,13 @@ def _rational_quadratic(k: Any) -> Converted:
     return Converted(kernel, {"alpha": ("alpha", 1.0), "length_scale": ("length_scale", 1.0)})
 
 
+def _exp_sine_squared(k: Any) -> Converted:
+    kernel = ExpSineSquared(float(k.length_scale), float(k.periodicity))
+    return Converted(
+        kernel, {"length_scale": ("length_scale", 1.0), "periodicity": ("period", 1.0)}
+    )
+
+
 def _dot_product(k: Any) -> Converted:
     kernel = Sum(Linear(), Constant(float(k.sigma_0) ** 2))
     return Converted(kernel, {"sigma_0": ("right__value", 2.0)})
@@ -115,30 +130,30 @@ def _white(k: Any) -> Converted:
     return Converted(White(float(k.noise_level)), {"noise_level": ("level", 1.0)})
 
 
-def _sum(k: Any) -> Converted | None:
-    left, right = converted(k.k1), converted(k.k2)
+def _sum(k: Any, n: int | None) -> Converted | None:
+    left, right = converted(k.k1, n), converted(k.k2, n)
     if left is None or right is None:
         return None
     names = left.inside("k1", "left") | right.inside("k2", "right")
     return Converted(Sum(left.kernel, right.kernel), names)
 
 
-def _product(k: Any) -> Converted | None:
+def _product(k: Any, n: int | None) -> Converted | None:
     for constant, other, ours in (("k1", "k2", k.k2), ("k2", "k1", k.k1)):
         factor = getattr(k, constant)
-        if _name(factor) == "ConstantKernel" and (inner := converted(ours)) is not None:
+        if _name(factor) == "ConstantKernel" and (inner := converted(ours, n)) is not None:
             names = {f"{constant}__constant_value": ("scale", 1.0)}
             scaled = Scaled(inner.kernel, float(factor.constant_value))
             return Converted(scaled, names | inner.inside(other, "kernel"))
-    left, right = converted(k.k1), converted(k.k2)
+    left, right = converted(k.k1, n), converted(k.k2, n)
     if left is None or right is None:
         return None
     names = left.inside("k1", "left") | right.inside("k2", "right")
     return Converted(Product(left.kernel, right.kernel), names)
 
 
-def _power(k: Any) -> Converted | None:
-    inner = converted(k.kernel)
+def _power(k: Any, n: int | None) -> Converted | None:
+    inner = converted(k.kernel, n)
     if inner is None or k.exponent != int(k.exponent) or k.exponent < 1:
         return None
     return Converted(Power(inner.kernel, int(k.exponent)), inner.inside("kernel", "kernel"))
@@ -148,10 +163,9 @@ _COUNTERPARTS: dict[str, Any] = {
     "RBF": _rbf,
     "Matern": _matern,
     "RationalQuadratic": _rational_quadratic,
+    "ExpSineSquared": _exp_sine_squared,
     "DotProduct": _dot_product,
     "ConstantKernel": _constant,
     "WhiteKernel": _white,
-    "Sum": _sum,
-    "Product": _product,
-    "Exponentiation": _power,
 }
+_COMPOSED: dict[str, Any] = {"Sum": _sum, "Product": _product, "Exponentiation": _power}

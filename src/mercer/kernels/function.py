@@ -74,7 +74,7 @@ class FromFunction(Kernel):
         self.function = function
         self.definiteness = definiteness  # type: ignore[assignment]
         self.diagonal = diagonal
-        self._check()
+        self._check_all()
 
     def _check(self) -> None:
         require_callable(self.function, "function")
@@ -182,7 +182,7 @@ class FromFeatureMap(Kernel):
         return self._objects
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         if self.kernel is None or self.kernel.is_bound:
             return self._with(kernel=deepcopy(self.kernel))
 

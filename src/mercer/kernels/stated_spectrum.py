@@ -114,4 +114,7 @@ class DrawsFrequencies:
         return self._frequencies(n, d, rng)
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        raise NotImplementedError
+        raise ValueError(
+            f"{self!r} has no spectrum to draw from: {type(self).__name__} has no method "
+            "_frequencies(n, d, rng). Nystrom takes any kernel."
+        )

@@ -19,6 +19,9 @@ if MYPY:
     class BaseEstimator:
         """Adds the parameters by name, and much that has no types."""
 
+        n_features_in_: int
+        feature_names_in_: NDArray[Any]
+
         def __getattr__(self, name: str) -> Any:
             """Return what is not stated here, such as ``set_fit_request``."""
 

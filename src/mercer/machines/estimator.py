@@ -37,6 +37,7 @@ from .constant_kernels import warn_of_constant
 from .conventions import BaseEstimator
 from .frozen import freeze
 from .input_validation import check_objects, check_training_objects, forget_columns
+from .parameters import check_shared
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
 
@@ -123,6 +124,11 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
 
     def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
         """Return checked targets; None for an estimator that takes none."""
+        if y is not None:
+            raise TypeError(
+                f"{type(self).__name__} takes no targets: it has no method _check_target(y, "
+                "n_samples), which returns them checked."
+            )
         return None
 
     def _resolved_kernel(self) -> Kernel:
@@ -218,8 +224,10 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     def _all_or_nothing(self) -> Iterator[None]:
         """Leave the estimator as it was, with the model of an earlier fit, if a fit fails.
 
-        The arrays of a model are read-only from here on.
+        Parameters that all estimators share are checked first. The arrays of a model are read-only
+        from here on.
         """
+        check_shared(self)
         before = dict(self.__dict__)
         try:
             yield

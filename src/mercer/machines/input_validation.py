@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
-from mercer.objects.tables import are_vectors, is_table
+from mercer.objects.tables import are_vectors, is_frame, is_table
 from mercer.objects.validation import count, not_finite, refuse_other_objects, take
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -115,18 +115,14 @@ def keep(X: Any, kept: NDArray[np.intp] | None, *arrays: NDArray[Any] | None) ->
 def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     """Return `X` as a finite float array, or as CSR where that is accepted.
 
-    Plain float arrays, and compressed rows to predict, take a path of a few microseconds;
+    Plain rows of numbers, and compressed rows to predict, take a path of a few microseconds;
     everything else goes through scikit-learn's validation.
     """
-    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in _FLOATS and _finite(X):
-        if reset:
-            forget_columns(machine)
-            machine.n_features_in_ = X.shape[1]
-            return X
-        if X.shape[1] == machine.n_features_in_ and not hasattr(machine, "feature_names_in_"):
-            return X
     if sparse and not reset and _is_known_sparse(machine, X):
         return X
+    plain = plain_rows(machine, X, reset=reset)
+    if plain is not None:
+        return plain
     refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
     try:
         X = validate_data(
@@ -145,6 +141,36 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def plain_rows(machine: Any, X: Any, *, reset: bool) -> Array | None:
+    """Return an array or a list of finite numbers, or a frame with the columns of the fit.
+
+    None where scikit-learn's validation has to look at them.
+    """
+    rows, names = X, None
+    if type(X) is list:
+        try:
+            rows = np.asarray(X)
+        except ValueError:  # ragged
+            return None
+    elif type(X) is not np.ndarray:
+        sparse = getattr(machine, "_trained_on_sparse", False)
+        if reset or sparse or not (is_frame(X) and hasattr(X, "to_numpy")):
+            return None
+        rows, names = X.to_numpy(), list(X.columns)
+    if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "fiu":
+        return None
+    rows = rows if rows.dtype in _FLOATS else rows.astype(np.float64)
+    if not _finite(rows):
+        return None
+    if reset:
+        forget_columns(machine)
+        machine.n_features_in_ = rows.shape[1]
+        return rows
+    expected = machine.__dict__.get("feature_names_in_")
+    known = names is None if expected is None else names == expected.tolist()
+    return rows if known and rows.shape[1] == getattr(machine, "n_features_in_", -1) else None
 
 
 def _is_known_sparse(machine: Any, X: Any) -> bool:

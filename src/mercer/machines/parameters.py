@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.objects.arrays import Array
 from mercer.solvers.ladder import NAMES
 
 from .errors import ParameterError
@@ -71,20 +72,63 @@ def check_n_jobs(value: Any) -> None:
         raise ParameterError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
 
 
+def check_count(name: str, value: Any, least: int) -> None:
+    """Reject anything but an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | Integral) or value < least:
+        raise ParameterError(f"{name} must be an integer >= {least}; got {value!r}.")
+
+
+def check_numbers(name: str, value: Any) -> Array:
+    """Return a number or several as an array."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{name} must be a number or a list of numbers; got {value!r}."
+        ) from None
+
+
+_SEEDS = (
+    np.random.RandomState,
+    np.random.Generator,
+    np.random.BitGenerator,
+    np.random.SeedSequence,
+    type(np.random),
+    list,
+    tuple,
+    np.ndarray,
+)
+
+
+def check_shared(estimator: Any) -> None:
+    """Check the parameters that mean the same in all estimators which have them."""
+    own = estimator.__dict__
+    if own.get("n_jobs") is not None:
+        check_n_jobs(own["n_jobs"])
+    if "n_restarts_optimizer" in own:
+        check_count("n_restarts_optimizer", own["n_restarts_optimizer"], 0)
+    verbose, seed = own.get("verbose", 0), own.get("random_state")
+    if not isinstance(verbose, int | np.bool_ | Integral) or verbose < 0:
+        raise ParameterError(f"verbose must be a flag or an integer >= 0; got {verbose!r}.")
+    if (isinstance(seed, int | Integral) and seed < 0) or not isinstance(
+        seed, (int, Integral, type(None), *_SEEDS)
+    ):
+        raise ParameterError(
+            f"random_state must be None, an integer >= 0 or a random generator; got {seed!r}."
+        )
+
+
 def check_common(machine: Any) -> None:
-    """Check the parameters that all machines share."""
+    """Check the parameters that all support vector machines share."""
     check_positive("tol", machine.tol)
     check_positive("cache_size", machine.cache_size)
     check_max_iter(machine.max_iter)
     check_flags(machine, "shrinking", "fit_intercept", "warm_start")
-    check_n_jobs(machine.n_jobs)
     check_choices(machine, dtype=("auto", "float32", "float64"), solver=NAMES)
     if machine.gap_tol is not None:
         check_positive("gap_tol", machine.gap_tol)
     if machine.time_limit is not None:
         check_positive("time_limit", machine.time_limit)
-    if not isinstance(machine.verbose, int | np.bool_ | Integral) or machine.verbose < 0:
-        raise ParameterError(f"verbose must be a flag or an integer >= 0; got {machine.verbose!r}.")
 
 
 def cost_constant(C: Any, lam: Any, total_weight: float) -> float:

@@ -63,7 +63,7 @@ def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., 
             cls._checks = cls._checks | {name: stated.check}
             stated = stated.default
         defaults[name] = stated
-    return _written(cls, defaults, own, len(defaults), "self._check()")
+    return _written(cls, defaults, own, len(defaults), "self._check_all()")
 
 
 def _written(
@@ -121,8 +121,9 @@ def _stated_defaults(cls: type) -> dict[str, Any]:
 class Parametrised:
     """An object that is its class and its constructor parameters, nothing else.
 
-    A subclass writes a constructor that sets its parameters and calls `_check`, or declares them in
-    its body, ``gamma: float = parameter(default=1.0, check=positive)``, and gets that constructor.
+    A subclass writes a constructor that sets its parameters and calls `_check_all`, or declares
+    them in its body, ``gamma: float = parameter(default=1.0, check=positive)``, and gets that
+    constructor.
     """
 
     _names: ClassVar[tuple[str, ...]] = ()
@@ -147,10 +148,14 @@ class Parametrised:
             cls.__init__ = _explaining(cls.__init__, cls._foreign_names)  # type: ignore[method-assign]
         cls._names = tuple(cls._defaults)
 
-    def _check(self) -> None:
-        """Reject parameters outside their range; subclasses extend it."""
+    def _check_all(self) -> None:
+        """Reject parameters outside their range: each by its declared check, then together."""
         for name, check in self._checks.items():
             check(getattr(self, name), name)
+        self._check()
+
+    def _check(self) -> None:
+        """Reject parameters that do not go together; for subclasses."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -253,10 +258,11 @@ class Parametrised:
         Constructors check for themselves. What contains a changed part is checked again: whether
         it fits together depends on its parts.
         """
-        inside = [part._check_changes() for part in self._nested()]
-        changed = self._unchecked or any(inside)
+        changed = self._unchecked
+        for part in self._nested():
+            changed = part._check_changes() or changed
         if changed:
-            self._check()
+            self._check_all()
         return changed
 
     def _nested(self) -> Iterator[Parametrised]:

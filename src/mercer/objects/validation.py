@@ -306,6 +306,16 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+def validated(estimator: Any, X: Any, *args: Any, **settings: Any) -> Any:
+    """Return what `validate_data` of scikit-learn does; missing values are refused by columns."""
+    from sklearn.utils.validation import validate_data
+
+    try:
+        return validate_data(estimator, X, *args, **settings)
+    except ValueError as error:
+        raise not_finite(error, X) from None
+
+
 def not_finite(error: ValueError, X: Any) -> ValueError:
     """Return scikit-learn's error for values that are no numbers, with the columns they are in.
 

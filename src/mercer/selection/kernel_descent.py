@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mercer.gram.contraction import contracted
 from mercer.kernels import Kernel
+from mercer.kernels.first_argument import kernel_first
 from mercer.kernels.hyperparameters import Hyperparameter, hyperparameters, with_theta
 from mercer.objects.parameters import show
 
@@ -97,6 +98,7 @@ class _TimeIsOverError(Exception):
     pass
 
 
+@kernel_first
 def optimise_kernel(
     kernel: Kernel,
     X: Any,

@@ -117,6 +117,7 @@ def _asked(name: str) -> Callable[..., Any]:
             return getattr(super(_KnownRows, self), name)(X, *args, **kwargs)
         return getattr(self._stand_in, name)(rows, *args, **kwargs)
 
+    method.__name__ = name  # by which scorers of scikit-learn recognise it
     return method
 
 

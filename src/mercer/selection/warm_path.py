@@ -56,7 +56,7 @@ def warm_path(
     >>> [round(machine.C, 1) for machine in machines]
     [2.0, 1.9, 1.8, 1.7, 1.6, 1.5]
     """
-    if "C" not in estimator.get_params(deep=False) or not hasattr(estimator, "_gram"):
+    if not hasattr(estimator, "_gram") or "C" not in estimator.get_params(deep=False):
         raise TypeError(
             f"warm_path follows machines with a constant C, such as SVC and SVR; got {estimator!r}."
         )

@@ -311,10 +311,31 @@ def values_of(
 ) -> list[Values]:
     """Return the values of models without totals; infinite weights c are hard constraints."""
     if not np.isinf(c).all():
-        return loss_values(loss, y, c, beta, f0, f, starts, doubt)
+        return [
+            dual_below_primal(found, loss)
+            for found in loss_values(loss, y, c, beta, f0, f, starts, doubt)
+        ]
     if hasattr(loss, "margin"):
         return hard_margin_values(y, beta, f0, f, starts, doubt)
-    return [hard_tube_values(loss, y, beta, f0, f, doubt)]
+    return [dual_below_primal(hard_tube_values(loss, y, beta, f0, f, doubt), loss)]
+
+
+def dual_below_primal(found: Values, *functions: Loss | Regulariser) -> Values:
+    """Return the values, unless the dual value exceeds the primal value by more than rounding.
+
+    By the inequality of Fenchel and Young, c l(y, f) + phi(beta) >= -beta f for every loss, so that
+    no coefficients and no kernel matrix do that.
+    """
+    excess = found.dual - found.primal
+    if excess > found.rounding + _CANCELLED * found.terms:
+        names = " and of ".join(type(function).__name__ for function in functions)
+        raise ValueError(
+            f"the dual value {found.dual:.6g} exceeds the primal value {found.primal:.6g} by "
+            f"{excess:.3g}, more than rounding ({found.rounding:.1g}): value and conjugate of "
+            f"{names} do not belong together. Of a loss, the conjugate is the supremum over f of "
+            "-beta f - c l(y, f)."
+        )
+    return found
 
 
 def hard_margin_values(
@@ -389,16 +410,15 @@ def total_values(
     reward = np.array([dot(problem.totals, multiplier)])
     z = f0 - multiplier[problem.basis]
     (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, z, _ONE, doubt, reward)
-    if not problem.rewarded:
-        return found
     missing = float(np.abs(problem.totals).sum()) * (1.0 + 8.0 * UNIT)
     missing -= math.fsum(np.abs(doubt.dual))
-    if missing <= 0.0:
-        return found
+    if not problem.rewarded or missing <= 0.0:
+        return dual_below_primal(found, problem.loss)
     radius = float(doubt.size.max(initial=0.0))
     norm = math.sqrt(max(-2.0 * found.dual, 0.0)) + 2.0 * radius * missing
     loss = radius * norm * missing
-    return found._replace(dual=found.dual - loss, rounding=found.rounding + loss)
+    found = found._replace(dual=found.dual - loss, rounding=found.rounding + loss)
+    return dual_below_primal(found, problem.loss)
 
 
 def feasible_totals(problem: Problem, beta: Array) -> Array:
@@ -518,7 +538,10 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     if definiteness != "unknown" and (order is None or order > int(balanced)):
         raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
     if not problem.grouped:
-        raise ValueError("the proof needs sums that can be made exact: a basis of groups, or none.")
+        raise ValueError(
+            "the proof needs sums that can be made exact: no basis, or one of groups, integers "
+            f"such as np.zeros({len(problem.y)}, dtype=int); got {np.asarray(problem.basis).dtype}."
+        )
     beta, rows = solution.beta, problem.rows
     coef = beta if rows is None else np.bincount(rows, beta, gram.n)
     f0 = gram.matmul(coef)
@@ -608,6 +631,7 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     low -= float(of_sum(terms, _ONE)[0])
     computed = np.array([primal, high, dual, low, primal, 2.0 * penalty, np.isnan(total)])
     (found,) = _values(*computed[:, None])
+    dual_below_primal(found, loss, omega)
     return _certificate(solution, found, violation, gram.dtype)
 
 

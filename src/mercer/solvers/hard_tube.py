@@ -57,7 +57,7 @@ class HardTube:
     def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks."""
         if not isinstance(problem, Problem) or not problem.unbounded:
-            return "rounds of pair steps are for hard constraints, an infinite c, without totals."
+            return ""
         if not hasattr(problem.loss, "pieces") or not problem.grouped:
             return "pair steps need a loss with pieces and a basis of at most two groups."
         return None

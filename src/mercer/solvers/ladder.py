@@ -198,7 +198,7 @@ def solve_jobs(
     solutions = _first_rung(chosen, jobs, settings)
 
     def go_on() -> None:
-        _finish(jobs, chosen, solutions, settings, begin)
+        _improve(jobs, chosen, solutions, settings, begin)
         for k, job in enumerate(jobs):
             margin = getattr(job.problem, "margin", None)
             if margin is not None and not _stopped(solutions):
@@ -242,7 +242,7 @@ def _first_rung(chosen: list[Solver], jobs: list[Job], settings: Settings) -> li
     return solutions
 
 
-def _finish(
+def _improve(
     jobs: list[Job],
     chosen: list[Solver],
     solutions: list[Solution],
@@ -303,7 +303,7 @@ def _tightened(
         settings, begin = replace(settings, tol=tol), perf_counter()
         again, chosen = [job._replace(start=solution.beta)], [solver]
         found = _first_rung(chosen, again, settings)
-        _finish(again, chosen, found, settings, begin)
+        _improve(again, chosen, found, settings, begin)
         more = found[0].after(solution)
         settings = settings.after(0, perf_counter() - begin)
         if more.status == "iteration_limit" and settings.max_iter < 0:

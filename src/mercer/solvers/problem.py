@@ -210,6 +210,51 @@ class Problem:
     margin: Margin | None = None
     omega: Regulariser | None = None
 
+    def __post_init__(self) -> None:
+        """Reject arrays that state no problem; `parts` of a problem are not looked at again."""
+        m = np.size(self.y)
+        for name in ("y", "c", "rows", "sign", "weight"):
+            if getattr(self, name) is not None:
+                self.__dict__[name] = _entries(name, getattr(self, name), m)
+        if not np.isfinite(self.y).all():
+            raise ValueError("the targets y of a Problem must be finite.")
+        if not (self.c >= 0.0).all():
+            raise ValueError("the weights c of a Problem must be >= 0; inf is a hard constraint.")
+        if self.sign is not None and not (np.abs(self.sign) == 1.0).all():
+            raise ValueError("sign must hold 1 or -1.")
+        groups = 0 if self.basis is None else self._checked_basis(np.asarray(self.basis), m)
+        if self.totals is not None and np.shape(self.totals) != (groups,):
+            raise ValueError(
+                f"totals must have an entry for each group or column of the basis, {groups}; "
+                f"got shape {np.shape(self.totals)}."
+            )
+
+    def _checked_basis(self, basis: np.ndarray, m: int) -> int:
+        """Set the basis of m variables; return how many groups or columns it has."""
+        self.basis = basis
+        intercept = f"An intercept is one group of all variables: basis=np.zeros({m}, dtype=int)."
+        if basis.ndim not in (1, 2 - self.grouped) or len(basis) != m:
+            raise ValueError(
+                f"the basis must have shape ({m},), the number of the group of each variable, or "
+                f"({m}, k), the values of k functions as floats; got {basis.dtype} of shape "
+                f"{basis.shape}. {intercept}"
+            )
+        if not self.grouped:
+            if not (np.isfinite(basis).all() and basis.any(axis=0).all()):
+                raise ValueError(
+                    f"columns of the basis must be finite, and none 0 everywhere. {intercept}"
+                )
+            return 1 if basis.ndim == 1 else basis.shape[1]
+        if not basis.any():
+            return 1
+        counts = np.bincount(basis) if basis.min() >= 0 else np.zeros(1)
+        if not counts.all():
+            raise ValueError(
+                f"groups of the basis are numbered 0, 1, ...; got {np.unique(basis).tolist()}. "
+                f"{intercept}"
+            )
+        return len(counts)
+
     @property
     def unbounded(self) -> bool:
         """Whether losses are constraints, so that the dual problem has no bounds and no totals."""
@@ -249,13 +294,20 @@ class Problem:
 
         For problems of one loss without totals; all have the basis of groups, or none.
         """
-        found = []
+        found = list[Problem]()
         for part, name in zip(slices, names, strict=True):
             rows, basis = (None if a is None else a[part] for a in (self.rows, self.basis))
-            problem = Problem(self.loss, self.y[part], self.c[part], rows, basis, name=name)
+            problem = _Part(self.loss, self.y[part], self.c[part], rows, basis, name=name)
             problem.dual = self.dual.part(part)
             found.append(problem)
         return found
+
+
+class _Part(Problem):
+    """A part of a problem, whose arrays have been checked."""
+
+    def __post_init__(self) -> None:
+        pass
 
 
 def one_sided(
@@ -303,9 +355,14 @@ def margin_problem(
 def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
     """Return the problem without `sign`, and a float64 kernel matrix that has the signs instead.
 
-    Raises ValueError for a conditionally definite kernel: its coefficients must sum to 0, and with
-    signs the sums that the basis fixes are other ones.
+    Raises ValueError for a matrix of other objects, and with signs for a conditionally definite
+    kernel: its coefficients must sum to 0, and the sums that the basis fixes are other ones.
     """
+    if problem.rows is None and len(problem.y) != gram.n:
+        raise ValueError(
+            f"the problem has {len(problem.y)} variables and the kernel matrix {gram.n} objects; "
+            "pass rows, the object of each variable."
+        )
     if problem.sign is None:
         return problem, gram
     if gram.kernel.definiteness.order:
@@ -471,7 +528,7 @@ class Solution:
     values: np.ndarray
     multiplier: np.ndarray
     multiplier_range: np.ndarray
-    status: str = "optimal"
+    status: str
     kkt_violation: float = nan
     objective: float = nan
     relative_gap: float = nan
@@ -494,6 +551,19 @@ class Solution:
         self.cache_misses += other.cache_misses
         self.negative_curvature |= other.negative_curvature
         return self
+
+
+def _entries(name: str, given: Any, m: int) -> np.ndarray:
+    """Return an argument of a problem as an array, if it has one number for each variable."""
+    array = np.asarray(given, dtype=None if name == "rows" else np.float64)
+    if array.shape != (m,):
+        raise ValueError(
+            f"{name} must have one entry for each of the {m} targets, shape ({m},); got "
+            f"{f'shape {array.shape}' if array.shape else given}."
+        )
+    if name == "rows" and (array.dtype.kind not in "iu" or array.min(initial=0) < 0):
+        raise ValueError("rows must hold the positions of objects, integers from 0 on.")
+    return array
 
 
 def _doubles(a: np.ndarray) -> np.ndarray:

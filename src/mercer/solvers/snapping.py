@@ -18,7 +18,8 @@ from mercer.objects.arrays import Array
 from .problem import DualProblem, Solution
 
 _NEXT_TO_BOUND = 1e-13
-"""Distance to a bound, relative to the largest size that the variable can have or has."""
+"""Distance to a bound, relative to the largest size that the variable can have or has. Of many
+variables the sum is rounded by more, and one of them has to make up for it."""
 
 _UNSEEN = 1e-3
 """What the move of a variable may do to a value, relative to the tolerance."""
@@ -52,8 +53,9 @@ def snap_to_bounds(
 def _near(lower: Array, upper: Array, beta: Array, unseen: float = np.inf) -> NDArray[np.bool_]:
     """Return which variables are next to a bound without being at it, by no more than `unseen`."""
     size = np.maximum(upper, -lower)
+    close = max(_NEXT_TO_BOUND, len(beta) * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
-    room = np.minimum(_NEXT_TO_BOUND * np.where(size < np.inf, size, np.abs(beta)), unseen)
+    room = np.minimum(close * np.where(size < np.inf, size, np.abs(beta)), unseen)
     return ((upper - beta <= room) & (beta < upper)) | ((beta - lower <= room) & (beta > lower))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import KW_ONLY
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
+from mercer.machines.parameters import check_numbers
 from mercer.machines.progress import watched
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import (
@@ -447,7 +449,8 @@ class RegularizedPrincipalManifold(Quantiser):
         elif is_number(given):
             counts = (integer(given, "n_nodes", minimum=1),) * D
         else:
-            counts = tuple(integer(n, "n_nodes", minimum=1) for n in given)
+            several = given if isinstance(given, Iterable) else (given,)
+            counts = tuple(integer(n, "n_nodes", minimum=1) for n in several)
         if len(counts) != D:
             raise ValueError(
                 f"n_nodes must be a number or have one for each of the {D} axes; got {given!r}."
@@ -512,7 +515,7 @@ class RegularizedPrincipalManifold(Quantiser):
         return 0
 
     def _given_nodes(self, n_nodes: int, d: int) -> Array:
-        points = np.asarray(self.init, dtype=np.float64)
+        points = check_numbers("init", self.init)
         if points.shape != (n_nodes, d) or not np.isfinite(points).all():
             raise ValueError(
                 f"init must give a finite point for each of the {n_nodes} nodes in the {d} columns "

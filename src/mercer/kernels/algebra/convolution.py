@@ -107,7 +107,7 @@ class Convolution(Kernel):
         return all(k is None or k.is_bound for k in self._components)
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         if self.is_bound:
             return self._with()
         taken = views.images(self._map)

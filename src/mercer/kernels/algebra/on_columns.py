@@ -97,7 +97,7 @@ class OnColumns(Kernel):
         return all(not isinstance(c, str) and c >= 0 for c in _listed(self.columns))
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         index = positions(self.columns, views.X.shape[1], names)
         chosen = None if names is None else [names[i] for i in index]
         part = views.choose(tuple(index), select(views.X, index, self.kernel.takes))

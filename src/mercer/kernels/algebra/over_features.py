@@ -33,7 +33,6 @@ class OverFeatures(Kernel):
         raise NotImplementedError(f"{type(self).__name__} does not define its features.")
 
     def _check(self) -> None:
-        super()._check()
         if self.kernel is None:
             return
         name = type(self).__name__
@@ -56,7 +55,7 @@ class OverFeatures(Kernel):
         return self._vector_kernel.is_bound
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         ready = self._ready(views, weight)
         if ready.kernel is None or ready.kernel.is_bound:
             return ready

@@ -82,7 +82,7 @@ class Projected(Kernel):
         return self.points is not None and self.kernel.is_bound
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         points = self.points
         if points is None:
             points = _simplex(views.X, weight, self.kernel.definiteness.order == 2)

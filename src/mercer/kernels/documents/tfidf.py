@@ -111,7 +111,6 @@ class TfIdf(Kernel):
     definiteness = PSD  # a dot product
 
     def _check(self) -> None:
-        super()._check()
         if isinstance(self.idf, str):
             require_choice(self.idf, "idf", RULES)
         else:
@@ -148,7 +147,7 @@ class TfIdf(Kernel):
         return not isinstance(self.idf, str)
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         if self.is_bound:
             return self._with()
         terms = self.vocabulary

@@ -76,7 +76,7 @@ class Fisher(GenerativeKernel):
         self.model = model
         self.metric = metric
         self.kernel = kernel
-        self._check()
+        self._check_all()
 
     def _check(self) -> None:
         super()._check()

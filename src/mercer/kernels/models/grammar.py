@@ -113,7 +113,6 @@ class Grammar(SequenceKernel):
     definiteness = PSD  # given what they share, the sequences are independent and alike
 
     def _check(self) -> None:
-        super()._check()
         check_rules(self.rules)
         if self.start is not None and self.start not in self.rules:
             raise ValueError(

@@ -65,7 +65,7 @@ class Marginalized(GenerativeKernel):
         self.order = order
         self.average = average
         self.kernel = kernel
-        self._check()
+        self._check_all()
 
     def _check(self) -> None:
         super()._check()

@@ -100,7 +100,6 @@ class PairHMM(SequenceKernel):
     logarithmic = True  # probabilities of long sequences are too small for a number
 
     def _check(self) -> None:
-        super()._check()
         name = type(self).__name__
         check_alphabet(self.alphabet, name)
         if real(self.gap, "gap", minimum=0.0) >= 1:
@@ -123,7 +122,7 @@ class PairHMM(SequenceKernel):
         return self.alphabet is not None
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         if self.alphabet is not None:
             return self._with()
         X = views.X

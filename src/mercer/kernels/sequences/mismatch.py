@@ -77,7 +77,6 @@ class Mismatch(SequenceKernel):
     definiteness = PSD  # a dot product of counts
 
     def _check(self) -> None:
-        super()._check()
         if self.m >= self.k:
             raise ValueError(f"m must be smaller than k={self.k}; got {self.m}.")
         patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k) + 1))
@@ -94,7 +93,7 @@ class Mismatch(SequenceKernel):
         return self.alphabet is not None
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         if self.alphabet is not None:
             return self._with()
         X = views.X

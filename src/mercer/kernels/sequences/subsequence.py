@@ -81,7 +81,6 @@ class Subsequence(SequenceKernel):
     normalized_by_logarithms = True
 
     def _check(self) -> None:
-        super()._check()
         check_weights(self.weights, self.n, "n")
 
     @property

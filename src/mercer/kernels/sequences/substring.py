@@ -66,7 +66,6 @@ class Substring(SequenceKernel):
     normalized_by_logarithms = True
 
     def _check(self) -> None:
-        super()._check()
         if self.max_length is not None:
             integer(self.max_length, "max_length", minimum=self.min_length)
 

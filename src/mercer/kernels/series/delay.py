@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.objects.parameters import EstimatorParameters, integer, integer_from, parameter
-from mercer.objects.validation import Objects, as_items
+from mercer.objects.validation import Objects, as_items, validated
 
 from ..algebra.over_features import OverFeatures
 
@@ -74,7 +74,7 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
             The transformer.
         """
         self._check()
-        validate_data(self, X, dtype=[np.float64, np.float32])
+        validated(self, X, dtype=[np.float64, np.float32])
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -92,7 +92,7 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
             incomplete ones are dropped.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         return embedded(X, self.dimension, self.delay, self.incomplete)
 
     def windows(self, series: Any) -> np.ndarray:

@@ -115,7 +115,7 @@ class GlobalAlignment(Kernel):
         return not isinstance(self.gamma, str)
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         if self.is_bound:
             return self._with()
         X = as_series(views.X, type(self).__name__)

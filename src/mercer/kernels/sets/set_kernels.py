@@ -136,10 +136,9 @@ class SetPower(SetKernel):
     def __init__(self, base: float = 2.0, weights: Mapping[Hashable, float] | None = None) -> None:
         self.base = base
         self.weights = weights
-        self._check()
+        self._check_all()
 
     def _check(self) -> None:
-        super()._check()
         real(self.base, "base", minimum=1)
 
     @property

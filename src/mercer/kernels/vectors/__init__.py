@@ -7,6 +7,7 @@ from .chi_square import AdditiveChiSquare, ChiSquare
 from .damped_oscillator import DampedOscillator
 from .dirichlet import Dirichlet
 from .distance_kernel import DistanceKernel
+from .exp_sine_squared import ExpSineSquared
 from .exponential import Exponential
 from .exponential_dot import ExponentialDot
 from .fourier_series import FourierSeries
@@ -43,6 +44,7 @@ __all__ = [
     "DampedOscillator",
     "Dirichlet",
     "DistanceKernel",
+    "ExpSineSquared",
     "Exponential",
     "ExponentialDot",
     "FourierSeries",

@@ -106,7 +106,7 @@ class ANOVA(VectorKernel):
         return self.kernel.is_bound
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         base = None if self.base is None else self.base._bound(views, weight, names)
         return self._with(base=base)
 

@@ -126,7 +126,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         widths = self._widths
         if widths is None:
             return super()._bound(views, weight, names)
-        self._check()
+        self._check_all()
         return self._with(**{self._width_name: widths.tolist()})
 
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:

@@ -98,7 +98,6 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     definiteness = PD  # Positive definite on sets whose distances do not exceed `reach`
 
     def _check(self) -> None:
-        super()._check()
         if not callable(self.density):
             raise TypeError(f"density must be callable; got {self.density!r}.")
         for name in ("reach", "cutoff"):
@@ -111,7 +110,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         return self.dimension is not None and self.reach is not None
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         dimension = views.X.shape[1] if self.dimension is None else int(self.dimension)
         sides = _sides(views.X)
         reach = 2.0 * float(np.linalg.norm(sides)) if self.reach is None else float(self.reach)

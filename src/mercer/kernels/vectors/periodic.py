@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import exp, pi, sqrt
 
 import numpy as np
 
-from mercer.gram.coordinates import Coordinates, theta
+from mercer.gram.coordinates import WRAPPED, Coordinates, theta
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import one_of, parameter, positive, show
 
@@ -83,7 +83,6 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     translation_invariant = True  # a function of x - z
 
     def _check(self) -> None:
-        super()._check()
         if self.form == "series" and self.sigma > 4 * self.period:
             raise ValueError(
                 f"sigma = {show(self.sigma)} is so large for the period {show(self.period)} that "
@@ -130,18 +129,57 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return a factor."""
-        constant, first = self.coefficients()[:2]
-        return theta(float(self.sigma), float(self.period), float(first), float(constant))
+        sigma, period = float(self.sigma), float(self.period)
+        if sigma > WRAPPED * period:
+            constant, first = self.coefficients()[:2]
+        else:  # of a narrow Gaussian the series is long, and its sums are known
+            s = 2 * pi * sigma / period
+            slope, constant = self._wrapped_form()[:2]
+            constant += slope * s / sqrt(2 * pi)
+            first = 2 * slope * s / sqrt(2 * pi) * exp(-0.5 * s * s)
+        return theta(sigma, period, float(first), float(constant))
+
+    def _wrapped_form(self) -> tuple[float, float, float, float]:
+        """Return A and B, a factor being A w + B, and their derivatives with respect to sigma."""
+        if self.form == "wrapped":
+            return 1.0, 0.0, 0.0, 0.0
+        sigma, period = float(self.sigma), float(self.period)
+        if self.form == "series":
+            slope = sqrt(2 * pi) / (4 * pi * sigma / period)
+            return slope, -0.5, -slope / sigma, 0.0
+        ends, by_sigma, _ = self._wrapped(np.array([0.0, 0.5 * period]))
+        slope = 1.0 / (ends[0] - ends[1])
+        turn = -(slope**2) * (by_sigma[0] - by_sigma[1])
+        return slope, -ends[1] * slope, turn, -by_sigma[1] * slope - ends[1] * turn
+
+    def _wrapped(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return w at a difference, for a narrow Gaussian, and its derivatives by sigma and t."""
+        sigma, period = float(self.sigma), float(self.period)
+        t = t - period * np.round(t / period)
+        value, by_sigma, by_t = np.zeros_like(t), np.zeros_like(t), np.zeros_like(t)
+        for m in range(-2, 3):
+            r = (t + m * period) / sigma
+            bump = np.exp(-0.5 * r * r)
+            value += bump
+            by_sigma += bump * r * r / sigma
+            by_t -= bump * r / sigma
+        return value, by_sigma, by_t
 
     def _slopes(self, x: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
         sigma, period = float(self.sigma), float(self.period)
-        u = 2 * pi / period * (x - z)
-        by_sigma, turned = np.zeros_like(u), np.zeros_like(u)
-        for n, (a, slope) in enumerate(zip(*self._coefficients(), strict=True)):
-            by_sigma += slope * np.cos(n * u)
-            turned += n * a * np.sin(n * u)
+        if sigma > WRAPPED * period:
+            u = 2 * pi / period * (x - z)
+            by_sigma, moved = np.zeros_like(u), np.zeros_like(u)
+            for n, (a, slope) in enumerate(zip(*self._coefficients(), strict=True)):
+                by_sigma += slope * np.cos(n * u)
+                moved -= n * u * a * np.sin(n * u)
+        else:
+            w, w_sigma, w_t = self._wrapped(x - z)
+            a, _, a_sigma, b_sigma = self._wrapped_form()
+            by_sigma = a_sigma * w + a * w_sigma + b_sigma
+            moved = a * w_t * (x - z)
         # The values are functions of (x - z) / period and sigma / period.
-        return {"sigma": by_sigma, "period": (u * turned - sigma * by_sigma) / period}
+        return {"sigma": by_sigma, "period": -(moved + sigma * by_sigma) / period}
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         return from_series(self.coefficients(), float(self.period), n, d, rng)

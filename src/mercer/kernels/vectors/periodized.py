@@ -79,7 +79,6 @@ class Periodized(DrawsFrequencies, VectorKernel):
     takes = VECTORS
 
     def _check(self) -> None:
-        super()._check()
         require_kernel(self.kernel, "kernel", "Periodized")
         if not self.kernel.translation_invariant:
             raise ValueError(
@@ -98,7 +97,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
         return self.dimension is not None and self.kernel.is_bound
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         kernel = self.kernel._bound(views, weight, names)
         bound = self._with(kernel=kernel, dimension=self.dimension or views.X.shape[1])
         bound._shifts()  # refuses a kernel that does not fall off

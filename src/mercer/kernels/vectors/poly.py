@@ -62,7 +62,7 @@ class Polynomial(GammaKernel):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
-        self._check()
+        self._check_all()
 
     def _check(self) -> None:
         super()._check()

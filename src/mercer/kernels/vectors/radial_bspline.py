@@ -78,7 +78,6 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     definiteness = PD
 
     def _check(self) -> None:
-        super()._check()
         if integer(self.order, "order", minimum=1) % 2 == 0:
             raise ValueError(
                 f"a radial B-spline of even order is not positive definite, its Fourier transform "
@@ -96,7 +95,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
         return self.dimension is not None
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         return self._with(dimension=self.dimension or views.X.shape[1])
 
     _is_restricted = True

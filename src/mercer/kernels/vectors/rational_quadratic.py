@@ -10,7 +10,7 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import mixed_normals
-from mercer.objects.parameters import positive
+from mercer.objects.parameters import parameter, positive
 
 from ..definiteness import PD
 from ..regularisation import RATIONAL_QUADRATIC
@@ -54,8 +54,8 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     array([[0.333333]])
     """
 
-    alpha: float = 1.0
-    length_scale: float | Sequence[float] = 1.0
+    alpha: float = parameter(default=1.0, check=positive)
+    length_scale: float | Sequence[float] = parameter(default=1.0, check=check_width)
 
     spectral_density = stated_transform(
         fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"
@@ -65,10 +65,6 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
 
     _width_name = "length_scale"
     _width_power = -2.0
-
-    def _check(self) -> None:
-        positive(self.alpha, "alpha")
-        check_width(self.length_scale, "length_scale")
 
     def compile(self, builder: Builder) -> None:
         alpha = float(self.alpha)
@@ -87,11 +83,12 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     def _other_slopes(self, squares: np.ndarray) -> dict[str, np.ndarray]:
         alpha = float(self.alpha)
         excess = squares * (0.5 / alpha)
-        values, ratio = np.exp(-alpha * np.log1p(excess)), excess / (1.0 + excess)
+        logarithm = np.log1p(excess)
+        slope = excess / (1.0 + excess) - logarithm
         # The terms cancel where the excess is small: -e^2/2 + 2 e^3/3 - 3 e^4/4 + ...
-        series = np.polynomial.polynomial.polyval(excess, _SMALL_EXCESS)
-        slope = np.where(excess < 0.01, series, ratio - np.log1p(excess))
-        return {"alpha": values * slope}
+        small = excess < 0.01
+        slope[small] = np.polynomial.polynomial.polyval(excess[small], _SMALL_EXCESS)
+        return {"alpha": np.exp(-alpha * logarithm) * slope}
 
     def _slope(self, squares: np.ndarray) -> np.ndarray:
         alpha = float(self.alpha)

@@ -53,7 +53,7 @@ class SumOfPowers(GammaKernel):
     def __init__(self, degree: int = 2, gamma: float | str = 1.0) -> None:
         self.degree = degree
         self.gamma = gamma
-        self._check()
+        self._check_all()
 
     def _check(self) -> None:
         super()._check()

@@ -64,11 +64,10 @@ class GammaKernel(VectorKernel):
         return not isinstance(self.gamma, str)
 
     def _check(self) -> None:
-        super()._check()
         width.check_gamma(self.gamma)
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
-        self._check()
+        self._check_all()
         return self._with(gamma=width.resolve_gamma(self.gamma, views.X, weight))
 
     def _width(self) -> float:

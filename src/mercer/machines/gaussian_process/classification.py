@@ -18,7 +18,7 @@ from mercer.solvers import Certificate
 from ..conventions import ClassifierMixin
 from ..errors import ParameterError
 from ..input_validation import check_labels, check_objects
-from ..parameters import check_choices, check_flags
+from ..parameters import check_choices, check_count, check_flags
 from ..support_vector.multiclass import one_score_per_class
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
 from .process import ProcessEstimator
@@ -140,8 +140,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
         self._check_search()
         check_choices(self, multi_class=MULTI_CLASS)
         check_flags(self, "warm_start")
-        if self.max_iter_predict < 1:
-            raise ParameterError("max_iter_predict must be at least 1.")
+        check_count("max_iter_predict", self.max_iter_predict, 1)
 
     def _training_data(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
         """Return checked objects, labels and the kernel bound to the objects."""

@@ -287,14 +287,15 @@ class SklearnCovariance:
     """A kernel of scikit-learn, which keeps its own parameters, theta and bounds.
 
     Its values are computed by its counterpart among the kernels of mercer, and by itself where
-    there is none.
+    there is none, which may depend on the number of columns.
     """
 
     noise: float | None = None
+    n_features: int | None = None
 
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel
-        counterpart = converted(kernel)
+    def __init__(self, kernel: Any, n_features: int | None) -> None:
+        self.kernel, self.n_features = kernel, n_features
+        counterpart = converted(kernel, n_features)
         self._values = None if counterpart is None else Values(counterpart.kernel)
         self._names = {} if counterpart is None else counterpart.names
         self.labels: list[Label] = [
@@ -331,7 +332,7 @@ class SklearnCovariance:
         A search asks for the counterpart alone; the kernel itself is made when it is read.
         """
         if self._values is None or not np.isfinite(self.theta).all():
-            return SklearnCovariance(self.kernel.clone_with_theta(theta))
+            return SklearnCovariance(self.kernel.clone_with_theta(theta), self.n_features)
         there = copy(self)
         ratios = np.exp(theta - self.theta).tolist()
         changes: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from mercer.objects.validation import count
 from ..conventions import MultiOutputMixin, RegressorMixin
 from ..errors import ParameterError
 from ..input_validation import check_several_targets
-from ..parameters import check_positive
+from ..parameters import check_numbers, check_positive
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .mean_basis import mean_basis
 from .posterior import predict_in_blocks
@@ -76,7 +76,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
                 )
         elif self.noise is not None:
             raise ParameterError(f"noise must be a positive number or None; got {self.noise!r}.")
-        alpha = np.asarray(self.alpha, dtype=np.float64)
+        alpha = check_numbers("alpha", self.alpha)
         if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
             raise ParameterError("alpha must be finite and at least 0.")
 
@@ -213,7 +213,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         if self._foreign:
             X = self._sklearn_rows(X, reset=False)
             kernel = self._own_sklearn_kernel(fixed=True)
-            covariance: Covariance = SklearnCovariance(kernel)
+            covariance: Covariance = SklearnCovariance(kernel, np.shape(X)[-1])
         else:
             kernel, X = self._resolved_kernel()._bound_to(X)
             covariance = MercerCovariance(kernel, [], self._prior_noise())

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
 from mercer.objects.callers import warn_caller
+from mercer.objects.validation import validated
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator
+from ..input_validation import plain_rows
 from ..parameters import check_choices, check_positive
 from ..progress import watched
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
@@ -82,8 +83,9 @@ class ProcessEstimator(KernelEstimator):
             else {"dtype": None, "ensure_2d": False}
         )
         if not reset:
-            return validate_data(self, X, reset=False, **form)
-        return validate_data(self, X, y, **of_targets, **form)
+            plain = plain_rows(self, X, reset=False) if vectors else None
+            return validated(self, X, reset=False, **form) if plain is None else plain
+        return validated(self, X, y, **of_targets, **form)
 
     def _own_sklearn_kernel(self, *, fixed: bool) -> Any:
         """Return a copy of the kernel of scikit-learn, or its default, optimised or `fixed`."""
@@ -109,7 +111,7 @@ class ProcessEstimator(KernelEstimator):
         """
         if self._foreign:
             self.fixed_parameters_: list[str] = []
-            return SklearnCovariance(kernel)
+            return SklearnCovariance(kernel, getattr(self, "n_features_in_", None))
         limits: Any = self.bounds
         of_noise: Any = DEFAULT_BOUNDS
         if isinstance(limits, dict):

@@ -15,7 +15,7 @@ from mercer.objects.parameters import integer
 from mercer.solvers import Certificate
 
 from ..errors import ParameterError
-from ..parameters import check_flags
+from ..parameters import check_flags, check_numbers
 from ..ridge.proof import convexity_of
 from .covariance import SklearnCovariance
 from .evidence_interval import evidence_interval
@@ -166,7 +166,7 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
         check_flags(self, "optimize_inducing")
         if not (isinstance(self.noise, str) and self.noise == "auto"):
             self._check_noise()
-        if np.min(self.alpha) <= 0.0 and self.noise is None:
+        if check_numbers("alpha", self.alpha).min() <= 0.0 and self.noise is None:
             raise ParameterError("inducing points need noise: give alpha > 0 or noise.")
 
     def _check_definiteness(self, kernel: Kernel) -> None:

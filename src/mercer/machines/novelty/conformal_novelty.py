@@ -30,6 +30,7 @@ from mercer.objects.parameters import EstimatorParameters, declared, real
 from mercer.objects.validation import count, take
 
 from ..conventions import BaseEstimator, OutlierMixin
+from ..parameters import check_shared
 from ..support_vector.one_class import OneClassSVM
 
 
@@ -96,17 +97,18 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
         self : ConformalNovelty
             The fitted detector.
         """
+        check_shared(self)
         for name in ("alpha", "calibration"):
             if not 0.0 < real(getattr(self, name), name) < 1.0:
                 raise ValueError(f"{name} must lie in (0, 1); got {getattr(self, name)!r}.")
         alpha = float(self.alpha)
-        machine = OneClassSVM(nu=0.1) if self.estimator is None else clone(self.estimator)
+        machine = OneClassSVM(nu=0.1) if self.estimator is None else self.estimator
         if not hasattr(machine, "score_samples"):
             raise TypeError(
-                f"{type(machine).__name__} has no score_samples; use SVDD, OneClassSVM, "
-                "ParzenDensity or another machine with scores."
+                f"the estimator {type(machine).__name__} has no score_samples; use SVDD, "
+                "OneClassSVM, ParzenDensity or another machine with scores."
             )
-        X = _collection(X)
+        machine, X = clone(machine), _collection(X)
         if getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
             machine.fit(X)  # which refuses numbers that are no rows, in its own words
         n = count(X)

@@ -18,7 +18,7 @@ from mercer.solvers.centring import centring, translated
 
 from ..conventions import OutlierMixin
 from ..estimator import KernelEstimator
-from ..parameters import check_fraction, check_n_jobs
+from ..parameters import check_fraction
 
 
 @declared
@@ -100,7 +100,6 @@ class SVDD(OutlierMixin, KernelEstimator):
         with self._all_or_nothing():
             check_fraction("nu", self.nu)
             positive(self.tol, "tol")
-            check_n_jobs(self.n_jobs)
             data, kernel = self._enter(X, None, sample_weight)
             weight = np.ones(data.n) if data.weight is None else data.weight
             price = weight / (float(self.nu) * weight.sum())

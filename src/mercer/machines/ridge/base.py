@@ -18,9 +18,8 @@ from mercer.numerics.blas import threads_for
 from mercer.objects.callers import warn_caller
 from mercer.solvers import Certificate
 
-from ..errors import ParameterError
 from ..estimator import KernelEstimator, TrainingData
-from ..parameters import check_choices, check_flags, check_positive
+from ..parameters import check_choices, check_count, check_flags, check_positive
 from ..progress import watched
 from ..reporting import Reported
 from .iterating import Limits
@@ -65,12 +64,8 @@ class RidgeMachine(Reported, KernelEstimator):
         check_positive("tol", self.tol)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
-        if self.max_iter is not None and (
-            isinstance(self.max_iter, bool) or not self.max_iter == int(self.max_iter) >= 0
-        ):
-            raise ParameterError(
-                f"max_iter must be None or an integer >= 0; got {self.max_iter!r}."
-            )
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter, 0)
 
     def _pose(self, data: TrainingData, *, fitting: bool) -> tuple[Array, Array, Array, bool]:
         """Return targets (n, m), weights, an alpha for each target, and whether y is flat."""

@@ -16,7 +16,7 @@ from mercer.solvers import Certificate
 
 from ..errors import ParameterError
 from ..estimator import TrainingData
-from ..parameters import check_choices, check_flags
+from ..parameters import check_choices, check_flags, check_numbers
 from .direct import Spectrum
 from .problem import RidgeProblem
 from .proof import certificates
@@ -117,7 +117,7 @@ class KernelRidgeCV(RidgeRegressor):
     def _candidates(self) -> Array:
         if self.alphas is None:
             return DEFAULT
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        alphas = np.atleast_1d(check_numbers("alphas", self.alphas))
         if alphas.ndim != 1 or not len(alphas):
             raise ParameterError("alphas must be a list of positive numbers.")
         if not (np.isfinite(alphas).all() and (alphas > 0.0).all()):

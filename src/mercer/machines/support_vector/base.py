@@ -334,18 +334,28 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> list[Array | None] | None:
         """Return points to start another machine from, None where there are none to use.
 
-        Coefficients are scaled by C_new / C_old (A. Smola, *Learning with Kernels*, section 4.5),
-        and by the change of the weight of their row: bounded ones stay at their bounds. A nu
-        that changed only changes the sums, which `feasible` sees to.
+        Coefficients at a bound move to the new one, where C or the weight of their row changed, and
+        free ones stay: scaled with C (A. Smola, *Learning with Kernels*, section 4.5), these leave
+        the place that the data determine. A nu that changed only changes the sums.
         """
         if self._record.n_total != n_total:
             return None
-        price = np.zeros(n_total)
-        price[slice(None) if kept is None else kept] = machine._price * weight
-        models = self._models(scheme, tasks, n_total, kept, price[self.support_])
+        models = self._models(scheme, tasks, n_total, kept)
         if models is None:
             return None
-        return [task.start(beta) for task, (beta, *_) in zip(tasks, models, strict=True)]
+        price, old = np.zeros(n_total), np.zeros(n_total)
+        price[slice(None) if kept is None else kept] = machine._price * weight
+        old[self.support_] = self._support_price
+        known = np.isfinite(price) & np.isfinite(old) & (price > 0.0) & (old > 0.0)
+        change = np.where(known, price, 1.0) / np.where(known, old, 1.0)
+        change = change if kept is None else change[kept]
+        excess = self._record.excess
+        starts: list[Array | None] = []
+        for k, (task, (beta, *_)) in enumerate(zip(tasks, models, strict=True)):
+            part = change if task.rows is None else change[task.rows]
+            far = excess[k] if k < len(excess) else None
+            starts.append(task.start_at_bounds(beta, part, far))
+        return starts
 
     def _models(
         self,
@@ -353,18 +363,14 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         tasks: list[Task],
         n_total: int,
         kept: NDArray[np.intp] | None,
-        price: Array | None = None,
         repetition: Repetition | None = None,
     ) -> list[tuple[Array, float, float]] | None:
         """Return coefficients, intercept and margin or minus tube of every task, in its units.
 
-        Coefficients are scaled to the `price` C s_i of the support vectors. `repetition`: which of
-        the `kept` rows are taken together. None where the tasks are not those of the fit.
+        `repetition`: which of the `kept` rows are taken together. None where the tasks are not
+        those of the fit.
         """
         coef = self._dense_coef()
-        if price is not None:
-            finite = np.isfinite(price) & np.isfinite(self._support_price)
-            coef = coef * np.where(finite, price / np.where(finite, self._support_price, 1.0), 1.0)
         matrix = np.zeros((len(coef), n_total))
         matrix[:, self.support_] = coef
         if kept is not None:
@@ -436,7 +442,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         for k, (task, (beta, b, t), shift) in enumerate(zip(tasks, models, shifts, strict=True)):
             multiplier = task.multipliers(b + float(shift), t)
             interval = np.stack([multiplier, multiplier], axis=1)
-            solution = Solution(task.variables(beta), values[k], multiplier, interval)
+            solution = Solution(task.variables(beta), values[k], multiplier, interval, "optimal")
             if self._linear is not None:
                 solution.linear = b, self._linear[k]
             solutions.append(solution)

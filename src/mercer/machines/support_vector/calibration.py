@@ -44,7 +44,7 @@ from scipy.special import expit
 
 from mercer.objects.arrays import Array, Rows
 
-from .multiclass import pair_groups
+from .multiclass import pair_indices
 
 CALIBRATIONS = ("free", "consistent", "isotonic")
 
@@ -258,9 +258,8 @@ def couple(pairwise: Array, k: int) -> Array:
     n = len(pairwise)
     r = np.zeros((n, k, k))
     p = np.clip(pairwise, 1e-7, 1.0 - 1e-7)
-    for i, group in pair_groups(k):
-        r[:, i, i + 1 :] = p[:, group]
-        r[:, i + 1 :, i] = 1.0 - p[:, group]
+    i, j = pair_indices(k)
+    r[:, i, j], r[:, j, i] = p, 1.0 - p
     # Q_ii = sum_j r_ji^2, Q_ij = -r_ij r_ji; minimise p'Qp over sum p = 1.
     Q = -r * r.transpose(0, 2, 1)
     diagonal = np.arange(k)

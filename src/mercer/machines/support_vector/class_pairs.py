@@ -146,7 +146,7 @@ class _Solutions(_Lazy):
         beta = self._of.matrix()[p] if alone else pairs.part(pairs.coef, p)
         groups = int(self._of.sum_zero)
         multiplier = np.full(groups, -pairs.intercept[p])
-        return Solution(beta, np.zeros(0), multiplier, np.zeros((groups, 2)))
+        return Solution(beta, np.zeros(0), multiplier, np.zeros((groups, 2)), "optimal")
 
 
 @dataclass

@@ -76,8 +76,8 @@ time_limit : float, default=None
     certificate; with ``probability=True`` for the machines behind the probabilities too. The gap
     is infinite where the limit leaves no time for the proof.
 warm_start : bool, default=False
-    Whether a new fit on as many samples starts from the previous solution, scaled to the new
-    constants and weights.
+    Whether a new fit on as many samples starts from the previous solution: coefficients at a bound
+    follow it where C or the weights changed, free ones stay.
 n_jobs : int, default=None
     Threads, at most one for each core that the process may use; None for all of them.
 dtype : {"auto", "float32", "float64"}, default="auto"

@@ -77,8 +77,9 @@ def _infeasible(
         "second and distance of this error)"
     )
     if task.name is None:
-        what = "no function stays within epsilon of all targets (C=inf)"
-        advice = "Use a finite C, a larger epsilon or another kernel."
+        tube = hasattr(machine, "epsilon")
+        what = f"no function {'stays within epsilon of' if tube else 'attains'} all targets (C=inf)"
+        advice = f"Use a finite C{', a larger epsilon' * tube} or another kernel."
     else:
         a, b = task.name
         what = f"the classes {a!r} and {b!r} are not separable by this kernel (C=inf)"

@@ -28,7 +28,7 @@ import functools
 import math
 import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Generic, Self, TypeVar
@@ -49,7 +49,7 @@ from mercer.solvers import Certificate
 from mercer.solvers.rounding import UNIT
 
 from ..conventions import BaseEstimator, ClassifierMixin, RegressorMixin
-from ..parameters import check_flags, check_positive
+from ..parameters import check_count, check_flags, check_positive, check_shared
 from .svc import SVC
 from .svr import SVR
 
@@ -142,7 +142,7 @@ class _MultipleKernels(_WithMachine[Machine]):
     def _checked_kernels(self) -> list[Kernel]:
         if self.kernels is None:
             return [RBF()]
-        kernels = list(self.kernels)
+        kernels = list(self.kernels) if isinstance(self.kernels, Iterable) else []
         if not kernels or not all(isinstance(k, Kernel) for k in kernels):
             raise TypeError(
                 f"kernels must be a list of kernels of mercer.kernels; got {self.kernels!r}."
@@ -173,11 +173,13 @@ class _MultipleKernels(_WithMachine[Machine]):
             The fitted estimator.
         """
         begin = perf_counter()
+        check_shared(self)
         check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter, 1)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
         check_flags(self, "normalise", "fit_intercept")
-        if not float(self.norm) >= 1.0:
+        if not check_positive("norm", self.norm, infinite=True) >= 1.0:
             raise ValueError(f"norm must be at least 1, or infinity; got {self.norm!r}.")
         kernels = self._checked_kernels()
         door = self._machine(_total(kernels))
@@ -379,6 +381,8 @@ class _Search:
         low, high = 0.0, longest
         low_slope, high_slope = steep, max(float(-0.5 * full.q @ direction), 1e-300)
         best = state if state.value <= full.value else full
+        if steep >= 0.0:  # the direction left over from a face need not descend
+            return best
         for _ in range(20):
             share = low_slope / (low_slope - high_slope)
             step = low + min(max(share, 0.05), 0.95) * (high - low)

@@ -28,6 +28,9 @@ from ..errors import InfeasibleNuError
 
 Rows = NDArray[np.int64]
 
+_NEXT_TO_BOUND = 1e-6
+"""Distance to a bound, relative to it, within which a coefficient follows the bound."""
+
 
 class Batch(NamedTuple):
     """The rows of several tasks, one after the other.
@@ -86,6 +89,33 @@ class Task:
     def start(self, coef: Array) -> Array:
         """Return a feasible point near the variables of given coefficients."""
         return self.problem.dual.feasible(self.variables(coef))
+
+    def start_at_bounds(self, coef: Array, change: Array, excess: Array | None) -> Array:
+        """Return a feasible point near given coefficients, those at a bound at the new bound.
+
+        `change`: by what factor the price of each row changed. `excess`: how far each row is inside
+        the margin, or beyond the tube. Moves that leave a sum too large or too small are taken
+        back, first those of rows next to the margin, which are the likeliest to become free. All
+        coefficients of a nu machine follow the price, as their sum does.
+        """
+        point, dual = self.variables(coef), self.problem.dual
+        copies = len(point) // len(coef)
+        if dual.totals is not None:
+            return dual.feasible(point * np.tile(change, copies))
+        nearly = (1.0 - _NEXT_TO_BOUND) / np.tile(change, copies)
+        moved = np.where(point <= dual.lower * nearly, dual.lower, point)
+        moved = np.where(point >= dual.upper * nearly, dual.upper, moved)
+        order = np.arange(len(point))
+        if excess is not None and len(excess) == len(coef):
+            order = np.argsort(np.tile(excess, copies), kind="stable")
+        for g in range(dual.n_groups):
+            assert dual.group is not None
+            members = order[dual.group[order] == g]
+            surplus = float(moved[members].sum())
+            room = np.maximum(np.sign(surplus) * (moved - point)[members], 0.0)
+            before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+            moved[members] -= np.sign(surplus) * np.clip(abs(surplus) - before, 0.0, room)
+        return dual.feasible(moved)
 
     def intercept(self, solution: Solution) -> float:
         """Return b, in units of the problem."""
