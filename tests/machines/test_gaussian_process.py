@@ -575,3 +575,15 @@ def test_a_search_ends_on_the_rounding_of_its_objective() -> None:
         assert found.slope <= 1e-3
         counts.append(found.n_iter)
     assert max(counts) <= 16
+
+
+def test_the_gradient_by_a_scale_survives_equal_rows_with_different_targets() -> None:
+    # C = scale 11' + alpha I: the sum of the targets alone depends on the scale.
+    targets, alpha = np.array([1e4 / 3.0, 3.0 - 1e4 / 3.0]), 1e-6
+    model = GaussianProcessRegressor(1.0 * RBF(0.5), alpha=alpha, optimizer=None)
+    with pytest.warns(UserWarning, match="every pair"):
+        model.fit(np.ones((2, 1)), targets)
+    slope = model.log_marginal_likelihood(model.theta_, eval_gradient=True)[1]
+    at = model.parameter_names_.index("scale")
+    large = 2.0 + alpha
+    assert slope[at] == pytest.approx((targets.sum() ** 2 / 2.0) / large**2 - 1.0 / large, rel=1e-5)

@@ -30,6 +30,7 @@ from .covariance import Covariance
 Array = NDArray[np.float64]
 
 _DIGITS = 1e-3  # of the largest target: what rounding may contribute to the mean
+_CANCELLED = 1e-3  # of y'a: what is left of it when a'Ka is computed by itself
 _JITTER = tuple(10.0**k for k in range(-14, -3))
 
 
@@ -98,16 +99,21 @@ def log_evidence(at: Evaluation, Y: Array) -> float:
 def evidence_gradient(at: Evaluation, Y: Array) -> tuple[Array, float]:
     """Return the gradient W of the log evidence by the entries of C, and sum_ij W_ij K_ij.
 
-    The sum is tr W C - tr W N, and tr W C = 1/2 (y'a - m (n - p)) needs no matrix.
+    The sum is 1/2 (a'Ka - m tr GK), where a'Ka = y'a - a'Na and tr GK = n - p - tr GN need no
+    matrix. For equal objects with different targets and little noise the first difference cancels.
     """
     n, m = Y.shape
-    W = (-0.5 * m) * at.system.inverse
+    G, noise = at.system.inverse, at.system.shift.noise
+    left = n - at.system.shift.complement.size - float(np.diagonal(G) @ noise)
+    W = (-0.5 * m) * G
     for a in at.coef.T:
         W = dger(0.5, a, a, a=W, overwrite_a=1)
-    shift = at.system.shift
-    whole = 0.5 * (float(np.einsum("ij,ij->", Y, at.coef)) - m * (n - shift.complement.size))
+    fit = float(np.einsum("ij,ij->", Y, at.coef))
+    explained = fit - float(np.einsum("ij,ij,i->", at.coef, at.coef, noise))
+    if abs(explained) <= _CANCELLED * fit:
+        explained = float(np.einsum("ij,ij->", at.coef, at.gram.matmul(at.coef)))
     # W is symmetric: transposed, it is in the order of the kernel matrix.
-    return W.T, whole - float(np.diagonal(W) @ shift.noise)
+    return W.T, 0.5 * (explained - m * left)
 
 
 def log_loo(at: Evaluation) -> float:
