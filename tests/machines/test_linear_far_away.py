@@ -46,6 +46,14 @@ def test_regressions_do_not_see_a_translation():
     np.testing.assert_allclose(far.predict(X + FAR), near.predict(X), atol=3e-5)
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_a_tube_that_holds_all_targets_needs_no_support_vectors(form):
+    X, t = integers(2)
+    model = SVR(kernel="linear", epsilon=2.0).fit(form(X + FAR), t)
+    assert len(model.support_) == 0
+    np.testing.assert_array_equal(model.predict(form(X + FAR)), model.intercept_.repeat(200))
+
+
 def test_expansions_far_from_the_origin_keep_what_cancels():
     X, _ = integers(2, n=8)
     beta = np.array([[1.0, -0.75], [-1.0, 0.25], [1e-3, 0.5], [-1e-3, 0.0]] * 2)
