@@ -162,3 +162,40 @@ def test_what_has_no_path_is_refused():
     with pytest.raises(ValueError, match=r"C=2\.0 is not on the path"):
         path.at(2.0)
     assert regularization_path(SVC(), X, y, max_breaks=3).status == "limit"
+
+
+def test_beyond_the_last_breakpoint_nothing_moves():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    path = regularization_path(SVC(gamma=0.5), X, X[:, 0] + 0.3 * rng.normal(size=40) > 0)
+    last = path.breakpoints[-2]
+    assert path.status == "complete"
+    assert last < 1e9  # rounding used to give a breakpoint at 1e16
+    end = path.at(2.0 * last)
+    assert np.array_equal(path.at(1e12).coef, end.coef)
+    assert path.certificate(1e6 * last).status == "optimal"
+
+
+@pytest.mark.parametrize("machine", [SVC(kernel="linear"), NuSVC(kernel="linear")])
+def test_the_path_of_a_linear_machine_far_from_the_origin(machine):
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(25, 2)), 3)
+    y = X[:, 0] + 0.5 * rng.normal(size=25) > 0
+    far = X + 2.0**20
+    a, b = (regularization_path(machine, rows, y) for rows in (X, far))
+    np.testing.assert_allclose(a.breakpoints, b.breakpoints, rtol=1e-6)
+    for value in a.breakpoints[1:-1] * 0.99:
+        near, there = a.at(value), b.at(value)
+        np.testing.assert_allclose(near.coef, there.coef, atol=1e-7 * value)
+        if near.rho > 1e-6:  # otherwise NuSVC has no margin to divide by
+            f, g = a.decision_function(X, value), b.decision_function(far, value)
+            np.testing.assert_allclose(f, g, atol=1e-5)
+
+
+def test_a_path_that_float64_cannot_follow_says_so():
+    rng = np.random.default_rng(31)
+    X = 1e-3 * rng.normal(size=(36, 2))
+    path = regularization_path(SVC(gamma=5.0), X, X[:, 0] + 5e-4 * rng.normal(size=36) > 0)
+    proved = [path.certificate(c).status for c in path.breakpoints[1:-1]]
+    assert (path.status == "complete") == (set(proved) == {"optimal"})
+    assert path.status == "precision_limit"

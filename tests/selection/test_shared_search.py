@@ -308,6 +308,25 @@ def test_errors_of_users_code_are_reported_and_defects_raised(monkeypatch):
         GridSearchCV(SVC(), {"C": [1.0, 10.0]}, cv=3).fit(X, y)
 
 
+@pytest.mark.parametrize("definite", [True, False])
+def test_machines_on_a_given_kernel_matrix_share_it(definite):
+    X, y = _cancer()
+    K = RBF(0.03)(X) if definite else np.tanh(0.1 * X @ X.T - 1.0)
+    for machine, grid in (
+        (SVC(kernel="precomputed"), {"C": [0.1, 10.0, 100.0]}),
+        (NuSVC(kernel="precomputed"), {"nu": [0.1, 0.2]}),
+        (KernelRidge(kernel="precomputed"), {"alpha": [0.1, 10.0]}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the matrix that is not definite
+            a = theirs.GridSearchCV(machine, grid, return_train_score=True).fit(K, y)
+            b = GridSearchCV(machine, grid, return_train_score=True).fit(K, y)
+        assert set(b.cv_results_["note"]) == {"shared"}
+        assert definite or "stationary" in b.cv_results_["status"]
+        for name in ("mean_test_score", "mean_train_score"):
+            np.testing.assert_allclose(a.cv_results_[name], b.cv_results_[name], atol=1e-3)
+
+
 def test_several_metrics_weights_groups_and_other_splitters():
     X, y = _cancer()
     rng = np.random.default_rng(0)

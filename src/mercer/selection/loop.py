@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pickle import PicklingError
 from time import perf_counter
 from typing import Any
 
@@ -486,7 +487,7 @@ def _names(scorer: Any) -> list[str]:
 def _hash(value: Any) -> str:
     try:
         return str(joblib.hash(value))
-    except Exception:  # functions of a notebook, for instance
+    except (PicklingError, AttributeError, TypeError):  # functions of a notebook, for instance
         return repr(value)
 
 

@@ -162,9 +162,11 @@ def _continued(program: Program, front: _Front) -> _Rate:
         K = program.K[np.ix_(chosen, chosen)]
         tol = _NEAR * (_largest_sum(program.K, rate) + _largest_sum(K, start[0]) + 1e-300)
         found = minimise(K, c, d_low, d_high, group, groups, start, tol)
-        rate[chosen] = found.x
         front.state[chosen] = found.state
-        slope = np.nan_to_num(found.multiplier)
+        if rate.any() or totals.any():  # otherwise nothing moves, and what is found is rounding
+            least = _NEAR * max(np.abs(rate).max(), np.abs(found.x).max())
+            rate[chosen] = np.where(np.abs(found.x) <= least, 0.0, found.x)
+            slope = np.nan_to_num(found.multiplier)
     front.slack = np.where(strict | edge, 0.0, slack)
     _correct(program, front)
     open_groups = [g for g in range(groups) if not (front.state[program.group == g] == FREE).any()]

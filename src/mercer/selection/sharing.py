@@ -49,7 +49,6 @@ from mercer.machines.input_validation import check_training_objects
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
-from mercer.machines.support_vector.fitting import fit_on
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.machines.support_vector.solving import settings_for
@@ -62,6 +61,7 @@ from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
 
 from . import known_values, stored_values
+from .stored_values import CannotShareError
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -398,7 +398,7 @@ class SharedFits:
         weight = None if shared else split.weight
         bound = kernel._bound_to_valid(Views(objects), weight, domain.names)
         if centring(bound, objects, machine._sums_to_zero) is not None:
-            raise ValueError("centred rows are packed for each fit")
+            raise CannotShareError("centred rows are packed for each fit")
         key = where, _kernel_key(bound), None if shared else id(request.train)
         return _Prepared(domain, split, bound, key)
 
@@ -455,7 +455,7 @@ class SharedFits:
             )
             if request.evaluate_train:
                 if len(train) < len(request.train):
-                    raise ValueError("training scores need all rows")
+                    raise CannotShareError("training scores need all rows")
                 split.X_train, _ = _safe_split(
                     request.estimator, request.X, None, request.train, request.train
                 )
@@ -468,7 +468,7 @@ class SharedFits:
     ) -> _Domain:
         """Return the objects that the transformers before the machine make of one split."""
         if kernel.pairwise:
-            raise ValueError("a precomputed kernel takes no transformer")
+            raise CannotShareError("a precomputed kernel takes no transformer")
         before, _ = final_step(request.estimator)
         estimator = request.estimator
         X_train, y_train = _safe_split(estimator, request.X, request.y, request.train)
@@ -491,7 +491,7 @@ class SharedFits:
         split.train_places, split.test_places = np.argsort(by_class), split.outside
         split.weight = None if own is None else own[by_class]
         if request.evaluate_train and m < len(request.train):
-            raise ValueError("training scores need all rows")
+            raise CannotShareError("training scores need all rows")
         if request.evaluate_train:
             split.back = np.argsort(by_class)
         self._splits[where, id(request.train)] = split
@@ -622,7 +622,8 @@ class SharedFits:
                 settings = settings_for(machine, None)
                 settings = replace(settings, n_jobs=self.n_jobs, cache_size=self.cache_size)
                 try:
-                    start = fit_on(machine, data, gram.take(rows), start, settings, quiet=True)
+                    part = gram.take(rows)
+                    start = stored_values.fitted(machine, data, part, start, settings)
                 except Exception as error:
                     if stored_values.is_defect(error):
                         raise
@@ -735,7 +736,7 @@ def _order(splits: list[tuple[Rows, Rows]], y: NDArray[Any] | None, n: int) -> R
 def _transformed(step: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Return a transformer fitted to objects, and what it makes of them."""
     if not hasattr(step, "transform"):
-        raise ValueError(f"{type(step).__name__} before a machine is no transformer")
+        raise CannotShareError(f"{type(step).__name__} before a machine is no transformer")
     step = clone(step)
     if hasattr(step, "fit_transform"):
         return step, step.fit_transform(X, y)
@@ -749,7 +750,7 @@ def _stacked(first: Any, second: Any) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate([first, second])
     if hasattr(first, "iloc"):
-        raise ValueError("tables are not stacked")
+        raise CannotShareError("tables are not stacked")
     return [*first, *second]
 
 

@@ -16,7 +16,7 @@ thousand rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from mercer.expansion import Expansion
 from mercer.machines import SVC, NuSVC, OneClassSVM
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
+from mercer.solvers.centring import Centring, centring
 
 from .path_following import Program, Segment, follow, interval, middle
 from .path_qp import FREE, LOWER, UPPER, StalledError, minimise
@@ -36,6 +37,10 @@ Array = NDArray[np.float64]
 
 _LARGEST = 3000
 """Rows up to which a path is followed: every event costs a product with the kernel matrix."""
+
+
+_PROVED = 20
+"""Breakpoints whose solutions are proved before a path is said to be complete."""
 
 
 class PathPoint(NamedTuple):
@@ -126,6 +131,14 @@ class RegularizationPath:
         PathPoint
             Coefficients, intercept and rho.
         """
+        point, moved = self._solved(value), self._problem.moved
+        if moved is None:
+            return point
+        shift = float(moved.shifts(point.coef[None])[0])
+        return point._replace(intercept=point.intercept - shift)
+
+    def _solved(self, value: float) -> PathPoint:
+        """Return the solution on the rows that the problem is solved on."""
         segment, t = self._segment(value)
         coef = segment.x if t == segment.begin else segment.at(t)
         return self._problem.point(float(value), t, coef, segment)
@@ -140,6 +153,14 @@ class RegularizationPath:
         ends = np.array([segment.end for segment in self._segments])
         t = min(max(self._problem.time(float(value)), self._segments[0].begin), float(ends[-1]))
         return self._segments[int(np.searchsorted(ends[:-1], t))], t
+
+    def _is_proved(self) -> bool:
+        """Return whether points of the path, its end among them, are proved to be optimal."""
+        finite = [float(v) for v in self.breakpoints if 0.0 < v < np.inf]
+        some = finite[:: max(1, len(finite) // _PROVED)]
+        if not np.isfinite(self.breakpoints[-1]):
+            some.append(2.0 * max(finite, default=1.0))
+        return all(self.certificate(value).status == "optimal" for value in some)
 
     def decision_function(self, X: Any, value: float) -> Array:
         """Return the values of the machine at a value of the constant.
@@ -164,8 +185,9 @@ class RegularizationPath:
                 "a path of a precomputed matrix has no objects; use at(value).coef with the rows "
                 "of the matrix."
             )
+        objects = take(self._problem.objects, rows)
         expansion = Expansion(
-            gram.kernel, take(gram.X, rows), point.coef[rows] / scale, point.intercept / scale
+            gram.kernel, objects, point.coef[rows] / scale, point.intercept / scale
         )
         return expansion.evaluate(X)
 
@@ -182,7 +204,7 @@ class RegularizationPath:
         Certificate
             Primal and dual value, computed from coefficients and intercept alone.
         """
-        return self._problem.certificate(self.at(value))
+        return self._problem.certificate(self._solved(value))
 
     def machine(self, value: float) -> Any:
         """Return the estimator fitted with a value of the constant, with its own certificate.
@@ -208,6 +230,8 @@ class _PathProblem:
     program: Program
     begin: float  # of the path, in its own time
     start: tuple[Array, Any]
+    objects: Any  # training objects as given
+    moved: Centring | None = None  # by what those behind the kernel matrix are translated
 
     def __init__(self, gram: Any, y: Array, s: Array) -> None:
         self.gram, self.y, self.s = gram, y, s
@@ -258,7 +282,8 @@ class _PathProblem:
         primal, dual = primal + rounding, dual - rounding
         gap = max(primal - dual, 0.0)
         relative = gap / size if size > 0 else 0.0
-        proved = relative <= 1e-6 or gap <= 100 * rounding
+        # The objective of a nu machine may be 0, and the gap is then rounding.
+        proved = relative <= 1e-6 or (point.rho != 1.0 and gap <= 100 * rounding)
         status = "optimal" if proved else "precision_limit"
         return Certificate(status, primal, dual, gap, relative, violation, rounding=rounding)
 
@@ -486,16 +511,13 @@ def regularization_path(
         status = "limit"
     times = np.array([segment.begin for segment in segments] + [segments[-1].end])
     values = np.array([problem.value(float(t)) for t in times])
-    return RegularizationPath(
-        parameter,
-        values,
-        status,
-        perf_counter() - begin,
-        clone(estimator),
-        problem,
-        segments,
-        data,
-    )
+    if status == "complete":
+        values[-1] = last
+    known = clone(estimator), problem, segments, data
+    path = RegularizationPath(parameter, values, status, perf_counter() - begin, *known)
+    if status == "complete" and not path._is_proved():
+        status = "precision_limit"
+    return replace(path, status=status, seconds=perf_counter() - begin)
 
 
 def _posed(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[_PathProblem, Any]:
@@ -522,16 +544,21 @@ def _posed(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[_PathPro
             "warm_path or GridSearchCV."
         )
     _, s = machine._pose(data.y, data.weight, data.n, fitting=True)
-    gram = machine._gram(data, kernel)
-    kept = X, y, sample_weight
+    moved = centring(kernel, data.X, machine._sums_to_zero)
+    gram = machine._gram(data, kernel, objects=None if moved is None else moved.rows)
+    problem = _problem(machine, data, gram, np.array(s, dtype=np.float64))
+    problem.objects, problem.moved = data.X, moved
+    return problem, (X, y, sample_weight)
+
+
+def _problem(machine: Any, data: Any, gram: Any, weights: Array) -> _PathProblem:
     if isinstance(machine, OneClassSVM):
-        return _OneClassPath(gram, np.ones(data.n), np.array(s, dtype=np.float64)), kept
+        return _OneClassPath(gram, np.ones(data.n), weights)
     if len(machine.classes_) != 2:
         raise ValueError(f"paths are for two classes; got {len(machine.classes_)}.")
     signs = np.where(np.asarray(data.y) == machine.classes_[1], 1.0, -1.0)
-    weights = np.array(s, dtype=np.float64)
     if isinstance(machine, SVC):
-        return _CostPath(gram, signs, weights, bool(machine.fit_intercept)), kept
+        return _CostPath(gram, signs, weights, bool(machine.fit_intercept))
     if not machine.fit_intercept:
         raise ValueError("the path of NuSVC needs its intercept; use fit_intercept=True.")
-    return _NuPath(gram, signs, weights), kept
+    return _NuPath(gram, signs, weights)

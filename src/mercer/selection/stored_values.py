@@ -1,9 +1,10 @@
 """Fits on stored kernel values, of machines that have no native path along their constants.
 
-nu machines, one-class machines, ridge machines and machines on kernels of the user's are fitted by
-their own solvers. What the fits of a search share is the kernel matrix on all rows: each is the fit
-of a machine with the same parameters whose kernel is a part of the stored matrix. Support vector
-machines that differ in nu or C are fitted in ascending order, each from the solution before it.
+nu machines, one-class machines, ridge machines and machines on kernels or kernel matrices of the
+user's are fitted by their own solvers. What the fits of a search share is the kernel matrix on all
+rows: each is the fit of a machine with the same parameters whose kernel is a part of the stored
+matrix. Support vector machines that differ in nu or C are fitted in ascending order, each from the
+solution before it.
 """
 
 from __future__ import annotations
@@ -53,10 +54,7 @@ def refusal(machine: Any) -> str | None:
     if not isinstance(machine, KernelMachine | RidgeMachine):
         return f"{type(machine).__name__} does not share kernel matrices"
     machine._check_parameters()
-    kernel = machine._resolved_kernel()
-    if kernel.pairwise:
-        return "the kernel matrix is given"
-    if kernel.definiteness.order:
+    if machine._resolved_kernel().definiteness.order:
         return "the kernel is only conditionally positive definite"
     return None
 
@@ -80,7 +78,7 @@ def fits(
             if isinstance(found, KernelMachine):
                 found._check_parameters()
                 data, stored = found._enter(K, y, sample_weight)
-                start = fit_on(found, data, found._gram(data, stored), start)
+                start = fitted(found, data, found._gram(data, stored), start)
             else:
                 found.fit(K, y, sample_weight)
         except Exception as error:  # which a plain fit raises again, where it can be reported
@@ -91,20 +89,39 @@ def fits(
             yield k, found
 
 
+def fitted(machine: Any, data: Any, gram: Any, start: Any, settings: Any = None) -> Any:
+    """Return a machine fitted from the solution of another; its certificate says how it ended.
+
+    A stationary point of a problem that is not convex depends on the start: it is the one that a
+    fit by itself finds.
+    """
+    fit_on(machine, data, gram, start, settings, quiet=True)
+    if start is not None and machine.certificate_.status == "stationary":
+        fit_on(machine, data, gram, None, settings, quiet=True)
+    if machine.certificate_.status == "interrupted":
+        raise KeyboardInterrupt
+    return machine
+
+
+class CannotShareError(Exception):
+    """A fit that has to be made by itself, with the reason."""
+
+
 def is_defect(error: BaseException) -> bool:
     """Return whether an error is one of mercer's own code, and says nothing about a fit.
 
     Errors of users' code (transformers, kernels) and of data or parameters belong to the fit, which
-    is made by itself and reports them.
+    is made by itself and reports them. What this package raises is a defect, whatever its type,
+    unless it is meant: :class:`CannotShareError`.
     """
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     module = "" if traceback is None else str(traceback.tb_frame.f_globals.get("__name__", ""))
-    if isinstance(error, ValueError | MemoryError):
+    if isinstance(error, CannotShareError | MemoryError):
         return False
-    own = "mercer.selection." if isinstance(error, TypeError) else "mercer."
-    return module.startswith(own)
+    expected = isinstance(error, ValueError | TypeError)
+    return module.startswith("mercer.selection." if expected else "mercer.")
 
 
 def _constants(machine: Any) -> list[float]:

@@ -151,9 +151,11 @@ class Tuning:
             options = {"cv": cv, "shuffle": True, "random_state": 0}
             sizes, train, test = learning_curve(clone(self.estimator), X, y, **options)[:3]
             for scores, label in ((train, "training rows"), (test, "new rows")):
-                right.errorbar(sizes, scores.mean(axis=1), scores.std(axis=1), label=label)
+                mean, spread = scores.mean(axis=1), scores.std(axis=1)
+                right.errorbar(sizes, mean, spread, label=label, capsize=3)
             right.set(xlabel="training rows", ylabel="score", title="learning curve")
-            right.legend()
+            # Below the axes, where it hides no error bar.
+            right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, frameon=False)
         figure.tight_layout()
         return figure
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.objects.callers import called_from, warn_caller
+from mercer.objects.callers import in_cross_validation, warn_caller
 
 if TYPE_CHECKING:
     from .proving import Fitting
@@ -42,10 +42,8 @@ def remark(machine: Any, fitting: Fitting) -> None:
 
     Fits of cross-validation give no such warning: a search gives it for the model it refits.
     """
-    if called_from("_fit_and_score"):
-        return
     for finding in (_near_diagonal(machine, fitting), _open_intercept(machine)):
-        if finding:
+        if finding and not in_cross_validation():
             warn_caller(f"{type(machine).__name__}: {finding}", UserWarning)
 
 
