@@ -155,6 +155,23 @@ def test_certificates_bound_the_objective_of_predictions(machine, offset, price)
         assert certificate.relative_gap < 1e-4
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("machine", [SVC(kernel="linear", C=5.0), SVR(kernel="linear", C=5.0)])
+def test_rows_of_float32_are_centred_without_rounding(machine, form):
+    """Differences of float32 numbers beyond a factor 2 are no float32 numbers."""
+    random = np.random.default_rng(0)
+    X = 1.0 + 0.02 * random.normal(size=(20, 2))
+    X[random.random(20) < 0.2] += 3.0 * random.normal(size=2)
+    X, y = X.astype(np.float32), random.normal(size=20) * 100.0
+    y = np.sign(y) if isinstance(machine, SVC) else y
+    single, double = (clone(machine).fit(form(X.astype(d)), y) for d in (np.float32, float))
+    for proof in (single.certificate_, single.certify(form(X), y)):
+        assert proof.dual <= double.certificate_.primal
+        assert double.certificate_.dual <= proof.primal
+    f, g = (getattr(m, "decision_function", m.predict) for m in (single, double))
+    np.testing.assert_allclose(f(form(X)), g(form(X.astype(float))), rtol=1e-9, atol=1e-9)
+
+
 def test_compensated_products_are_exact_to_the_last_digits():
     random = np.random.default_rng(0)
     left, right = random.normal(size=(2, 40)) * 1e9, random.normal(size=(40, 3))

@@ -11,8 +11,9 @@ w counts there times the length of p, so that w is computed with compensation, h
 predictions; and coefficients whose sum is rounding are taken to sum to 0.
 
 Differences of numbers within a factor 2 of each other are exact (P. Sterbenz, *Floating-Point
-Computation*, 1974, theorem 4.3.1), so that rows far from the origin lose nothing. Of sparse rows
-only columns without zeros are moved: all others reach from their values to 0 anyway.
+Computation*, 1974, theorem 4.3.1), so that rows far from the origin lose nothing. Rows of float32
+with outliers, whose differences are not exact, are moved in float64. Of sparse rows only
+columns without zeros are moved: all others reach from their values to 0 anyway.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def centring(kernel: Kernel, X: Any, free_intercept: bool) -> Centring | None:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or not len(X):
         return None
     point = _far_from_zero(X[:: max(1, len(X) // _SAMPLE)])
-    return None if point is None else Centring(point, X - point)
+    return None if point is None else Centring(*_moved(X, point, point))
 
 
 def translated(point: NDArray[Any] | None, X: Any) -> Any:
@@ -146,9 +147,18 @@ def _of_sparse(X: sp.csr_matrix) -> Centring | None:
         return None
     point = np.zeros(X.shape[1], dtype=X.dtype)
     point[full] = far
-    moved = X.copy()
-    moved.data = moved.data - point[moved.indices]
-    return Centring(point, moved)
+    point, data = _moved(X.data, point, point[X.indices])
+    return Centring(point, sp.csr_matrix((data, X.indices, X.indptr), X.shape))
+
+
+def _moved(X: NDArray[Any], point: NDArray[Any], of_entries: NDArray[Any]) -> tuple[Any, Any]:
+    """Return the point and X minus its entries, in float64 where float32 would round them."""
+    moved = X - of_entries
+    if X.dtype != np.float64:
+        wide = np.subtract(X, of_entries, dtype=np.float64)
+        if not np.array_equal(moved, wide):
+            return point.astype(np.float64), wide
+    return point, moved
 
 
 def _far_from_zero(sample: NDArray[Any]) -> NDArray[Any] | None:
