@@ -27,6 +27,8 @@ from scipy.special import expit
 from mercer.losses import Logistic
 from mercer.numerics.blas import product
 
+from .search import Stop, unhurried
+
 Array = NDArray[np.float64]
 
 GAP = 1e-15  # relative to the primal value, at which Newton's method stops
@@ -57,11 +59,13 @@ class Mode:
         return -self.primal - float(np.log(np.diagonal(self.factor)).sum())
 
 
-def posterior_mode(K: Array, y: Array, start: Array | None, max_iter: int) -> Mode:
+def posterior_mode(
+    K: Array, y: Array, start: Array | None, max_iter: int, stop: Stop = unhurried
+) -> Mode:
     """Return the mode.
 
     `K`: the covariance matrix. `y`: labels -1 and +1. `start`: coefficients to start from.
-    `max_iter`: limit on the Newton steps.
+    `max_iter`: limit on the Newton steps. `stop`: returns whether to end with the present point.
     """
     loss = Logistic()
     a = np.zeros(len(y)) if start is None else start
@@ -77,7 +81,7 @@ def posterior_mode(K: Array, y: Array, start: Array | None, max_iter: int) -> Mo
         root = np.sqrt(curvature)
         L = _factor(K, root)
         dual = _dual(K, y, slope, loss)
-        if primal - dual <= GAP * primal or n_iter >= max_iter:
+        if primal - dual <= GAP * primal or n_iter >= max_iter or stop():
             break
         b = curvature * f + slope
         step = b - root * _solved(L, root * _times(K, b)) - a

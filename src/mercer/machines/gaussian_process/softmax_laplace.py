@@ -27,6 +27,8 @@ from scipy.special import entr, logsumexp
 
 from mercer.numerics.blas import product
 
+from .search import Stop, unhurried
+
 Array = NDArray[np.float64]
 
 GAP = 1e-15  # relative to the primal value, at which Newton's method stops
@@ -60,8 +62,10 @@ class SoftmaxMode:
         return -self.primal - 0.5 * self.logdet
 
 
-def softmax_mode(K: Array, Y: Array, start: Array | None, max_iter: int) -> SoftmaxMode:
-    """Return the mode for indicators Y of the classes, of shape (n, C)."""
+def softmax_mode(
+    K: Array, Y: Array, start: Array | None, max_iter: int, stop: Stop = unhurried
+) -> SoftmaxMode:
+    """Return the mode for indicators Y of the classes, of shape (n, C); see `posterior_mode`."""
     A = np.zeros_like(Y) if start is None else start
     F = product(K, A)
     primal = _primal(A, F, Y)
@@ -74,7 +78,7 @@ def softmax_mode(K: Array, Y: Array, start: Array | None, max_iter: int) -> Soft
         slope = Y - P
         blocks, M, logdet = _curvature(K, P)
         dual = -0.5 * float(np.sum(slope * product(K, slope))) + float(entr(P).sum())
-        if primal - dual <= GAP * primal or n_iter >= max_iter:
+        if primal - dual <= GAP * primal or n_iter >= max_iter or stop():
             break
         b = P * F - P * (P * F).sum(axis=1, keepdims=True) + slope
         step = b - _inner(blocks, M, product(K, b)) - A
