@@ -70,9 +70,9 @@ def solve_in_features(
     -------
     Found or None
         The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
-        iterations early), "time_limit" or "interrupted"; None where the rank is too large, a kink
-        lies outside of its bounds, or the kernel is conditionally definite and coefficients need
-        not sum to 0.
+        iterations early), "time_limit" or "interrupted"; None where the rank is too large, the
+        time limit ended the factorisation, a kink lies outside of its bounds, or the kernel is
+        conditionally definite and coefficients need not sum to 0.
     """
     begin = perf_counter()
     kink = 0.0 if problem.kink is None else problem.kink
@@ -82,7 +82,8 @@ def solve_in_features(
         return None
     n = gram.n
     room = min(settings.cache_size * 2**20 / (8.0 * n), np.sqrt(_WORK / n), max_rank, n)
-    features = pivoted_cholesky(gram, int(room))
+    until = begin + (settings.time_limit or np.inf)
+    features = pivoted_cholesky(gram, int(room), until)
     if features is None or features.shape[1] == 0:
         return None
     # Several threads on small matrices spend their time waiting for each other.
