@@ -128,9 +128,8 @@ def maximise(
 
     `objective`: (theta, stop) -> point, to be maximised. `starts`: starting points. `bounds`:
     bounds on theta. `optimizer`: A callable has scikit-learn's signature and minimises: (obj_func,
-    initial_theta, bounds) -> (theta, value). `time_limit`: seconds; no evaluation begins that would
-    end later, if it takes as long as the last one. `report`: told of every evaluation; returns
-    whether to stop. `plain`: minus the objective, for a callable optimizer.
+    initial_theta, bounds) -> (theta, value). `time_limit`: seconds. `report`: told of every
+    evaluation; returns whether to stop. `plain`: minus the objective, for a callable optimizer.
     `precision`: relative gain of one iteration at which L-BFGS-B stops; default: 2.2e-9 on flat
     ground, else in three iterations together.
     `units`: L-BFGS-B moves in units * theta; default: 1 for each entry.
@@ -139,19 +138,17 @@ def maximise(
     low, high = bounds.T
     best = Found(starts[0])
     deadline = None if time_limit is None else time.perf_counter() + time_limit
-    gains, lasted = _Gains(), 0.0
+    gains = _Gains()
 
-    def stop(ahead: float = 0.0) -> bool:
-        over = deadline is not None and time.perf_counter() + ahead > deadline
+    def stop() -> bool:
+        over = deadline is not None and time.perf_counter() > deadline
         if over and best.n_iter:
             best.status = "time_limit"
             raise _StopSearchError
         return over
 
     def negative(point: Array) -> tuple[float, Array]:
-        nonlocal lasted
-        stop(lasted)
-        began = time.perf_counter()
+        stop()
         theta = np.minimum(np.maximum(point / units, low), high)
         value, slope_there, at = objective(theta, stop)
         best.n_iter += 1
@@ -166,7 +163,6 @@ def maximise(
             value, gradient = -np.inf, np.zeros(len(theta))
         elif better:
             best.gradient = gradient
-        lasted = time.perf_counter() - began
         slope = float(np.abs(projected_gradient(theta, gradient, bounds)).max(initial=0.0))
         gains.note(value, slope)
         if report is not None and report(best.n_iter, slope, value, np.nan, len(theta), 0, 0):
