@@ -24,7 +24,7 @@ from mercer import (
     KernelRidgeCV,
     SparseGaussianProcessRegressor,
 )
-from mercer.gram import iterative, shifted
+from mercer.gram import factorised, iterative, shifted
 from mercer.kernels import (
     RBF,
     Definiteness,
@@ -43,6 +43,7 @@ from mercer.kernels import (
 from mercer.machines.gaussian_process import regression
 from mercer.machines.gaussian_process.search import maximise
 from tests.catalogue import catalogue, sample
+from tests.machines.counted_work import Work
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2.0, 2.0, size=(30, 2))
@@ -128,12 +129,12 @@ def slopes(model: Any, theta: Any, value: Any) -> Any:
 def test_one_small_gain_stops_the_search_on_flat_ground_only() -> None:
     """On Rosenbrock's function in ten dimensions, flattened, SciPy's rule ends 1e-5 too early."""
 
-    def valley(theta: Any) -> tuple[float, Any]:
+    def valley(theta: Any, stop: Any) -> Any:
         value = 1000.0 - 0.01 * scipy.optimize.rosen(theta)
-        return value, -0.01 * scipy.optimize.rosen_der(theta)
+        return value, lambda: -0.01 * scipy.optimize.rosen_der(theta), None
 
-    def plain(theta: Any) -> tuple[float, Any]:
-        return 20.0 - 5e-5 * float(np.exp(-theta[0])), 5e-5 * np.exp(-theta)
+    def plain(theta: Any, stop: Any) -> Any:
+        return 20.0 - 5e-5 * float(np.exp(-theta[0])), lambda: 5e-5 * np.exp(-theta), None
 
     bounds = np.tile([-5.0, 5.0], (10, 1))
     found = maximise(valley, [np.full(10, -1.0)], bounds, "fmin_l_bfgs_b", None, None)
@@ -337,6 +338,39 @@ def test_limits_and_interrupts_keep_the_best_point() -> None:
     assert model.certificate_.status == "interrupted"
     short = GaussianProcessRegressor(RBF(5.0), noise=1.0, time_limit=1e-9).fit(X, y)
     assert short.certificate_.status == "time_limit"
+
+
+def test_the_clock_is_read_between_the_steps_of_an_evaluation(monkeypatch: Any) -> None:
+    work = Work(monkeypatch, factorised)
+    model = GaussianProcessRegressor(RBF(5.0), noise=1.0)
+    model.set_params(time_limit=0.5).fit(X, y)  # the factor alone takes 1
+    assert (work.factors, work.inverses) == (1, 0)
+    assert model.certificate_.status == "time_limit"
+    assert np.isnan(model.certificate_.kkt_violation)
+    assert model.certificate_.relative_gap < 1e-6
+    model.set_params(time_limit=6.5).fit(X, y)  # the second evaluation ends at 6
+    assert (work.factors, work.inverses) == (4, 2)
+
+
+def test_an_interrupt_makes_no_further_factorisation(monkeypatch: Any) -> None:
+    work = Work(monkeypatch, factorised)
+    model = GaussianProcessRegressor(RBF(5.0), noise=1.0, optimizer=None).fit(X, y)
+    before = model.predict(X)
+
+    def interrupt(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    model.set_params(optimizer="fmin_l_bfgs_b")
+    with monkeypatch.context() as patch:  # in the first factorisation: there is no other model
+        patch.setattr(factorised, "dpotrf", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert np.array_equal(model.predict(X), before)
+    monkeypatch.setattr(factorised, "dpotri", interrupt)  # after it: the factor is the model
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert work.factors == 2
+    assert model.certificate_.status == "interrupted"
 
 
 def test_a_prior_on_hyper_parameters_pulls_them() -> None:
@@ -563,16 +597,18 @@ def test_too_little_memory_is_said_before_the_matrix_is_built(
 
 
 def test_a_search_ends_on_the_rounding_of_its_objective() -> None:
-    def objective(theta: Any) -> tuple[float, Any]:
+    def objective(theta: Any, stop: Any) -> tuple[float, Any, Any]:
         # The values are wrong in the tenth digit, the slopes are not.
         noise = 1e-8 * np.sin(1e9 * theta.sum())
-        return float(217.0 - np.sum(np.cosh(theta - 1.0))) + noise, -np.sinh(theta - 1.0)
+        value = float(217.0 - np.sum(np.cosh(theta - 1.0))) + noise
+        return value, lambda: -np.sinh(theta - 1.0), theta
 
     counts = []
     for seed in range(20):
         start = np.random.default_rng(seed).normal(size=3)
         found = maximise(objective, [start], np.tile([-9.0, 9.0], (3, 1)), "", None, None)
         assert found.slope <= 1e-3
+        assert np.array_equal(found.at, found.theta)
         counts.append(found.n_iter)
     assert max(counts) <= 16
 

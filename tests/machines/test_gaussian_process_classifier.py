@@ -16,6 +16,7 @@ from mercer import GaussianProcessClassifier
 from mercer.kernels import RBF, NegativeDistance, Spectrum, White
 from mercer.machines.gaussian_process import laplace, softmax_laplace
 from mercer.numerics.logistic_normal import logistic_normal_mean
+from tests.machines.counted_work import Work
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -197,8 +198,28 @@ def test_strings_pickles_limits_and_warm_starts() -> None:
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, TWO)
     assert model.certificate_.status == "interrupted"
+    with pytest.raises(KeyboardInterrupt):  # the second and the third class are not yet begun
+        model.fit(X, THREE)
+    assert [proof.status for proof in model.certificates_] == ["interrupted"] * 3
+    assert model.score(X, THREE) > 0.7
     few = GaussianProcessClassifier(1e4 * RBF(1.0), optimizer=None, max_iter_predict=1)
     assert few.fit(X, TWO).certificate_.status == "iteration_limit"
+
+
+@pytest.mark.parametrize(
+    ("module", "multi_class", "factors"),
+    [(laplace, "one_vs_rest", 3), (softmax_laplace, "softmax", 4)],
+)
+def test_the_clock_is_read_between_newton_steps(
+    monkeypatch: Any, module: Any, multi_class: str, factors: int
+) -> None:
+    work = Work(monkeypatch, module)
+    model = GaussianProcessClassifier(1.0 * RBF(5.0), multi_class=multi_class, time_limit=0.5)
+    model.fit(X, THREE)
+    # Of each problem the factor at the first point, which softmax makes of three.
+    assert work.factors == factors
+    assert model.certificate_.status == "time_limit"
+    assert model.score(X, THREE) > 0.7
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,29 @@ def test_limits_and_refusals():
         MultipleKernelSVC([ThinPlate()]).fit(X, y)
 
 
+@pytest.mark.parametrize("weight", [None, np.arange(60) % 3 > 0])
+def test_an_interrupt_keeps_the_best_weights_so_far(monkeypatch, weight):
+    X, y = noisy_columns()
+    model = MultipleKernelSVC(KERNELS, tol=1e-4).fit(X, y, sample_weight=weight)
+    least, fit, left = model.certificate_.dual, SVC.fit, [0]
+
+    def interrupted(machine, *args, **kwargs):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return fit(machine, *args, **kwargs)
+
+    monkeypatch.setattr(SVC, "fit", interrupted)
+    primal = []
+    for left[0] in (0, 1, 5):
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y, sample_weight=weight)
+        primal.append(model.certificate_.primal)
+        assert model.certificate_.status == ("interrupted" if len(primal) > 1 else "optimal")
+        assert model.certificate_.dual <= least * (1 + 1e-4)
+    assert primal[0] < primal[2] < primal[1]
+
+
 FAST = {"kernels": [RBF(0.5), Linear()], "tol": 0.01}
 
 

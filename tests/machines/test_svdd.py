@@ -1,5 +1,6 @@
 """Support vector data description."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVDD, OneClassSVM
-from mercer.geometry import smallest_enclosing_ball
+from mercer.geometry import ball, smallest_enclosing_ball
 from mercer.kernels import RBF, Linear, Multiquadric, Precomputed, Spectrum, normalize
+from mercer.solvers import solve
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -67,6 +69,34 @@ def test_no_other_ball_has_a_lower_objective():
         radius2 = np.quantile(squares, rng.uniform(0.6, 1.0))
         value = radius2 + np.maximum(squares - radius2, 0.0).sum() / 12
         assert value >= model.certificate_.dual
+
+
+@pytest.mark.parametrize("status", ["time_limit", "interrupted"])
+def test_a_stop_keeps_the_best_ball_so_far(monkeypatch, status):
+    calls = []
+
+    def stopped(problem, gram, settings, start):
+        calls.append(settings)
+        found = solve(problem, gram, dataclasses.replace(settings, max_iter=3), start)
+        return dataclasses.replace(found, status=status)
+
+    monkeypatch.setattr(ball, "solve", stopped)
+    model = SVDD(nu=0.2, kernel=RBF(0.5), time_limit=7.0)
+    if status == "interrupted":
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+        with pytest.raises(KeyboardInterrupt):
+            smallest_enclosing_ball(RBF(0.5), X)
+    else:
+        with pytest.warns(ConvergenceWarning, match="time_limit=7"):
+            model.fit(X)
+        assert len(calls) == 1
+    assert calls[0].time_limit == 7.0
+    assert model.certificate_.status == status
+    assert model.certificate_.dual < model.certificate_.primal < np.inf
+    assert model.predict(X).shape == (60,)
+    with pytest.raises(ValueError, match="time_limit"):
+        SVDD(time_limit=0.0).fit(X)
 
 
 def test_weights_are_repetition_and_objects_may_be_strings():

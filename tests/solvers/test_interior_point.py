@@ -14,7 +14,8 @@ from mercer import SVC, SVR, NuSVC
 from mercer.gram import Gram
 from mercer.kernels import RBF, Kernel, Linear, Polynomial
 from mercer.machines.support_vector import proving
-from mercer.solvers import DualProblem, Settings, solve
+from mercer.solvers import DualProblem, Settings, interior_point_solver, solve
+from mercer.solvers import feature_interior_point as factor
 from mercer.solvers.feature_interior_point import solve_in_features
 
 Array = NDArray[np.float64]
@@ -177,6 +178,34 @@ def test_limits_hold() -> None:
 
 
 # ------------------------------------------------------------------ an honest status
+
+
+def test_a_rank_that_is_too_large_is_refused_before_the_factorisation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert factor.pivoted_cholesky(Gram(Linear(), X), 5) is not None  # of rank 3
+    assert factor.pivoted_cholesky(Gram(RBF(0.5), np.vstack([X[:20]] * 3)), 20) is not None
+    pivots: list[int] = []
+    chooser = factor.chooser("largest", np.ones(N), 0.0)
+    monkeypatch.setattr(factor, "chooser", lambda *_: lambda r: pivots.append(1) or chooser(r))
+    assert factor.pivoted_cholesky(Gram(RBF(5.0), X), 40) is None
+    assert not pivots
+
+
+def test_the_time_limit_ends_the_factorisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    pivots: list[int] = []
+    chooser = factor.chooser("largest", np.ones(N), 0.0)
+    monkeypatch.setattr(factor, "chooser", lambda *_: lambda r: pivots.append(1) or chooser(r))
+    begin = time.perf_counter()  # every pivot takes an hour
+    monkeypatch.setattr(factor, "perf_counter", lambda: begin + 3600.0 * len(pivots))
+    late = iter([begin, *[begin + 1e6] * 9])
+    monkeypatch.setattr(interior_point_solver, "perf_counter", lambda: next(late))
+    model = SVC(gamma=0.1, solver="interior_point", time_limit=1e4)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model.fit(X, Y)
+    assert len(pivots) == 3
+    assert model.certificate_.status == "time_limit"
+    assert 0.0 <= model.certificate_.gap < np.inf
 
 
 def test_a_model_that_misses_its_tolerance_is_not_optimal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ class ProjectedGram:
             report=self._report,
         )
         if found is None:
-            if self._time_limit is None:
+            if self._deadline is None or time.monotonic() <= self._deadline:
                 raise KeyboardInterrupt
             raise TimeoutError(
                 f"time_limit={self._time_limit} ended before the first product with the kernel "

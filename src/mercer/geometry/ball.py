@@ -217,7 +217,14 @@ class Found(NamedTuple):
 
 
 def solve_ball(
-    kernel: Kernel, X: Any, ridge: float, tol: float, n_jobs: int | None, price: Array | None = None
+    kernel: Kernel,
+    X: Any,
+    ridge: float,
+    tol: float,
+    n_jobs: int | None,
+    price: Array | None = None,
+    time_limit: float | None = None,
+    keep_interrupted: bool = False,
 ) -> Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal.
 
@@ -225,7 +232,9 @@ def solve_ball(
     dual has the bounds a_i <= price_i. The prices must sum to at least 1.
 
     The coefficients sum to 1, so that a translation changes nothing but the centre: dot products
-    are taken of centred rows. Primal and dual value include what rounding can contribute.
+    are taken of centred rows. `time_limit`: seconds for all attempts. `keep_interrupted`: return
+    the best ball so far after Ctrl-C, with the status of its solution, instead of raising
+    KeyboardInterrupt. Primal and dual value include what rounding can contribute.
     """
     positive(tol, "tol")
     require_distances(kernel)
@@ -251,9 +260,13 @@ def solve_ball(
         start = price / price.sum()
     # A violation of v in the optimality conditions leaves a gap of at most 2 v.
     accepted = 0.5 * tol * max(_spread(exact, plain), ridge / 4.0, np.finfo(float).tiny)
+    spent = 0.0
     for attempt in range(_ATTEMPTS):
-        settings = Settings(tol=accepted / 100.0**attempt, n_jobs=n_jobs)
-        solution = solve(problem, gram, settings, start)
+        settings = Settings(tol=accepted / 100.0**attempt, n_jobs=n_jobs, time_limit=time_limit)
+        solution = solve(problem, gram, settings.after(0, spent), start)
+        spent += solution.seconds
+        if solution.status == "interrupted" and not keep_interrupted:
+            raise KeyboardInterrupt
         coef = np.maximum(solution.beta, 0.0)
         coef /= coef.sum()
         values = exact.matmul(coef, n_jobs) + ridge * coef
@@ -265,7 +278,8 @@ def solve_ball(
         squares = diagonal - 2.0 * values + centre
         primal = penalised_radius(squares, price)[0] + above
         dual = float(coef @ diagonal) - centre - below
-        if primal - dual <= tol * max(primal, 0.0):
+        ended = solution.status in ("time_limit", "interrupted")
+        if ended or primal - dual <= tol * max(primal, 0.0):
             break
         gram, start = exact, coef
     _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
@@ -351,7 +365,7 @@ def _status(found: Found, tol: float) -> str:
         return "stationary" if status == "optimal" else status
     point = found.primal <= _NOTHING * found.largest  # all objects are one, up to rounding
     if point or gap <= tol * max(found.primal, 0.0):
-        return "optimal" if status == "iteration_limit" else status
+        return "optimal" if status in ("iteration_limit", "time_limit") else status
     if status not in ("optimal", "iteration_limit"):
         return status
     limited = found.rounding > _SEEN * tol * max(found.primal, 0.0)

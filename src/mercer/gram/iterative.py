@@ -32,7 +32,8 @@ class Iterative:
     """Solutions of a shifted kernel matrix by preconditioned conjugate gradients.
 
     `n_iter`: steps of the last solution. `rank`: that of the preconditioner LL' + N. `last`: the
-    last solution with its bounds. `precision`: that of the kernel values.
+    last solution with its bounds. `residual`: y - (K + N) a of it, computed from the coefficients.
+    `precision`: that of the kernel values.
     """
 
     solver = "cg"
@@ -46,6 +47,7 @@ class Iterative:
         self._max_iter = _STEPS if max_iter is None else max_iter
         self.n_iter = 0
         self.last: Iterate | None = None
+        self.residual: Array | None = None
         self.preconditioner = LowRank(
             self.gram, shift.noise, _PRECONDITIONER_RANK if rank is None else rank
         )
@@ -74,14 +76,17 @@ class Iterative:
             max_iter=self._max_iter,
             stop=stop,
         )
+        A, M = self.solution_of(state, columns)
+        return (A, M) if Y.ndim == 2 else (A[:, 0], M[:, 0])
+
+    def solution_of(self, state: Iterate, Y: Array) -> tuple[Array, Array]:
+        """Return coefficients and those of the basis where an iteration ended, for columns Y."""
+        over = self.shift.complement
         self.last, self.n_iter = state, state.n_iter
         A = over.project(state.solution)
-        M = (
-            over.coefficients(columns - self.multiply(A))
-            if over.size
-            else np.zeros((0, A.shape[1]))
-        )
-        return (A, M) if Y.ndim == 2 else (A[:, 0], M[:, 0])
+        self.residual = Y - self.multiply(A)
+        M = over.coefficients(self.residual) if over.size else np.zeros((0, A.shape[1]))
+        return A, M
 
     def logdet(self, n_probes: int = 16, seed: int = 0, tol: float = 1e-6) -> Estimate:
         """Return an estimate of log det(K + N) with its standard error and with bounds."""

@@ -26,7 +26,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy.linalg.lapack
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -40,6 +40,7 @@ from .problem import DualProblem, Settings
 
 _WORK = 4e10  # operations of one step that are still bearable: a few seconds
 _DIAGONAL_LEFT = 1e-15  # of the diagonal, relative to its largest entry, when the factor ends
+_MARGIN = 10.0  # above what rounding may contribute to the smallest eigenvalue
 
 
 class Found(NamedTuple):
@@ -67,9 +68,9 @@ def solve_in_features(
     `largest_norm`: A norm of w beyond which a solution is taken not to exist.
 
     The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
-    iterations early), "time_limit" or "interrupted". Returns None where the rank is too large, a
-    kink lies outside of its bounds, or the kernel is conditionally definite and coefficients need
-    not sum to 0.
+    iterations early), "time_limit" or "interrupted". Returns None where the rank is too large, the
+    time limit ended the factorisation, a kink lies outside of its bounds, or the kernel is
+    conditionally definite and coefficients need not sum to 0.
     """
     begin = perf_counter()
     kink = 0.0 if problem.kink is None else problem.kink
@@ -79,7 +80,8 @@ def solve_in_features(
         return None
     n = gram.n
     room = min(settings.cache_size * 2**20 / (8.0 * n), np.sqrt(_WORK / n), max_rank, n)
-    features = pivoted_cholesky(gram, int(room))
+    until = begin + (settings.time_limit or np.inf)
+    features = pivoted_cholesky(gram, int(room), until)
     if features is None or features.shape[1] == 0:
         return None
     # Several threads on small matrices spend their time waiting for each other.
@@ -224,8 +226,16 @@ def _size(slopes: Array, groups: int) -> float:
     return float(np.ptp(slopes)) if groups else float(np.abs(slopes).max())
 
 
-def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
+class _TimeIsOverError(Exception):
+    """The time limit ended the factorisation."""
+
+
+def pivoted_cholesky(
+    gram: Gram, max_rank: int, until: float = np.inf
+) -> NDArray[np.float64] | None:
     """Return L with K = L L' up to rounding, None where it needs more columns than allowed.
+
+    `until`: the time of `perf_counter` after which the factorisation ends with None.
 
     Of a conditionally positive definite kernel of order 1 it is the root of
 
@@ -234,7 +244,16 @@ def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
     which is positive semidefinite. Where coefficients sum to 0, it gives the same squared norm, and
     the same values up to a constant.
     """
+    if _has_larger_rank(gram, max_rank):
+        return None
     diagonal = gram.diag().astype(np.float64)
+    largest = chooser("largest", diagonal, 0.0)
+
+    def next_pivot(residual: NDArray[np.float64]) -> int | None:
+        if perf_counter() > until:
+            raise _TimeIsOverError
+        return largest(residual)
+
     offset = np.zeros(gram.n)
     if gram.kernel.definiteness.order == 1:
         offset = gram.tile([0])[0].astype(np.float64) - 0.5 * diagonal[0]
@@ -243,10 +262,27 @@ def pivoted_cholesky(gram: Gram, max_rank: int) -> NDArray[np.float64] | None:
         columns, _, status = factorise(
             lambda i: gram.tile([i])[0].astype(np.float64) - offset - offset[i],
             diagonal,
-            chooser("largest", diagonal, 0.0),
+            next_pivot,
             min(max_rank, gram.n),
             _DIAGONAL_LEFT,
         )
-    except NegativeResidualError:  # of a kernel that only claims to be positive semidefinite
-        return None
+    except (_TimeIsOverError, NegativeResidualError):
+        return None  # also of a kernel that only claims to be positive semidefinite
     return None if status == "rank" else np.ascontiguousarray(columns.T)
+
+
+def _has_larger_rank(gram: Gram, rank: int) -> bool:
+    """Return whether a factor of so many columns is known to leave more than rounding.
+
+    It has rank r, so of any r + 1 rows it leaves a matrix whose largest eigenvalue, and with it the
+    trace, is at least the smallest eigenvalue of the part of K (Weyl): one entry of the diagonal
+    keeps that divided by r + 1. A Cholesky factor of the part, less a diagonal, bounds the
+    eigenvalue from below in r^3 / 3 operations, where the factor of all rows takes n r^2.
+    """
+    if rank >= gram.n or gram.kernel.definiteness.order:
+        return False
+    rows = np.sort(np.random.default_rng(0).choice(gram.n, rank + 1, replace=False))
+    K = np.array(gram.take(rows).tile(), dtype=np.float64)
+    diagonal = np.einsum("ii->i", K)
+    diagonal -= _MARGIN * (rank + 1) * _DIAGONAL_LEFT * float(gram.diag().max())
+    return bool(scipy.linalg.lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)[1] == 0)

@@ -66,20 +66,22 @@ def _solve(job: Job, settings: Settings) -> Solution:
     gram = gram.in_precision("float64")
     totals = np.zeros(dual.n_groups) if dual.totals is None else dual.totals
     found = solve_in_features(dual, gram, settings, totals, largest_norm=limit)
-    if found is None:
+    start, status, n_iter, rank = (None, "time_limit", 0, 0) if found is None else found
+    over = 0.0 < (settings.time_limit or 0.0) < perf_counter() - begin
+    if found is None and not over:
         raise ValueError(
             f"interior_point does not take a kernel matrix of {gram.n} rows whose rank is this "
             'large within cache_size; raise it, or use solver="decomposition".'
         )
-    left = settings.after(found.n_iter, perf_counter() - begin)
-    ended = found.status in ("infeasible", "time_limit", "interrupted")
+    left = settings.after(n_iter, perf_counter() - begin)
+    ended = status in ("infeasible", "time_limit", "interrupted")
     steps = 0 if ended else _LAST + _LAST_PER_ROW * gram.n
-    last = Decomposition().solve([Job(dual, gram, found.beta)], left.at_most(steps))[0]
+    last = Decomposition().solve([Job(dual, gram, start)], left.at_most(steps))[0]
     if ended:
-        last.status = found.status
+        last.status = status
     elif last.status == "stalled":
         last.status = "iteration_limit"
-    last.n_iter += found.n_iter
-    last.n_kernel_values += gram.n * found.rank
+    last.n_iter += n_iter
+    last.n_kernel_values += gram.n * rank
     last.seconds = perf_counter() - begin
     return last

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import LSSVC, LSSVR, SVR, KernelRidge, KernelRidgeClassifier
+from mercer.gram import Gram
 from mercer.kernels import RBF, Laplacian, Linear, NegativeDistance, Spectrum, ThinPlate
 
 RNG = np.random.default_rng(0)
@@ -190,6 +191,35 @@ def test_limits_give_an_honest_status() -> None:
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         slow.fit(X, y)
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("solver", ["cg", "widrow_hoff"])
+def test_an_interrupt_keeps_what_an_iteration_has_found(solver: str) -> None:
+    steps: list[int] = []
+    model = KernelRidge(1e-4, kernel=RBF(0.4), solver=solver, tol=1e-14)
+
+    def keyboard(*_: Any) -> Any:
+        steps.append(1)
+        if len(steps) == 3:
+            raise KeyboardInterrupt
+        return tile(*_)
+
+    tile = Gram.matmul
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Gram, "matmul", keyboard)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert model.certificate_.status == "interrupted"
+    optimal = KernelRidge(1e-4, kernel=RBF(0.4)).fit(X, y).certificate_
+    assert model.certificate_.dual <= optimal.primal
+    assert model.certificate_.primal >= optimal.dual
+    two = KernelRidge([1e-4, 1e-3], kernel=RBF(0.4), solver=solver, tol=1e-14)
+    steps.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Gram, "matmul", keyboard)
+        with pytest.raises(KeyboardInterrupt):  # the second target has no solution yet
+            two.fit(X, np.column_stack([y, y]))
+    assert not hasattr(two, "dual_coef_")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from ..parameters import check_choices, check_count, check_flags
 from ..support_vector.multiclass import one_score_per_class
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
 from .process import ProcessEstimator
-from .search import Found, warn_of_bounds
+from .search import Found, evaluated, warn_of_bounds
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,9 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     bounds : None, "fixed" or dict, default=None
         Bounds for parameters of a mercer kernel; see :meth:`Kernel.with_bounds`.
     time_limit : float, default=None
-        Seconds for the search; the best point so far is kept.
+        Seconds for the search; the best point so far is kept. The clock is read between the
+        factorisations, of which each problem has at least one. Ctrl-C is heard there too: it leaves
+        the best point so far, or before the first factorisation the model of an earlier fit.
     verbose : bool or int, default=False
         2 prints a line per evaluation of the evidence.
 
@@ -238,16 +240,20 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
         """Fit all problems; return whether Ctrl-C ended the search."""
         rng = check_random_state(self.random_state)
         interrupted, limit = False, self.time_limit
-        for problem in problems:
+        for k, problem in enumerate(problems):
             start = time.perf_counter()
             covariance = self._covariance_of(kernel)
             left = None if limit is None else max(1e-9, limit - (start - began))
-            found: Found | None = None
-            if not interrupted:
-                found = self._search(covariance, problem.value, rng, left)
+            found: Found | None
+            if interrupted:
+                found = Found(covariance.theta, status="interrupted")
+            else:
+                found = self._search(covariance, problem.point, rng, left)
+                if found is not None and found.by_keyboard and found.at is None and not k:
+                    raise KeyboardInterrupt
             if found is not None:
                 covariance = covariance.with_theta(found.theta)
-                interrupted = found.by_keyboard
+                interrupted = interrupted or found.by_keyboard
             problem.keep(covariance, found, time.perf_counter() - start)
             if found is not None:
                 warn_of_bounds(covariance.labels, found.theta, covariance.bounds)
@@ -405,7 +411,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             covariance = problem.covariance.with_theta(part)
             if not clone_kernel:
                 problem.covariance = covariance
-            values.append(problem.value(covariance, gradient=eval_gradient))
+            values.append(evaluated(problem.point(covariance), size, eval_gradient))
         return values[0] if eval_gradient else np.mean([value for value, _ in values])
 
 

@@ -26,6 +26,7 @@ from mercer.gram.shifted import Factorised, NotDefiniteError
 from mercer.numerics.blas import product
 
 from .covariance import Covariance
+from .search import Stop, unhurried
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,12 @@ class Evaluation:
 
 
 def evaluate(
-    covariance: Covariance, X: Any, Y: Array, alpha: Array, basis: Array | None
+    covariance: Covariance,
+    X: Any,
+    Y: Array,
+    alpha: Array,
+    basis: Array | None,
+    stop: Stop = unhurried,
 ) -> Evaluation:
     """Return the factorised covariance; jitter is added only where float64 needs it.
 
@@ -59,6 +65,7 @@ def evaluate(
     gram = covariance.gram(X)
     noise = alpha + covariance.white(X) + (covariance.noise or 0.0)
     for share in (0.0, *_JITTER):
+        stop()
         jitter = share * mean_diagonal(gram, noise) if share else 0.0
         try:
             system = gram.shifted(noise + jitter, basis, "cholesky", refined=False)

@@ -17,7 +17,7 @@ from ..progress import watched
 from .covariance import Covariance
 from .inducing_bound import BoundValue, Reduced, bound_gradient, lower_bound
 from .inducing_points import choose_inducing
-from .search import Found, maximise, projected_gradient
+from .search import NOWHERE, Found, Point, Stop, maximise, projected_gradient
 
 Array = NDArray[np.float64]
 
@@ -130,18 +130,19 @@ class InducingSearch:
     def search(self, samples: Samples, restarts: bool) -> None:
         """Maximise the bound of some samples by the hyper-parameters."""
 
-        def value(covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
-            slope = np.zeros(len(covariance.bounds))
+        def point(covariance: Covariance, stop: Stop) -> Point:
             try:
                 at = samples.bound(covariance, self.Z)
             except (NotDefiniteError, FloatingPointError):
-                return -np.inf, slope
-            if gradient:
-                slope = bound_gradient(at, samples.Y)[0]
+                return NOWHERE
             density, prior_slope = self.prior(covariance)
-            return at.value + density, slope + prior_slope
+            return (
+                at.value + density,
+                lambda: bound_gradient(at, samples.Y)[0] + prior_slope,
+                None,
+            )
 
-        found = self.model._search(self.covariance, value, self.rng, self.left, restarts)
+        found = self.model._search(self.covariance, point, self.rng, self.left, restarts)
         self._take(found)
         self.covariance, self.at = self.covariance.with_theta(found.theta), None
         self._slope = found.gradient if samples is self.samples else None
@@ -151,16 +152,20 @@ class InducingSearch:
         p, shape = len(self.covariance.theta), self.Z.shape
         samples = self.samples
 
-        def objective(point: Array) -> tuple[float, Array]:
+        def objective(point: Array, stop: Stop) -> Point:
             covariance, Z = self.covariance.with_theta(point[:p]), point[p:].reshape(shape)
             try:
                 at = samples.bound(covariance, Z)
             except (NotDefiniteError, FloatingPointError):
-                return -np.inf, np.zeros_like(point)
-            theta, moved = bound_gradient(at, samples.Y, positions=True)
-            assert moved is not None
+                return NOWHERE
             density, prior_slope = self.prior(covariance)
-            return at.value + density, np.concatenate([theta + prior_slope, moved.ravel()])
+
+            def gradient() -> Array:
+                theta, moved = bound_gradient(at, samples.Y, positions=True)
+                assert moved is not None
+                return np.concatenate([theta + prior_slope, moved.ravel()])
+
+            return at.value + density, gradient, None
 
         start = np.concatenate(
             [self.covariance.theta, np.asarray(self.Z, dtype=np.float64).ravel()]
@@ -172,8 +177,10 @@ class InducingSearch:
         self._take(found)
         self.covariance = self.covariance.with_theta(found.theta[:p])
         self.Z, self.positions, self.at = found.theta[p:].reshape(shape), None, None
-        assert found.gradient is not None
-        self._slope = projected_gradient(found.theta, found.gradient, bounds)
+        if found.gradient is None:
+            self._slope = None
+        else:
+            self._slope = projected_gradient(found.theta, found.gradient, bounds)
 
     def _take(self, found: Found) -> None:
         self.found = found
@@ -184,6 +191,8 @@ class InducingSearch:
         if self.found is None:
             return "optimal", 0.0, 0
         slope = self._slope
+        if slope is None and self.ended:
+            return self.found.status, np.nan, self.n_iter
         if slope is None:
             slope = bound_gradient(self.at, self.samples.Y)[0] + self.prior(self.covariance)[1]
         p = len(self.covariance.bounds)

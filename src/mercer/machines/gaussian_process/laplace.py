@@ -27,6 +27,8 @@ from scipy.special import expit
 from mercer.losses import Logistic
 from mercer.numerics.blas import product
 
+from .search import Stop, unhurried
+
 Array = NDArray[np.float64]
 
 GAP = 1e-15  # relative to the primal value, at which Newton's method stops
@@ -58,13 +60,19 @@ class Mode:
 
 
 def posterior_mode(
-    K: Array, y: Array, start: Array | None, max_iter: int, polish: bool = False
+    K: Array,
+    y: Array,
+    start: Array | None,
+    max_iter: int,
+    stop: Stop = unhurried,
+    polish: bool = False,
 ) -> Mode:
     """Return the mode.
 
     `K`: the covariance matrix. `y`: labels -1 and +1. `start`: coefficients to start from.
-    `max_iter`: limit on the Newton steps. `polish`: whether to take one more step when the values
-    agree to 1e-15: f is then wrong by the root of that.
+    `max_iter`: limit on the Newton steps. `stop`: returns whether to end with the present point.
+    `polish`: whether to take one more step when the values agree to 1e-15: f is then wrong by the
+    root of that.
     """
     loss = Logistic()
     a = np.zeros(len(y)) if start is None else start
@@ -81,7 +89,7 @@ def posterior_mode(
         L = _factor(K, root)
         dual = _dual(K, y, slope, loss)
         done = primal - dual <= GAP * primal
-        if n_iter >= max_iter or (done and not polish):
+        if n_iter >= max_iter or (done and not polish) or (not done and stop()):
             break
         b = curvature * f + slope
         step = b - root * _solved(L, root * _times(K, b)) - a

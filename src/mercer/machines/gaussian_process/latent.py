@@ -23,7 +23,7 @@ from mercer.solvers.rounding import estimated, of_sum
 from ..ridge.proof import convexity_of
 from . import laplace, softmax_laplace
 from .covariance import Covariance
-from .search import Found, projected_gradient
+from .search import NOWHERE, Found, Point, Stop, unhurried
 
 Array = NDArray[np.float64]
 
@@ -51,39 +51,51 @@ class LatentProcess:
         self.X, self.targets, self.max_iter = X, targets, max_iter
         self.start: Array | None = None
 
-    def _find(self, K: Array, polish: bool = False) -> Any:
-        """Return the mode for a covariance matrix."""
+    def _find(self, K: Array, stop: Stop, polish: bool = False) -> Any:
+        """Return the mode for a covariance matrix, or the point at which `stop` ended the way."""
         raise NotImplementedError
 
     def _gradient(self, mode: Any, K: Array) -> Array:
         """Return the gradient of the evidence by the entries of K."""
         raise NotImplementedError
 
-    def value(self, covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
-        """Return the log evidence, and its gradient by theta or zeros."""
-        none = np.zeros(len(covariance.bounds))
+    def point(self, covariance: Covariance, stop: Stop = unhurried) -> Point:
+        """Return the log evidence, its gradient by theta and the mode."""
         try:
             K = covariance.matrix(self.X, True)
-            mode = self._find(K)
+            stop()
+            mode = self._find(K, stop)
         except (np.linalg.LinAlgError, FloatingPointError):
-            return -np.inf, none
+            return NOWHERE
         self.start = mode.coef
-        if not gradient:
-            return mode.evidence, none
-        return mode.evidence, covariance.contract(self.X, self._gradient(mode, K))
+
+        def gradient() -> Array:
+            weights = self._gradient(mode, K)
+            stop()
+            return covariance.contract(self.X, weights)
+
+        return mode.evidence, gradient, mode
 
     def keep(self, covariance: Covariance, found: Found | None, seconds: float) -> None:
-        """Keep the mode at the hyper-parameters found, with its certificate."""
+        """Keep the mode at the hyper-parameters found, with its certificate.
+
+        After an interrupt of another problem, with no evaluation of this one, the first point of
+        Newton's method has to do.
+        """
         K = covariance.matrix(self.X, True)
-        self.covariance, self._mode = covariance, self._find(K, polish=True)
+        mode, status = (None, "") if found is None else (found.at, found.status)
+        stopped = status in ("time_limit", "interrupted")
+        if mode is None or not stopped:
+            self.start = self.start if mode is None else mode.coef
+            mode = self._find(K, lambda: status == "interrupted", polish=not stopped)
+        self.covariance, self._mode = covariance, mode
         self.evidence = self._mode.evidence
         violation, status, n_iter = 0.0, "optimal", 0
         if found is not None:
-            slope = found.gradient
-            if slope is None:
-                slope = covariance.contract(self.X, self._gradient(self._mode, K))
-            steep = projected_gradient(found.theta, slope, covariance.bounds)
-            violation = float(np.abs(steep).max(initial=0.0))
+            violation = found.violation(
+                covariance.bounds,
+                lambda: covariance.contract(self.X, self._gradient(self._mode, K)),
+            )
             status, n_iter = found.status, found.n_iter
         self.certificate = self._certified(K, status, violation, n_iter, seconds)
 
@@ -153,8 +165,8 @@ class BinaryProcess(LatentProcess):
 
     _mode: laplace.Mode
 
-    def _find(self, K: Array, polish: bool = False) -> laplace.Mode:
-        return laplace.posterior_mode(K, self.targets, self.start, self.max_iter, polish)
+    def _find(self, K: Array, stop: Stop, polish: bool = False) -> laplace.Mode:
+        return laplace.posterior_mode(K, self.targets, self.start, self.max_iter, stop, polish)
 
     def _gradient(self, mode: laplace.Mode, K: Array) -> Array:
         return laplace.evidence_gradient(mode, K)
@@ -185,8 +197,10 @@ class SoftmaxProcess(LatentProcess):
 
     _mode: softmax_laplace.SoftmaxMode
 
-    def _find(self, K: Array, polish: bool = False) -> softmax_laplace.SoftmaxMode:
-        return softmax_laplace.softmax_mode(K, self.targets, self.start, self.max_iter, polish)
+    def _find(self, K: Array, stop: Stop, polish: bool = False) -> softmax_laplace.SoftmaxMode:
+        return softmax_laplace.softmax_mode(
+            K, self.targets, self.start, self.max_iter, stop, polish
+        )
 
     def _gradient(self, mode: softmax_laplace.SoftmaxMode, K: Array) -> Array:
         return softmax_laplace.evidence_gradient(mode, K)

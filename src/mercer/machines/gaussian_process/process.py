@@ -21,10 +21,10 @@ from ..input_validation import plain_rows
 from ..parameters import check_choices, check_positive
 from ..progress import watched
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
-from .search import Found, maximise
+from .search import NOWHERE, Found, Point, Stop, evaluated, maximise, unhurried
 
 Array = NDArray[np.float64]
-Value = Callable[..., tuple[float, Array]]
+Value = Callable[[Covariance, Stop], Point]
 
 
 class ProcessEstimator(KernelEstimator):
@@ -155,22 +155,23 @@ class ProcessEstimator(KernelEstimator):
         restarts: bool = True,
         precision: float | None = None,
     ) -> Found | None:
-        """Maximise value(covariance, gradient=...); None where there is nothing to optimise."""
+        """Maximise value(covariance, stop); None where there is nothing to optimise."""
         bounds = covariance.bounds
         if self.optimizer is None or not len(bounds):
             return None
         rng = check_random_state(self.random_state) if rng is None else rng
         starts = self._starts(covariance, rng) if restarts else [covariance.theta]
 
-        def objective(theta: Array) -> tuple[float, Array]:
+        def objective(theta: Array, stop: Stop) -> Point:
             try:
                 there = covariance.with_theta(theta)
             except ValueError:  # outside the range of a parameter, which bounds may not know
-                return -np.inf, np.zeros(len(bounds))
-            return value(there, gradient=True)
+                return NOWHERE
+            return value(there, stop)
 
         def plain(theta: Array, eval_gradient: bool = True) -> Any:
-            found, slope = value(covariance.with_theta(theta), gradient=eval_gradient)
+            point = value(covariance.with_theta(theta), unhurried)
+            found, slope = evaluated(point, len(theta), eval_gradient)
             return (-found, -slope) if eval_gradient else -found
 
         limit = self.time_limit if time_limit is None else time_limit

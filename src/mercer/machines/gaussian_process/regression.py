@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, Self, overload
 
@@ -44,7 +45,7 @@ from .evidence import (
 from .mean_basis import mean_basis
 from .posterior import Posterior
 from .predicting import ProcessRegressor
-from .search import Found, projected_gradient, warn_of_bounds
+from .search import NOWHERE, Found, Point, Stop, evaluated, unhurried, warn_of_bounds
 
 Array = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ _FIRST = 4000  # samples of the first search where iterations are used
 _ROUGH, _FINE = 1e-6, 1e-13  # relative gaps of the iterations, in the search and at its end
 _PRECISION = 1e-6  # relative change of the evidence at which a search on estimates stops
 _LEAST = 1e-6  # share of noise in the diagonal below which iterations do not converge
-_COPIES = 3  # of the covariance matrix: factor, inverse, weights
+_COPIES = 4  # of the covariance matrix: factor, inverse, weights, the best factor so far
 
 
 class GaussianProcessRegressor(ProcessRegressor):
@@ -106,7 +107,9 @@ class GaussianProcessRegressor(ProcessRegressor):
         tiles, with an estimate of the log-determinant; it needs noise. "auto" takes "cg" beyond
         12,000 samples or where the matrix does not fit in memory, if there is noise.
     time_limit : float, default=None
-        Seconds for the search; the best point so far is kept.
+        Seconds for the search; the best point so far is kept. The clock is read between the
+        factorisations, of which there is at least one. Ctrl-C is heard there too: it leaves the
+        best point so far, or before the first factorisation the model of an earlier fit.
     verbose : bool or int, default=False
         2 prints a line per evaluation of the objective.
 
@@ -244,6 +247,8 @@ class GaussianProcessRegressor(ProcessRegressor):
             self.solver_ = self._chosen_solver(covariance)
             with threads_for(len(y)):
                 found = self._best(covariance)
+                if found is not None and found.by_keyboard and found.at is None:
+                    raise KeyboardInterrupt
                 if found is not None:
                     covariance = covariance.with_theta(found.theta)
                 self._conclude(covariance, found, began)
@@ -278,23 +283,23 @@ class GaussianProcessRegressor(ProcessRegressor):
     def _best(self, covariance: Covariance) -> Found | None:
         """Return the hyper-parameters of the largest objective."""
         if self.solver_ == "cholesky":
-            return self._search(covariance, self._value)
+            return self._search(covariance, self._point)
         rng = check_random_state(self.random_state)
         self._seed = int(rng.randint(1 << 31))
         n = len(self._noise)
         few = rng.permutation(n)[:_FIRST] if n > 2 * _FIRST else None
         if few is None:
-            return self._search(covariance, self._value, rng, precision=_PRECISION)
+            return self._search(covariance, self._point, rng, precision=_PRECISION)
         # A part of the samples, factorised, leads close to the optimum at little cost.
         began = time.perf_counter()
-        found = self._search(covariance, partial(self._value, rows=np.sort(few)), rng)
+        found = self._search(covariance, partial(self._point, rows=np.sort(few)), rng)
         if found is None or found.status != "stationary":
             return found
         left = self.time_limit
         if left is not None:
             left = max(left - (time.perf_counter() - began), 0.0)
         start = covariance.with_theta(found.theta)
-        return self._search(start, self._value, rng, left, restarts=False, precision=_PRECISION)
+        return self._search(start, self._point, rng, left, restarts=False, precision=_PRECISION)
 
     def _estimate(self, covariance: Covariance, tol: float) -> IterativeEvaluation:
         return evaluate_by_iteration(
@@ -310,46 +315,60 @@ class GaussianProcessRegressor(ProcessRegressor):
     def _evaluate(self, covariance: Covariance) -> Evaluation:
         return evaluate(covariance, self.X_train_, self._targets, self._noise, self._basis_values)
 
+    def _point(self, covariance: Covariance, stop: Stop = unhurried, rows: Any = None) -> Point:
+        """Return the objective of all samples, or of some by a factor."""
+        try:
+            value, slope, at = self._objective(covariance, stop, rows)
+        except (NotDefiniteError, FloatingPointError):
+            return NOWHERE
+        density: Any = 0.0
+        prior_slope: Any = 0.0
+        if self.log_prior is not None:
+            density, prior_slope = self.log_prior(covariance.theta)
+
+        def gradient() -> Array | None:
+            try:
+                return slope() + np.asarray(prior_slope)
+            except (NotDefiniteError, FloatingPointError):
+                return None
+
+        return value + float(density), gradient, None if rows is not None else at
+
     def _objective(
-        self, covariance: Covariance, gradient: bool, rows: Any = None
-    ) -> tuple[float, Array]:
-        """Return the objective of all samples, or of some by a factor, and its gradient or 0."""
-        slope = np.zeros(len(covariance.labels))
+        self, covariance: Covariance, stop: Stop, rows: Any
+    ) -> tuple[float, Callable[[], Array], Any]:
+        """Return the objective without the prior; errors are those of the factorisation."""
         if rows is None and self.solver_ == "cg":
             estimate = self._estimate(covariance, _ROUGH)
-            if gradient:
-                slope = estimated_gradient(estimate, covariance, self.X_train_)
-            return estimated_evidence(estimate, self._targets).value, slope
+            value = estimated_evidence(estimate, self._targets).value
+            return value, partial(estimated_gradient, estimate, covariance, self.X_train_), estimate
         X, Y, noise, basis = self.X_train_, self._targets, self._noise, self._basis_values
         if rows is not None:
             X, Y, noise = take(X, rows), Y[rows], noise[rows]
             basis = None if basis is None else basis[rows]
-        at = evaluate(covariance, X, Y, noise, basis)
+        at = evaluate(covariance, X, Y, noise, basis, stop)
         loo = self.objective == "loo"
-        if gradient and loo:
-            slope = covariance.contract(X, loo_gradient(at))
-        elif gradient:
-            slope = covariance.contract(X, *evidence_gradient(at, Y))
-        return log_loo(at) if loo else log_evidence(at, Y), slope
 
-    def _value(
-        self, covariance: Covariance, *, gradient: bool, rows: Any = None
-    ) -> tuple[float, Array]:
+        def slope() -> Array:
+            weights = (loo_gradient(at),) if loo else evidence_gradient(at, Y)
+            at.system.__dict__.pop("inverse")  # the point may be kept, with its factor alone
+            stop()
+            return covariance.contract(X, *weights)
+
+        return log_loo(at) if loo else log_evidence(at, Y), slope, at
+
+    def _value(self, covariance: Covariance, *, gradient: bool) -> tuple[float, Array]:
         """Return the objective and its gradient; minus infinity where there is no factor."""
-        try:
-            value, slope = self._objective(covariance, gradient, rows)
-        except (NotDefiniteError, FloatingPointError):
-            return -np.inf, np.zeros(len(covariance.labels))
-        if self.log_prior is not None:
-            log_density, prior_slope = self.log_prior(covariance.theta)
-            value, slope = value + float(log_density), slope + np.asarray(prior_slope)
-        return value, slope
+        return evaluated(self._point(covariance), len(covariance.labels), gradient)
 
     def _conclude(self, covariance: Covariance, found: Found | None, began: float) -> None:
         """Keep the posterior at the hyper-parameters found, with its certificate."""
         try:
             at: Evaluation | IterativeEvaluation
-            if self.solver_ == "cg":
+            exact = self.solver_ != "cg" or (found is not None and found.status != "stationary")
+            if found is not None and found.at is not None and exact:
+                at = found.at
+            elif self.solver_ == "cg":
                 at = self._estimate(covariance, _FINE)
             else:
                 at = self._evaluate(covariance)
@@ -403,11 +422,9 @@ class GaussianProcessRegressor(ProcessRegressor):
         """
         violation, status, n_iter = 0.0, "optimal", 0
         if found is not None:
-            slope = found.gradient
-            if slope is None:
-                slope = self._value(self._covariance, gradient=True)[1]
-            steep = projected_gradient(found.theta, slope, self.bounds_)
-            violation = float(np.abs(steep).max(initial=0.0))
+            violation = found.violation(
+                self.bounds_, lambda: self._value(self._covariance, gradient=True)[1]
+            )
             status, n_iter = found.status, found.n_iter
         if not noise.min() > 0.0:  # no finite price of an error: an interpolation
             nan = math.nan
@@ -513,8 +530,8 @@ class GaussianProcessRegressor(ProcessRegressor):
             self._covariance, self.kernel_ = covariance, covariance.kernel
         try:
             if self.solver_ == "cg":
-                found = self._objective(covariance, eval_gradient)
-                return found if eval_gradient else found[0]
+                estimate, slope, _ = self._objective(covariance, unhurried, None)
+                return (estimate, slope()) if eval_gradient else estimate
             at = self._evaluate(covariance)
         except NotDefiniteError:
             return (-np.inf, np.zeros(len(covariance.labels))) if eval_gradient else -np.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,14 @@ from mercer.objects.callers import warn_caller
 
 Array = NDArray[np.float64]
 Objective = Callable[..., Any]
+
+Stop = Callable[[], bool]
+"""To be called between the steps of an evaluation. After the time limit it ends the search; in the
+first evaluation, whose result is needed, it returns True instead."""
+
+Point = tuple[float, Callable[[], Array | None], Any]
+"""The objective, a function that computes its gradient (None: there is none, and the point is of
+no use), and what both were computed from."""
 
 
 # L-BFGS-B creeps along the flat directions of irrelevant columns and then gains again: one small
@@ -70,7 +78,8 @@ class Found:
     `theta`: the hyper-parameters. `value`: the objective there. `gradient`: its gradient. `slope`:
     the largest entry of the projected gradient. `n_iter`: evaluations. `status`: "stationary",
     "iteration_limit", "time_limit" or "interrupted". `by_keyboard`: whether it was interrupted by
-    Ctrl-C.
+    Ctrl-C. `at`: what the objective returned with the value, from which the model is made without
+    another search for it; None where nothing was.
     """
 
     theta: Array
@@ -80,6 +89,19 @@ class Found:
     n_iter: int = 0
     status: str = "stationary"
     by_keyboard: bool = False
+    at: Any = None
+
+    def violation(self, bounds: Array, gradient: Callable[[], Array]) -> float:
+        """Return the largest entry of the projected gradient, NaN where a stop left it unknown.
+
+        `gradient`: computes it where the optimiser did not ask for it.
+        """
+        slope = self.gradient
+        if slope is None:
+            if self.status in ("time_limit", "interrupted"):
+                return np.nan
+            slope = gradient()
+        return float(np.abs(projected_gradient(self.theta, slope, bounds)).max(initial=0.0))
 
 
 def projected_gradient(theta: Array, gradient: Array, bounds: Array) -> Array:
@@ -88,8 +110,25 @@ def projected_gradient(theta: Array, gradient: Array, bounds: Array) -> Array:
     return np.where(inside, gradient, 0.0)
 
 
+NOWHERE: Point = (-np.inf, lambda: None, None)
+"""Where the objective has no value."""
+
+
+def evaluated(point: Point, size: int, gradient: bool) -> tuple[float, Array]:
+    """Return the value of a point and its gradient, which is 0 where there is or is asked none."""
+    value, slope = point[0], point[1]() if gradient else None
+    if slope is None:
+        return (-np.inf if gradient else value), np.zeros(size)
+    return value, slope
+
+
+def unhurried() -> bool:
+    """Return that there is no reason to stop."""
+    return False
+
+
 def maximise(
-    objective: Callable[[Array], tuple[float, Array]],
+    objective: Callable[[Array, Stop], Point],
     starts: list[Array],
     bounds: Array,
     optimizer: Any,
@@ -101,7 +140,7 @@ def maximise(
 ) -> Found:
     """Return the best point that is reached from any of the starting points.
 
-    `objective`: theta -> (value, gradient), to be maximised. `starts`: starting points. `bounds`:
+    `objective`: (theta, stop) -> point, to be maximised. `starts`: starting points. `bounds`:
     bounds on theta. `optimizer`: A callable has scikit-learn's signature and minimises: (obj_func,
     initial_theta, bounds) -> (theta, value). `time_limit`: seconds. `report`: told of every
     evaluation; returns whether to stop. `plain`: minus the objective, for a callable optimizer.
@@ -115,17 +154,30 @@ def maximise(
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     gains = _Gains()
 
-    def negative(point: Array) -> tuple[float, Array]:
-        if deadline is not None and best.n_iter and time.perf_counter() > deadline:
+    def stop() -> bool:
+        over = deadline is not None and time.perf_counter() > deadline
+        if over and best.n_iter:
             best.status = "time_limit"
             raise _StopSearchError
+        return over
+
+    def negative(point: Array) -> tuple[float, Array]:
+        nonlocal best
+        stop()
         theta = np.minimum(np.maximum(point / units, low), high)
-        value, gradient = objective(theta)
+        value, slope_there, at = objective(theta, stop)
         best.n_iter += 1
-        slope = float(np.abs(projected_gradient(theta, gradient, bounds)).max(initial=0.0))
+        before = best
         noise = _NOISE * max(abs(best.value), 1.0) if np.isfinite(best.value) else 0.0
-        if value > best.value + noise or (value > best.value - noise and slope < best.slope):
-            best.theta, best.value, best.gradient, best.slope = theta, value, gradient, slope
+        if value > best.value + noise:
+            best = replace(best, theta=theta, value=value, gradient=None, slope=np.inf, at=at)
+        stop()
+        gradient = slope_there()
+        if gradient is None:
+            best, value, gradient = before, -np.inf, np.zeros(len(theta))
+        slope = float(np.abs(projected_gradient(theta, gradient, bounds)).max(initial=0.0))
+        if np.isfinite(value) and value >= best.value - noise and slope < best.slope:
+            best = replace(best, theta=theta, value=value, gradient=gradient, slope=slope, at=at)
         gains.note(value, slope)
         if report is not None and report(best.n_iter, slope, value, np.nan, len(theta), 0, 0):
             best.status = "interrupted"
@@ -137,7 +189,7 @@ def maximise(
             if callable(optimizer):
                 theta, value = optimizer(plain, start, bounds=bounds)
                 if -value > best.value:
-                    best.theta, best.value, best.gradient = np.array(theta), -value, None
+                    best = replace(best, theta=np.array(theta), value=-value)
                 continue
             gains = _Gains(_PRECISION if precision is None else precision)
             try:

@@ -27,6 +27,8 @@ from scipy.special import entr, logsumexp
 
 from mercer.numerics.blas import product
 
+from .search import Stop, unhurried
+
 Array = NDArray[np.float64]
 
 GAP = 1e-15  # relative to the primal value, at which Newton's method stops
@@ -61,7 +63,12 @@ class SoftmaxMode:
 
 
 def softmax_mode(
-    K: Array, Y: Array, start: Array | None, max_iter: int, polish: bool = False
+    K: Array,
+    Y: Array,
+    start: Array | None,
+    max_iter: int,
+    stop: Stop = unhurried,
+    polish: bool = False,
 ) -> SoftmaxMode:
     """Return the mode for indicators Y of the classes, of shape (n, C); see `posterior_mode`."""
     A = np.zeros_like(Y) if start is None else start
@@ -77,7 +84,7 @@ def softmax_mode(
         blocks, M, logdet = _curvature(K, P)
         dual = -0.5 * float(np.sum(slope * product(K, slope))) + float(entr(P).sum())
         done = primal - dual <= GAP * primal
-        if n_iter >= max_iter or (done and not polish):
+        if n_iter >= max_iter or (done and not polish) or (not done and stop()):
             break
         b = P * F - P * (P * F).sum(axis=1, keepdims=True) + slope
         step = b - _inner(blocks, M, product(K, b)) - A

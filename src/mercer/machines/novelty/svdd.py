@@ -8,10 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
 from mercer.objects.arrays import Array
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared, positive
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring, translated
@@ -47,6 +49,8 @@ class SVDD(OutlierMixin, KernelEstimator):
         Largest duality gap, relative to the objective.
     n_jobs : int or None, default=None
         Threads.
+    time_limit : float > 0 or None, default=None
+        Seconds for the solver, which then returns the best ball so far.
 
     Attributes
     ----------
@@ -77,6 +81,7 @@ class SVDD(OutlierMixin, KernelEstimator):
     _: KW_ONLY
     tol: float = 1e-6
     n_jobs: int | None = None
+    time_limit: float | None = None
 
     _sparse_means_sparse = False
 
@@ -95,15 +100,20 @@ class SVDD(OutlierMixin, KernelEstimator):
         Returns
         -------
         self : SVDD
-            The fitted machine.
+            The fitted machine. After Ctrl-C it holds the best ball so far, with the status
+            "interrupted", and KeyboardInterrupt is raised.
         """
         with self._all_or_nothing():
             check_fraction("nu", self.nu)
             positive(self.tol, "tol")
+            if self.time_limit is not None:
+                positive(self.time_limit, "time_limit")
             data, kernel = self._enter(X, None, sample_weight)
             weight = np.ones(data.n) if data.weight is None else data.weight
             price = weight / (float(self.nu) * weight.sum())
-            found = solve_ball(kernel, data.X, 0.0, self.tol, self.n_jobs, price)
+            found = solve_ball(
+                kernel, data.X, 0.0, self.tol, self.n_jobs, price, self.time_limit, True
+            )
             support = np.flatnonzero(found.coef)
             kept = support if data.kept is None else data.kept[support]
             self.kernel_ = kernel
@@ -124,6 +134,14 @@ class SVDD(OutlierMixin, KernelEstimator):
             radius2 = max(penalised_radius(squares, price)[1], 0.0)
             self.radius_, self.offset_ = math.sqrt(radius2), -radius2
             self.certificate_ = certificate_of(found, self.tol)
+        if self.certificate_.status == "interrupted":
+            raise KeyboardInterrupt
+        if self.certificate_.status == "time_limit":
+            warn_caller(
+                f"SVDD stopped at time_limit={self.time_limit} with relative gap "
+                f"{self.certificate_.relative_gap:.2g} (tol={self.tol}).",
+                ConvergenceWarning,
+            )
         return self
 
     def score_samples(self, X: Any) -> Array:

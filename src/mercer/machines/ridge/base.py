@@ -20,7 +20,7 @@ from mercer.solvers import Certificate
 
 from ..estimator import KernelEstimator, TrainingData
 from ..parameters import check_choices, check_count, check_flags, check_positive
-from ..progress import watched
+from ..progress import Broadcast, raise_interrupt, watched
 from ..reporting import Reported
 from .iterating import Limits
 from .problem import RidgeProblem, RidgeSolution
@@ -87,7 +87,9 @@ class RidgeMachine(Reported, KernelEstimator):
         Returns
         -------
         self : estimator
-            The fitted estimator.
+            The fitted estimator. After Ctrl-C in an iterative solver it holds the best solution so
+            far, with the status "interrupted"; a direct solver leaves the model of an earlier fit.
+            KeyboardInterrupt is raised in both cases.
         """
         self._check_parameters()
         with self._all_or_nothing():
@@ -95,32 +97,40 @@ class RidgeMachine(Reported, KernelEstimator):
             Y, weight, alphas, flat = self._pose(data, fitting=True)
             gram = self._gram(data, kernel)
             basis = unpenalised(kernel, self.fit_intercept, gram.n)
-            with threads_for(gram.n):
-                coef, intercept = self._solved(gram, Y, weight, alphas, basis)
+            with threads_for(gram.n), watched(self, Y.shape[1]) as report:
+                coef, intercept = self._solved(gram, Y, weight, alphas, basis, report)
             self.kernel_ = kernel
             self._keep(data, coef, intercept, flat)
+        raise_interrupt(self.certificate_.status, report)
         warn_of_limits(self.certificate_, type(self).__name__)
         return self
 
     def _solved(
-        self, gram: Gram, Y: Array, weight: Array, alphas: Array, basis: Array | None
+        self,
+        gram: Gram,
+        Y: Array,
+        weight: Array,
+        alphas: Array,
+        basis: Array | None,
+        report: Broadcast | None,
     ) -> tuple[Array, Array]:
         """Return coefficients and intercepts of all targets, and set the proof."""
         m = Y.shape[1]
         coef, intercept = np.empty((gram.n, m)), np.zeros(m)
         proofs: dict[int, Certificate] = {}
         used: set[str] = set()
-        with watched(self, m) as report:
-            limits = Limits(self.max_iter, self.time_limit, report)
-            for alpha in np.unique(alphas):
-                at = np.flatnonzero(alphas == alpha)
-                problem = RidgeProblem(gram, Y[:, at], weight, float(alpha), basis)
-                solution, found = solve_and_certify(problem, self.solver, self.tol, limits)
-                coef[:, at] = solution.coef
-                if basis is not None:
-                    intercept[at] = solution.basis_coef[0]
-                used.add(solution.solver)
-                proofs |= dict(zip(at.tolist(), found, strict=True))
+        limits = Limits(self.max_iter, self.time_limit, report)
+        for alpha in np.unique(alphas):
+            if limits.by_keyboard:  # some of the targets would have no model
+                raise KeyboardInterrupt
+            at = np.flatnonzero(alphas == alpha)
+            problem = RidgeProblem(gram, Y[:, at], weight, float(alpha), basis)
+            solution, found = solve_and_certify(problem, self.solver, self.tol, limits)
+            coef[:, at] = solution.coef
+            if basis is not None:
+                intercept[at] = solution.basis_coef[0]
+            used.add(solution.solver)
+            proofs |= dict(zip(at.tolist(), found, strict=True))
         self.certificates_ = [proofs[t] for t in range(m)]
         self.certificate_ = Certificate.combine(self.certificates_)
         self.solver_ = ", ".join(sorted(used))

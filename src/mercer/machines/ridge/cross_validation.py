@@ -17,6 +17,7 @@ from mercer.solvers import Certificate
 from ..errors import ParameterError
 from ..estimator import TrainingData
 from ..parameters import check_choices, check_flags, check_numbers
+from ..progress import Broadcast
 from .direct import Spectrum
 from .problem import RidgeProblem
 from .proof import certificates
@@ -140,7 +141,13 @@ class KernelRidgeCV(RidgeRegressor):
         return np.broadcast_to(getattr(self, "alpha_", 1.0), (n_targets,)).astype(np.float64)
 
     def _solved(
-        self, gram: Gram, Y: Array, weight: Array, alphas: Array, basis: Array | None
+        self,
+        gram: Gram,
+        Y: Array,
+        weight: Array,
+        alphas: Array,
+        basis: Array | None,
+        report: Broadcast | None,
     ) -> tuple[Array, Array]:
         began = time.perf_counter()
         candidates = self._candidates()

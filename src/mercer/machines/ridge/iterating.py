@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mercer.gram.shifted import Iterative
 from mercer.numerics.conjugate_gradients import Iterate
+from mercer.solvers.interrupt import interrupted
 
 from ..errors import ParameterError
 from .problem import RidgeProblem, RidgeSolution
@@ -38,7 +39,11 @@ class Limits:
     ) -> None:
         self.max_iter, self.report = max_iter, report
         self.deadline = None if time_limit is None else time.perf_counter() + time_limit
-        self.status = "iteration_limit"
+        self.status, self.by_keyboard = "iteration_limit", False
+
+    def interrupt(self) -> None:
+        """Take note of Ctrl-C."""
+        self.status, self.by_keyboard = "interrupted", True
 
     def reached(self, n_iter: int, lower: Array, upper: Array, residual: Array) -> bool:
         """Return whether to stop; `status` then says why."""
@@ -62,13 +67,25 @@ def by_cg(problem: RidgeProblem, tol: float, limits: Limits) -> RidgeSolution:
     )
     assert isinstance(system, Iterative)
 
+    last: list[Iterate] = []
+
     def stop(state: Iterate) -> bool:
+        last[:] = [state]
         return limits.reached(state.n_iter, state.lower, state.upper, state.residual)
 
-    coef, basis_coef = system.solve(problem.Y, stop)
+    try:
+        coef, basis_coef = system.solve(problem.Y, stop)
+    except KeyboardInterrupt:
+        if not last:
+            raise
+        limits.interrupt()
+        coef, basis_coef = system.solution_of(last[0], problem.Y)
     assert system.last is not None
-    status = "optimal" if system.last.converged else limits.status
-    return RidgeSolution(coef, basis_coef, "cg", system.n_iter, status)
+    assert system.residual is not None
+    converged = system.last.converged and not limits.by_keyboard
+    status = "optimal" if converged else limits.status
+    values = problem.Y - system.residual - problem.noise[:, None] * coef
+    return RidgeSolution(coef, basis_coef, "cg", system.n_iter, status, values=values)
 
 
 def by_widrow_hoff(
@@ -90,7 +107,9 @@ def by_widrow_hoff(
     max_iter = _SWEEPS if limits.max_iter is None else limits.max_iter
     status, n_iter = "iteration_limit", 0
     residual = Y.copy()
-    while n_iter < max_iter:
+
+    def sweep() -> None:
+        nonlocal residual
         for first in range(0, n, _BLOCK):
             rows = np.arange(first, min(first + _BLOCK, n))
             tile = gram.tile(rows)
@@ -101,8 +120,14 @@ def by_widrow_hoff(
             if eta is not None:
                 diagonal[:] = 1.0 / eta
             A[rows] += scipy.linalg.solve_triangular(lower, error, lower=True, check_finite=False)
-        n_iter += 1
         residual = Y - gram.matmul(A) - noise[:, None] * A
+
+    while n_iter < max_iter:
+        if interrupted(sweep):
+            limits.interrupt()
+            status = limits.status
+            break
+        n_iter += 1
         if not np.isfinite(residual).all():
             raise ParameterError(f"eta={eta} is too large: the iteration diverges.")
         low = 0.5 * np.einsum("ij,ij->j", A, Y + residual)

@@ -46,10 +46,12 @@ from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, declared
 from mercer.solvers import Certificate
+from mercer.solvers.interrupt import interrupted
 from mercer.solvers.rounding import UNIT
 
 from ..conventions import BaseEstimator, ClassifierMixin, RegressorMixin
 from ..parameters import check_count, check_flags, check_positive, check_shared
+from .fitting import fit_on
 from .svc import SVC
 from .svr import SVR
 
@@ -59,6 +61,7 @@ _INNER = 0.1  # gap of a machine, relative to that of the whole problem
 _EXACT = 1000  # rows up to which machines are solved to the last digits, which costs them little
 # Share of the time limit for the search of the weights; the rest is for the last machine.
 _SEARCH = 0.5
+_MOMENT = 0.1  # seconds for the last machine after Ctrl-C
 # Roundings of a kernel value of the sum, and of coefficients that were moved onto exact sums.
 _FEW = 64.0
 _SMALL = 1e-10  # weights below this share of the largest one are 0
@@ -162,7 +165,8 @@ class _MultipleKernels(_WithMachine[Machine]):
         Returns
         -------
         self : estimator
-            The fitted estimator.
+            The fitted estimator. After Ctrl-C it holds the machine of the best weights so far, with
+            the status "interrupted", and KeyboardInterrupt is raised.
         """
         begin = perf_counter()
         check_shared(self)
@@ -185,19 +189,30 @@ class _MultipleKernels(_WithMachine[Machine]):
         search = _Search(self, kernels, data, begin)
         state = search.run()
         weights = np.where(state.weights > _SMALL * state.weights.max(), state.weights, 0.0)
+        kernel = _total(
+            [float(w / s) * k for w, s, k in zip(weights, search.scales, kernels, strict=True) if w]
+        )
+        machine = self._machine(kernel, **self._accuracy(data.n))
+        if search.stopped == "interrupted":  # a moment for what follows from the last coefficients
+            machine.time_limit = _MOMENT
+            start = search.inner if data.kept is None else None
+            fit_on(machine, data, machine._gram(data, kernel), start, quiet=True)
+        else:
+            search.limit(machine, begin + (self.time_limit or math.inf))
+            if interrupted(lambda: machine.fit(X, y, sample_weight=sample_weight)):
+                search.stopped = "interrupted"
+        if not machine.__sklearn_is_fitted__():
+            raise KeyboardInterrupt
+        self.machine_, self.kernel_ = machine, kernel
         self.kernels_: list[Kernel] = kernels
         self.scales_, self.weights_ = search.scales, weights
         self.n_iter_ = search.n_machines
-        self.kernel_ = _total(
-            [float(w / s) * k for w, s, k in zip(weights, search.scales, kernels, strict=True) if w]
-        )
-        self.machine_ = self._machine(self.kernel_, **self._accuracy(data.n))
-        search.limit(self.machine_, begin + (self.time_limit or math.inf))
-        self.machine_.fit(X, y, sample_weight=sample_weight)
         self.certificate_ = search.certificate(self.machine_, weights)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self.machine_, name):
                 setattr(self, name, getattr(self.machine_, name))
+        if search.stopped == "interrupted":
+            raise KeyboardInterrupt
         if self.certificate_.status != "optimal":
             warn_caller(
                 f"{type(self).__name__} stopped with status {self.certificate_.status!r} and "
@@ -260,10 +275,15 @@ class _Search:
             if w:
                 K += w * matrix
         self.limit(self.inner, self.until)
+        self.tried = weights
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final machine says it again
             self.inner.fit(K, self.data.y, sample_weight=self.data.weight)
         self.n_machines += 1
+        return self.state(weights)
+
+    def state(self, weights: Array) -> _State:
+        """Return the last machine, which was trained at these weights."""
         proof = self.inner.certificate_
         state = _State(weights, float(proof.dual), *self.squares(self.inner), float(proof.primal))
         self.bound = max(self.bound, state.bound(self.norm))
@@ -289,18 +309,27 @@ class _Search:
         return np.maximum(np.array(found), 0.0), roundings * np.array(sizes)
 
     def run(self) -> _State:
-        """Return the best machine and its weights."""
+        """Return the best machine and its weights, after Ctrl-C the best ones so far."""
+        if interrupted(self._run):
+            self.stopped = "interrupted"
+            if self.best is None:
+                if not self.inner.__sklearn_is_fitted__():
+                    raise KeyboardInterrupt
+                self.state(self.tried)
+        assert self.best is not None
+        return self.best
+
+    def _run(self) -> None:
         m = len(self.matrices)
         if math.isinf(self.norm) or m == 1:
-            return self.at(np.ones(m))
+            self.at(np.ones(m))
+            return
         state = self.at(np.full(m, m ** (-1.0 / self.norm)))
         if self.norm == 1.0:
             state = self._reduced_gradients(state)
             if not self._done():  # a corner, where the gradient is not unique
                 state = self.at(_on_simplex(0.9 * state.weights + 0.1 / m))
         self._updates(state)
-        assert self.best is not None
-        return self.best
 
     def _done(self) -> bool:
         """Return whether the gap is small enough, or a limit was reached."""
@@ -402,7 +431,9 @@ class _Search:
         gap = state.primal - dual
         # The terms of the primal are all positive: their sum is the primal value.
         relative = gap / abs(state.primal) if state.primal else 0.0
-        status = "optimal" if relative <= self.owner.tol else (self.stopped or "precision_limit")
+        status = self.stopped or "precision_limit"
+        if relative <= self.owner.tol and status != "interrupted":
+            status = "optimal"
         fields = proof.to_dict() | {
             "status": status,
             "dual": dual,
