@@ -267,7 +267,7 @@ def solve_ball(
         dual = float(coef @ diagonal) - centre - below
         if primal - dual <= tol * max(primal, 0.0):
             break
-        gram, start = exact, coef
+        gram, start = exact, np.minimum(coef, problem.upper)  # sums of 1 may round beyond it
     _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
     if moved is not None:
         centre = float(coef @ Gram(kernel, X, "float64").matmul(coef, n_jobs))
