@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVDD, OneClassSVM
 from mercer.geometry import ball, smallest_enclosing_ball
-from mercer.kernels import RBF, Linear, Multiquadric, Precomputed, Spectrum, normalize
+from mercer.kernels import RBF, Linear, Multiquadric, Polynomial, Precomputed, Spectrum, normalize
 from mercer.solvers import solve
 
 RNG = np.random.default_rng(0)
@@ -144,3 +144,12 @@ def test_a_linear_kernel_far_from_the_origin_keeps_its_digits():
     np.testing.assert_allclose(
         far.decision_function(grid + 2.0**33), near.decision_function(grid), atol=1e-4
     )
+
+
+def test_coefficients_at_their_bounds_start_the_next_attempt():
+    random = np.random.default_rng(0)
+    X = np.repeat(random.normal(size=(8, 2)) + 1e3, [1, 7, 3, 1, 2, 3, 7, 2], axis=0)
+    for nu in (0.1, 0.3, 0.6):
+        certificate = SVDD(nu, kernel=Polynomial(2), tol=1e-9).fit(X).certificate_
+        assert certificate.status in ("optimal", "precision_limit")
+        assert certificate.dual <= certificate.primal

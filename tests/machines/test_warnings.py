@@ -13,7 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import SVC, SVDD, SVR, GaussianProcessRegressor, KernelKMeans, KernelPCA, KernelRidge
+from mercer import (
+    SVC,
+    SVDD,
+    SVR,
+    GaussianProcessRegressor,
+    KernelKMeans,
+    KernelPCA,
+    KernelRidge,
+    NuSVC,
+)
 from mercer.features import PolygonalPrincipalCurve
 from mercer.kernels import RBF, HiddenMarkov, Linear, Polynomial, Spectrum
 from mercer.selection import GridSearchCV
@@ -106,3 +115,15 @@ def test_a_kernel_that_differs_on_one_object_alone():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             SVC(kernel=kernel).fit(rows, np.arange(50) == 37)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_nu_classifier_without_a_margin_says_so(seed):
+    """A margin of 0 was 1e-32 where the product of totals and multipliers is fused."""
+    random = np.random.default_rng(0)
+    for _ in range(seed + 1):
+        X, y = random.normal(size=(60, 1)), random.integers(0, 2, 60)
+    with pytest.warns(UserWarning, match="rho_ is 0: the reduced convex hulls"):
+        model = NuSVC(nu=0.6, kernel="linear").fit(X, y)
+    assert model.rho_ == 0.0
+    assert np.abs(model.decision_function(X) - model.intercept_).max() < 1e-12

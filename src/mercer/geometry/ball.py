@@ -281,7 +281,7 @@ def solve_ball(
         ended = solution.status in ("time_limit", "interrupted")
         if ended or primal - dual <= tol * max(primal, 0.0):
             break
-        gram, start = exact, coef
+        gram, start = exact, np.minimum(coef, problem.upper)  # sums of 1 may round beyond it
     _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
     if moved is not None:
         centre = float(coef @ Gram(kernel, X, "float64").matmul(coef, n_jobs))

@@ -27,8 +27,8 @@ _NO_MARGIN = 1e-11  # a margin this small beside the largest value of an expansi
 
 
 def margin_of(totals: Array, multiplier: Array) -> float:
-    """Return rho."""
-    return float(np.dot(totals, multiplier)) / float(np.abs(totals).sum())
+    """Return rho; 0 for equal multipliers of opposite totals, which a fused product misses."""
+    return float((totals * multiplier).sum()) / float(np.abs(totals).sum())
 
 
 @dataclass(frozen=True)

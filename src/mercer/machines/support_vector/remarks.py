@@ -1,9 +1,10 @@
 """Warnings about a fit that is optimal and still worth a second look.
 
-Two findings: a kernel matrix that is close to diagonal, in which every row is similar to itself
-alone (Honavar, Kernel Machines), and an intercept that is not unique, so that labels of training
-rows depend on the choice of it (Cristianini and Shawe-Taylor, section 6.1.2; Rifkin, Pontil and
-Verri, 1999).
+Three findings: a kernel matrix that is close to diagonal, in which every row is similar to itself
+alone (Honavar, Kernel Machines); an intercept that is not unique, so that labels of training rows
+depend on the choice of it (Cristianini and Shawe-Taylor, section 6.1.2; Rifkin, Pontil and Verri,
+1999); and a margin of 0, where the reduced convex hulls of two classes meet (Crisp and Burges, *A
+Geometric Interpretation of nu-SVM Classifiers*, NIPS 12, 2000).
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ _MOST_PROBLEMS = 10
 
 
 def remark(machine: Any, fitting: Fitting) -> None:
-    """Warn about a near-diagonal kernel matrix and an intercept that decides labels.
+    """Warn about a near-diagonal matrix, an intercept that decides labels, and a margin of 0.
 
     Fits of cross-validation give no such warning: a search gives it for the model it refits.
     """
-    for finding in (_near_diagonal(machine, fitting), _open_intercept(machine)):
+    for finding in (
+        _near_diagonal(machine, fitting),
+        _open_intercept(machine),
+        _no_margin(machine),
+    ):
         if finding and not in_cross_validation():
             warn_caller(f"{type(machine).__name__}: {finding}", UserWarning)
 
@@ -76,3 +81,16 @@ def _open_intercept(machine: Any) -> str | None:
                 "(intercept_range_ holds the interval). Use a larger C."
             )
     return None
+
+
+def _no_margin(machine: Any) -> str | None:
+    """Return the warning of a nu classifier whose function is 0."""
+    none = np.atleast_1d(getattr(machine, "rho_", np.ones(1))) == 0.0
+    if not hasattr(machine, "classes_") or not none.any():
+        return None
+    which = f" in {int(none.sum())} of {len(none)} problems" if len(none) > 1 else ""
+    return (
+        f"the margin rho_ is 0{which}: the reduced convex hulls of the classes meet, so that the "
+        "optimum is a constant function, and labels are rounding. Use a larger nu, or a kernel "
+        "that separates the classes better."
+    )
