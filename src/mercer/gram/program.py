@@ -349,7 +349,8 @@ class Builder(Scope):
         return True
 
     def _push_statistic(self, statistic: str, kernel: Kernel | None) -> None:
-        require_choice(statistic, "the pair statistic of a leaf", _STATISTICS)
+        if statistic not in _STATISTICS:
+            require_choice(statistic, "the pair statistic of a leaf", _STATISTICS)
         self._push(Leaf(statistic, self._columns, kernel, self._mapping))
 
     def _push(self, leaf: Leaf) -> None:
