@@ -124,9 +124,10 @@ def replaced(part: Any, changes: dict[str, Any]) -> Any:
         return type(part)(
             replaced(e, inside[n]) if (n := str(i)) in inside else e for i, e in entries
         )
-    params = part.get_params(deep=False) | own
-    params |= {name: replaced(params[name], inner) for name, inner in inside.items()}
-    made = type(part)(**params)
+    changed = {name: replaced(getattr(part, name), inner) for name, inner in inside.items()}
+    if not own and vars(part).keys() <= {"_bounds", *part._names}:
+        return part._with(**changed)  # nothing in it was derived from the parts or can be refused
+    made = type(part)(**part.get_params(deep=False) | own | changed)
     if part._bounds is not None:
         made._bounds = part._bounds
     return made

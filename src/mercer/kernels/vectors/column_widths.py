@@ -36,7 +36,9 @@ from .vector import VectorKernel, require_columns
 
 def is_per_column(width: Any) -> bool:
     """Return whether a width is a sequence of numbers, one for each column."""
-    return isinstance(width, list | tuple | np.ndarray) and np.ndim(width) == 1
+    if isinstance(width, list | tuple):
+        return not (width and isinstance(width[0], list | tuple | np.ndarray))
+    return isinstance(width, np.ndarray) and width.ndim == 1
 
 
 def check_width(width: Any, name: str) -> None:
@@ -50,6 +52,13 @@ def check_width(width: Any, name: str) -> None:
         positive(value, f"{name}[{j}]")
 
 
+def scaled_columns(X: Any, factors: Array) -> Any:
+    """Return rows whose columns are multiplied by a number each."""
+    if sp.issparse(X):
+        return sp.csr_array(X).multiply(factors).tocsr()
+    return np.asarray(X, dtype=np.float64) * factors
+
+
 @dataclass(frozen=True)
 class ScaledColumns:
     """The map that multiplies every column by a number of its own."""
@@ -60,9 +69,7 @@ class ScaledColumns:
 
     def __call__(self, X: Any) -> Any:
         """Return the scaled rows."""
-        if sp.issparse(X):
-            return sp.csr_array(X).multiply(np.array(self.factors)).tocsr()
-        return np.asarray(X, dtype=np.float64) * np.array(self.factors)
+        return scaled_columns(X, np.array(self.factors))
 
 
 class ColumnWidths(DrawsFrequencies, VectorKernel):
@@ -159,9 +166,9 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         widths = self._widths
         if widths is None:
             return squared_distances(X, Z) * self._common_width**self._width_power
-        scaled = ScaledColumns(tuple(self._column_factors(widths)))
-        A = scaled(X)
-        return squared_distances(A, A if X is Z else scaled(Z))
+        factors = self._column_factors(widths)
+        A = scaled_columns(X, factors)
+        return squared_distances(A, A if X is Z else scaled_columns(Z, factors))
 
     def _other_slopes(self, squares: Array) -> dict[str, Array]:
         """Return the derivatives by parameters other than the width, as functions of s."""

@@ -116,7 +116,7 @@ def evidence_gradient(at: Evaluation, Y: Array) -> tuple[Array, float]:
     for a in at.coef.T:
         W = dger(0.5, a, a, a=W, overwrite_a=1)
     fit = float(np.einsum("ij,ij->", Y, at.coef))
-    explained = fit - float(np.einsum("ij,ij,i->", at.coef, at.coef, noise))
+    explained = fit - float(np.einsum("ij,ij->i", at.coef, at.coef) @ noise)
     if abs(explained) <= _CANCELLED * fit:
         explained = float(np.einsum("ij,ij->", at.coef, at.gram.matmul(at.coef)))
     # W is symmetric: transposed, it is in the order of the kernel matrix.
