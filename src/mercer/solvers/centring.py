@@ -92,6 +92,8 @@ class Centring:
         between the smallest and the largest entries, which is the same for any order of the rows.
         """
         point = self.point[columns].astype(np.float64)
+        if rows.shape[0] == 0:  # a constant function
+            return np.outer(sums, point)
         ends = rows.min(axis=0), rows.max(axis=0)
         low, high = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
         middle = np.where(point == 0.0, 0.0, 0.5 * low + 0.5 * high)
