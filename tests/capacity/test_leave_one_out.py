@@ -238,3 +238,10 @@ def test_frames_give_what_their_numbers_give():
     frame = pd.DataFrame(X, columns=["age", "pay"])
     found = leave_one_out(SVC().fit(frame, y), frame, y)
     np.testing.assert_array_equal(found.losses, leave_one_out(SVC().fit(X, y), X, y).losses)
+
+
+def test_the_only_row_cannot_be_left_out():
+    X, y, weight = [[0.0], [1.0]], [0.0, 1.0], [0.0, 1.0]
+    model = SVR().fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="two rows of positive weight"):
+        leave_one_out(model, X, y, weight)

@@ -5,7 +5,7 @@ import pytest
 
 from mercer import SVC, SVR, ConformalNovelty, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer.features import Nystrom
-from mercer.kernels import RBF, Linear
+from mercer.kernels import RBF, Laplacian, Linear
 from mercer.machines import PointStatus
 from tests.machines.data_sets import MACHINES, TOY, classes, data_for, regression, scores
 
@@ -297,3 +297,19 @@ def test_set_params_sets_all_or_nothing(estimator, changes):
     with pytest.raises(ValueError, match="parameter"):
         estimator.set_params(**changes)
     assert repr(estimator) == before
+
+
+@pytest.mark.parametrize("seed", [671, 687, 719])
+def test_specks_beside_the_kink_of_the_tube_do_not_choose_the_intercept(seed):
+    """A coefficient of 1e-17 instead of 0 was free, and made an end of the interval b."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 14))
+    X = random.normal(size=(n, 1)) * float(random.choice([1, 1e-4, 1e4]))
+    t, C = random.normal(size=n), float(10 ** random.uniform(-3, 1))
+    epsilon = float(random.choice([0.1, 0.3]))
+    weight = random.choice([1.0, 2.0, 0.5, 10.0], n) if random.random() < 0.5 else np.ones(n)
+    kernel = [Laplacian(0.5), RBF(0.5), Linear()][random.integers(3)]
+    model = SVR(kernel=kernel, C=C, epsilon=epsilon, tol=1e-8).fit(X, t, sample_weight=weight)
+    low, high = model.intercept_range_
+    assert high - low > 0.1
+    assert model.intercept_[0] == pytest.approx((low + high) / 2)

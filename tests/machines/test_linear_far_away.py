@@ -198,3 +198,8 @@ def test_compensated_products_are_exact_to_the_last_digits():
     for given in (right, csr_array(right)):
         product, lost = compensated_product(left, given)
         np.testing.assert_allclose(product + lost, exact, rtol=1e-12)
+
+
+def test_a_tube_that_holds_all_rows_needs_no_support_vector():
+    model = SVR(kernel="linear", epsilon=10.0).fit([[1000.0], [1001.0], [1002.0]], [0.0, 1.0, 2.0])
+    assert model.predict([[5.0]]) == [1.0]

@@ -9,7 +9,7 @@ import pytest
 
 from mercer import SVC, SVR, NuSVC, OneClassSVM
 from mercer.data import lfd_toy
-from mercer.kernels import Spectrum, ThinPlate
+from mercer.kernels import Laplacian, Polynomial, Spectrum, ThinPlate
 from mercer.plots import coefficient_path
 from mercer.selection import regularization_path
 
@@ -199,3 +199,20 @@ def test_a_path_that_float64_cannot_follow_says_so():
     proved = [path.certificate(c).status for c in path.breakpoints[1:-1]]
     assert (path.status == "complete") == (set(proved) == {"optimal"})
     assert path.status == "precision_limit"
+
+
+def test_dual_values_do_not_exceed_the_optimum_far_from_the_origin():
+    X = [[1001.2524723497116, 999.6761033785264], [998.8983562432394, 999.2012648938783]]
+    X += [[1001.7774511121114, 999.6495901384227]]
+    machine = SVC(kernel=Polynomial(2, gamma=1.0))
+    path = regularization_path(machine, X, [1, 1, 0], sample_weight=[1e3, 2.0, 2.0], stop=1e4)
+    # From all active sets, in 80 digits.
+    optimum = 1.24605443271534404e-6
+    for cost in (0.2, 4.0):
+        assert path.certificate(cost).dual <= optimum <= path.certificate(cost).primal
+
+
+def test_a_path_that_cannot_begin_says_so():
+    y = [0, 1, 0, 0, 1, 1, 0, 0, 0, 1]
+    with pytest.raises(ValueError, match="the path cannot begin"):
+        regularization_path(NuSVC(kernel=Laplacian(0.5)), np.full((10, 1), 3.0), y)

@@ -273,6 +273,11 @@ def _by_refits(
     found = _Errors(*_losses(model, X, y, np.arange(count(X))))
     values, held = _values(model, X), _held(model)
     scale = UNCHANGED * max(1.0, float(np.abs(values).max()))
+    if len(m.rows) < 2:
+        raise ValueError(
+            "leave_one_out needs two rows of positive weight or more; without the only one there "
+            "is nothing to fit."
+        )
     lone = set(m.rows[m.lone].tolist())
     tubes = fit_params.get("sample_epsilon")
     tubes = None if tubes is None else np.asarray(tubes, dtype=np.float64)

@@ -29,6 +29,7 @@ from mercer.machines import SVC, NuSVC, OneClassSVM
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 from mercer.solvers.centring import Centring, centring
+from mercer.solvers.feasibility import repaired
 
 from .path_following import Program, Segment, follow, interval, middle
 from .path_qp import FREE, LOWER, UPPER, StalledError, minimise
@@ -41,6 +42,8 @@ _LARGEST = 3000
 
 _PROVED = 20
 """Breakpoints whose solutions are proved before a path is said to be complete."""
+
+_NO_BEGINNING = "the path cannot begin: the kernel matrix is too ill-conditioned."
 
 
 class PathPoint(NamedTuple):
@@ -324,7 +327,12 @@ class _CostPath(_PathProblem):
         norm2 = float(point.coef @ K)
         agreement = self.y * (K + point.intercept)
         loss = point.value * float(self.s @ np.maximum(0.0, 1.0 - agreement))
-        primal, dual = 0.5 * norm2 + loss, float(self.y @ point.coef) - 0.5 * norm2
+        low, high = self.program.bounds(point.value)
+        feasible = np.clip(point.coef, low, high)
+        if self.program.n_groups:
+            feasible = repaired(feasible, low, high, np.zeros(1, dtype=np.intp))
+        primal = 0.5 * norm2 + loss
+        dual = float(self.y @ feasible) - 0.5 * float(feasible @ (self.K @ feasible))
         alpha = self.y * point.coef
         tiny = 1e-9 * point.value * self.s
         wrong = np.where(alpha > tiny, np.maximum(agreement - 1.0, 0.0), 0.0)
@@ -487,7 +495,10 @@ def regularization_path(
     array([1. , 0.5, 0. ])
     """
     begin = perf_counter()
-    problem, data = _posed(estimator, X, y, sample_weight)
+    try:
+        problem, data = _posed(estimator, X, y, sample_weight)
+    except StalledError as error:
+        raise ValueError(_NO_BEGINNING) from error
     parameter = "C" if isinstance(problem, _CostPath) else "nu"
     last = (np.inf if parameter == "C" else 0.0) if stop is None else float(stop)
     end = problem.time(last)
@@ -506,7 +517,7 @@ def regularization_path(
     except StalledError:
         status = "precision_limit"
     if not segments:
-        raise ValueError("the path cannot begin: the kernel matrix is too ill-conditioned.")
+        raise ValueError(_NO_BEGINNING)
     if status == "complete" and segments[-1].end < end - 1e-9 * max(1.0, segments[-1].end):
         status = "limit"
     times = np.array([segment.begin for segment in segments] + [segments[-1].end])

@@ -1,8 +1,9 @@
-"""Snapping to bounds: variables that rounding left next to a bound are put onto it.
+"""Snapping to bounds: variables that rounding left next to a bound or kink are put onto it.
 
-A variable within rounding of its bound is at the bound, but a solver takes it for free; and a free
-variable fixes the multiplier of its group, which is an interval where no variable is free. So a
-speck of rounding would choose an end of the interval, where the middle is promised.
+A variable within rounding of its bound, or of a kink of its cost, is at it, but a solver takes it
+for free; and a free variable fixes the multiplier of its group, which is an interval where no
+variable is free. So a speck of rounding would choose an end of the interval, where the middle is
+promised.
 """
 
 from __future__ import annotations
@@ -26,17 +27,13 @@ _UNSEEN = 1e-3  # what the move of a variable may do to a value, relative to the
 def snap_to_bounds(
     problems: Sequence[DualProblem], solutions: Sequence[Solution], gram: Any, tol: float
 ) -> None:
-    """Move variables onto bounds they are next to, and compute their groups' multipliers anew.
+    """Move variables onto bounds and kinks they are next to, and compute multipliers anew.
 
     `solutions` are changed in place. Large kernel values make small variables count.
     """
-    if len(problems) == 1:
-        lower, upper, beta = problems[0].lower, problems[0].upper, solutions[0].beta
-    else:
-        lower = np.concatenate([problem.lower for problem in problems])
-        upper = np.concatenate([problem.upper for problem in problems])
-        beta = np.concatenate([solution.beta for solution in solutions])
-    near = _near(lower, upper, beta)
+    places = np.concatenate([_places(problem) for problem in problems], axis=1)
+    beta = np.concatenate([solution.beta for solution in solutions])
+    near = _near(places, beta)[0]
     if not near.any():
         return
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
@@ -48,20 +45,35 @@ def snap_to_bounds(
         start = end
 
 
-def _near(lower: Array, upper: Array, beta: Array, unseen: float = np.inf) -> NDArray[np.bool_]:
-    """Return which variables are next to a bound without being at it, by no more than `unseen`."""
+def _places(problem: DualProblem) -> Array:
+    """Return the bounds of variables, and the kinks of their costs, NaN for smooth ones."""
+    lower, upper, right = problem.lower, problem.upper, problem.slope_right
+    if right is None:
+        return np.array([lower, upper, np.full(len(lower), np.nan)])
+    kink = np.zeros(len(lower)) if problem.kink is None else problem.kink
+    return np.array([lower, upper, np.where(problem.slope_left < right, kink, np.nan)])
+
+
+def _near(places: Array, beta: Array, unseen: float = np.inf) -> tuple[NDArray[np.bool_], Array]:
+    """Return which variables are next to a bound or kink without being at one, and the place.
+
+    They are nearer to it than `unseen`.
+    """
+    lower, upper, kink = places
     size = np.maximum(upper, -lower)
     close = max(_NEXT_TO_BOUND, len(beta) * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
     room = np.minimum(close * np.where(size < np.inf, size, np.abs(beta)), unseen)
-    return ((upper - beta <= room) & (beta < upper)) | ((beta - lower <= room) & (beta > lower))
+    place = np.where(upper - beta < beta - lower, upper, lower)
+    place = np.where(np.abs(beta - kink) <= room, kink, place)
+    strictly = (beta > lower) & (beta < upper) & (beta != kink)
+    return strictly & (np.abs(beta - place) <= room), place
 
 
 def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near = _near(lower, upper, beta, unseen)
-    closest = np.where(upper - beta < beta - lower, upper, lower)
-    solution.beta = beta = np.where(near, closest, beta)
+    near, place = _near(_places(problem), beta, unseen)
+    solution.beta = beta = np.where(near, place, beta)
     solution.fresh = False
     if problem.group is None:
         return
