@@ -37,7 +37,7 @@ std::shared_ptr<CostPath> path_of(Array1<Index> rows, Array1<Index> ends, Array1
 
 using Part = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-nb::list solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& settings,
+nb::tuple solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& settings,
                             double gap_limit) {
   std::vector<Part> held;
   std::vector<StoredMatrix> stored;
@@ -87,8 +87,7 @@ nb::list solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& se
   }
   const bool raised = signals.ask();
   signals.rethrow();
-  if (raised) raise_interrupt();
-  return out;
+  return nb::make_tuple(out, raised);  // what was solved by then is known
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ def solve_cost_paths(
     jobs: list[tuple[int, CostPath]],
     settings: dict[str, Any],
     gap_limit: float,
-) -> list[dict[str, NDArray[Any]]]: ...
+) -> tuple[list[dict[str, NDArray[Any]]], bool]: ...
 
 cost_path_statuses: list[str]
 

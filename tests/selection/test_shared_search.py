@@ -168,7 +168,7 @@ def test_a_larger_cost_takes_no_step_where_no_coefficient_is_bounded():
         steps.append({k: v for k, v in arrays.items() if np.shape(v) == (40,)})
     rows, ends = np.arange(40), np.array([40])
     path = _native.CostPath(rows, ends, rows, True, steps)
-    (found,) = _native.solve_cost_paths(
+    (found,), _ = _native.solve_cost_paths(
         [_split(K)], [(0, path)], native_settings(Settings()), np.inf
     )
     assert [_native.cost_path_statuses[s] for s in found["status"][:, 0]] == ["optimal"] * 4
@@ -199,7 +199,9 @@ def test_conjugate_steps_keep_bounds_and_sums_and_reach_the_optimum(intercept, c
         steps.append({k: v for k, v in arrays.items() if np.shape(v) == (n,)})
     rows = np.arange(n)
     path = _native.CostPath(rows, np.array([n]), rows, intercept, steps)
-    (found,) = _native.solve_cost_paths([_split(K)], [(0, path)], native_settings(Settings()), 5e-4)
+    (found,), _ = _native.solve_cost_paths(
+        [_split(K)], [(0, path)], native_settings(Settings()), 5e-4
+    )
     assert [_native.cost_path_statuses[s] for s in found["status"][:, 0]] == ["optimal"] * 3
     assert found["n_iter"].max() > 8 * n  # after which such steps are made
     assert found["gap"].max() <= 5.1e-4
@@ -227,7 +229,9 @@ def test_gaps_of_large_c_come_from_kernel_values_in_double_precision():
     high, low = _split(K)
     gaps = []
     for parts, kernel in (((high, low), K), ((high, 0 * low), high.astype(np.float64))):
-        (found,) = _native.solve_cost_paths([parts], [(0, path)], native_settings(Settings()), 5e-4)
+        (found,), _ = _native.solve_cost_paths(
+            [parts], [(0, path)], native_settings(Settings()), 5e-4
+        )
         assert _native.cost_path_statuses[found["status"][0, 0]] == "optimal"
         beta, m = found["beta"][0], found["multiplier"][0, 0]
         for true in (kernel, K):
@@ -654,32 +658,52 @@ def test_a_killed_search_goes_on_where_it_was(tmp_path):
     assert all(json.loads(path.read_text())["entries"][k] == v for k, v in entries.items())
 
 
-def test_ctrl_c_ends_native_solving(monkeypatch):
+def test_ctrl_c_ends_native_solving_and_keeps_what_is_solved(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1000, 2)), rng.integers(0, 2, 1000)  # many steps
     solve = sharing._native.solve_cost_paths
 
     def solve_while_someone_presses_keys(*arguments):
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         return solve(*arguments)
 
     monkeypatch.setattr(sharing._native, "solve_cost_paths", solve_while_someone_presses_keys)
-    grid = {"C": np.logspace(4, 8, 100), "gamma": [0.01]}
+    grid = {"C": np.logspace(-4, 8, 200), "gamma": [0.01]}
     search = GridSearchCV(SVC(), grid, cv=3)
     # A shell ignores Ctrl-C in its background jobs, and their children inherit that.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt, match="100 of 100 candidates"):
+        with pytest.raises(KeyboardInterrupt, match="of 200 candidates"):
             search.fit(X, y)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(search.missing_candidates_) == 100
+    assert len(search.missing_candidates_) > 0
+    monkeypatch.undo()
+    first = GridSearchCV(SVC(gamma=0.01), {"C": [1e-4]}, cv=3).fit(X, y)
+    names = [f"split{k}_test_score" for k in range(3)]
+    known = [name for name in names if not np.isnan(search.cv_results_[name][0])]
+    assert known
+    assert all(search.cv_results_[name][0] == first.cv_results_[name][0] for name in known)
 
 
 class _Slow(_Counting):
     def fit(self, X, y):
         time.sleep(1.1 if self.a > 1 else 0.0)
         return self
+
+
+def test_beyond_cache_size_candidates_are_finished_one_by_one(monkeypatch):
+    X, y = _cancer()
+    order, fitted = [], sharing.stored_values.fitted
+
+    def note(machine, *rest):
+        order.append((machine.gamma, machine.C))
+        return fitted(machine, *rest)
+
+    monkeypatch.setattr(sharing.stored_values, "fitted", note)
+    grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1]}
+    GridSearchCV(SVC(), grid, cv=3, cache_size=0.1, refit=False).fit(X, y)
+    assert order == [(g, c) for g in grid["gamma"] for c in grid["C"] for _ in range(3)]
 
 
 def test_a_time_limit_leaves_the_rest_out():

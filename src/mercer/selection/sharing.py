@@ -538,10 +538,13 @@ class SharedFits:
         limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
         settings = replace(_settings_of(batch), n_jobs=self.n_jobs, time_limit=limit)
         paths = [(k, job.path.native) for k, job in jobs]
-        found = _native.solve_cost_paths(values, paths, native_settings(settings), GAP_LIMIT)
+        call = values, paths, native_settings(settings), GAP_LIMIT
+        found, interrupted = _native.solve_cost_paths(*call)
         seconds = (perf_counter() - begin) / sum(len(job.requests) for _, job in jobs)
         for (_, job), result in zip(jobs, found, strict=True):
             yield from self._answers(job, result, seconds)
+        if interrupted:
+            raise KeyboardInterrupt
 
     def _values(self, k: int, matrix: _Matrix) -> tuple[Single, Single]:
         """Return a kernel matrix as the sum of two, in the k-th place of the storage."""
@@ -563,7 +566,7 @@ class SharedFits:
         for c, (request, machine) in enumerate(steps):
             statuses = [names[code] for code in np.unique(result["status"][c])]
             if statuses != ["optimal"]:
-                if "time_limit" not in statuses:
+                if not {"time_limit", "interrupted"} & set(statuses):
                     note = "pair steps did not reach the tolerance on the stored matrix"
                     self.refused.append((request, note))
                 continue
@@ -611,22 +614,31 @@ class SharedFits:
                 begin = perf_counter()
 
     def _followed(self, large: _Stored, end: float) -> Iterator[tuple[Request, Answer]]:
-        """Yield the answers of machines along C; rows of the matrix are kept or computed again."""
+        """Yield the answers of machines along C; rows of the matrix are kept or computed again.
+
+        A machine is fitted on all splits before the next one, which starts from it: what a limit
+        leaves are whole candidates.
+        """
         gram = Gram(large.kernel, large.domain.objects, "auto")
-        for split, requests, machines in large.jobs:
-            rows, start = split.inside, None
-            views = Views(take(large.domain.objects, rows))
-            names = large.domain.names
-            data = TrainingData(views, split.y_train, split.weight, None, len(rows), names=names)
-            for request, asked in zip(requests, machines, strict=True):
+        starts: dict[int, Any] = {}
+        for step in range(max(len(requests) for _, requests, _ in large.jobs)):
+            for k, (split, requests, machines) in enumerate(large.jobs):
+                if step >= len(requests):
+                    continue
                 if perf_counter() >= end:
                     return
+                request, asked = requests[step], machines[step]
                 begin, machine = perf_counter(), clone(asked)
+                rows, names = split.inside, large.domain.names
+                views = Views(take(large.domain.objects, rows))
+                data = TrainingData(
+                    views, split.y_train, split.weight, None, len(rows), names=names
+                )
                 settings = settings_for(machine, None)
                 settings = replace(settings, n_jobs=self.n_jobs, cache_size=self.cache_size)
                 try:
-                    part = gram.take(rows)
-                    start = stored_values.fitted(machine, data, part, start, settings)
+                    part, start = gram.take(rows), starts.get(k)
+                    starts[k] = stored_values.fitted(machine, data, part, start, settings)
                 except Exception as error:
                     if stored_values.is_defect(error):
                         raise

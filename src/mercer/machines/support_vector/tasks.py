@@ -109,7 +109,8 @@ class Task:
         if excess is not None and len(excess) == len(coef):
             order = np.argsort(np.tile(excess, copies), kind="stable")
         for g in range(dual.n_groups):
-            members = order[np.asarray(dual.group)[order] == g]
+            assert dual.group is not None
+            members = order[dual.group[order] == g]
             surplus = float(moved[members].sum())
             room = np.maximum(np.sign(surplus) * (moved - point)[members], 0.0)
             before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
