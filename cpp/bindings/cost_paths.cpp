@@ -38,7 +38,7 @@ std::shared_ptr<CostPath> path_of(Array1<Index> rows, Array1<Index> ends, Array1
 using Part = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 nb::tuple solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& settings,
-                            double gap_limit) {
+                             double gap_limit) {
   std::vector<Part> held;
   std::vector<StoredMatrix> stored;
   for (nb::handle h : matrices) {
