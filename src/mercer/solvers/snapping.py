@@ -31,37 +31,42 @@ def snap_to_bounds(
 
     `solutions` are changed in place. Large kernel values make small variables count.
     """
-    places = np.concatenate([_places(problem) for problem in problems], axis=1)
-    beta = np.concatenate([solution.beta for solution in solutions])
-    near = _near(places, beta)[0]
+    used = [
+        np.flatnonzero(solution.beta) for solution in solutions
+    ]  # others rest at a bound or kink
+    places = [_places(problem, rows) for problem, rows in zip(problems, used, strict=True)]
+    beta = [solution.beta[rows] for solution, rows in zip(solutions, used, strict=True)]
+    n = max(len(solution.beta) for solution in solutions)
+    near = _near(np.concatenate(places, axis=1), np.concatenate(beta), n)[0]
     if not near.any():
         return
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
-    start = 0
-    for problem, solution in zip(problems, solutions, strict=True):
-        end = start + len(solution.beta)
-        if near[start:end].any() and solution.status in ("optimal", "stationary"):
+    ends = np.cumsum([len(rows) for rows in used])[:-1]
+    for problem, solution, rows in zip(problems, solutions, np.split(near, ends), strict=True):
+        if rows.any() and solution.status in ("optimal", "stationary"):
             _snap(problem, solution, unseen)
-        start = end
 
 
-def _places(problem: DualProblem) -> Array:
+def _places(problem: DualProblem, rows: Any) -> Array:
     """Return the bounds of variables, and the kinks of their costs, NaN for smooth ones."""
-    lower, upper, right = problem.lower, problem.upper, problem.slope_right
+    lower, upper, right = problem.lower[rows], problem.upper[rows], problem.slope_right
     if right is None:
         return np.array([lower, upper, np.full(len(lower), np.nan)])
-    kink = np.zeros(len(lower)) if problem.kink is None else problem.kink
-    return np.array([lower, upper, np.where(problem.slope_left < right, kink, np.nan)])
+    kink = np.zeros(len(lower)) if problem.kink is None else problem.kink[rows]
+    bent = problem.slope_left[rows] < right[rows]
+    return np.array([lower, upper, np.where(bent, kink, np.nan)])
 
 
-def _near(places: Array, beta: Array, unseen: float = np.inf) -> tuple[NDArray[np.bool_], Array]:
+def _near(
+    places: Array, beta: Array, n: int, unseen: float = np.inf
+) -> tuple[NDArray[np.bool_], Array]:
     """Return which variables are next to a bound or kink without being at one, and the place.
 
-    They are nearer to it than `unseen`.
+    They are nearer to it than `unseen`. `n`: how many variables a problem has.
     """
     lower, upper, kink = places
     size = np.maximum(upper, -lower)
-    close = max(_NEXT_TO_BOUND, len(beta) * np.finfo(np.float64).eps)
+    close = max(_NEXT_TO_BOUND, n * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
     room = np.minimum(close * np.where(size < np.inf, size, np.abs(beta)), unseen)
     place = np.where(upper - beta < beta - lower, upper, lower)
@@ -72,7 +77,7 @@ def _near(places: Array, beta: Array, unseen: float = np.inf) -> tuple[NDArray[n
 
 def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near, place = _near(_places(problem), beta, unseen)
+    near, place = _near(_places(problem, slice(None)), beta, len(beta), unseen)
     solution.beta = beta = np.where(near, place, beta)
     solution.fresh = False
     if problem.group is None:
