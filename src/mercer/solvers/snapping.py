@@ -31,34 +31,30 @@ def snap_to_bounds(
 
     `solutions` are changed in place. Large kernel values make small variables count.
     """
-    used = [
-        np.flatnonzero(solution.beta) for solution in solutions
-    ]  # others rest at a bound or kink
-    places = [_places(problem, rows) for problem, rows in zip(problems, used, strict=True)]
-    beta = [solution.beta[rows] for solution, rows in zip(solutions, used, strict=True)]
-    n = max(len(solution.beta) for solution in solutions)
-    near = _near(np.concatenate(places, axis=1), np.concatenate(beta), n)[0]
+    beta = np.concatenate([solution.beta for solution in solutions])
+    used = np.flatnonzero(beta)  # others rest at a bound or kink
+    places = tuple(np.concatenate(part)[used] for part in zip(*map(_places, problems), strict=True))
+    sizes = [len(solution.beta) for solution in solutions]
+    near = _near(places, beta[used], max(sizes))[0]
     if not near.any():
         return
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
-    ends = np.cumsum([len(rows) for rows in used])[:-1]
-    for problem, solution, rows in zip(problems, solutions, np.split(near, ends), strict=True):
-        if rows.any() and solution.status in ("optimal", "stationary"):
-            _snap(problem, solution, unseen)
+    for k in np.unique(np.searchsorted(np.cumsum(sizes), used[near], side="right")):
+        if solutions[k].status in ("optimal", "stationary"):
+            _snap(problems[k], solutions[k], unseen)
 
 
-def _places(problem: DualProblem, rows: Any) -> Array:
+def _places(problem: DualProblem) -> tuple[Array, ...]:
     """Return the bounds of variables, and the kinks of their costs, NaN for smooth ones."""
-    lower, upper, right = problem.lower[rows], problem.upper[rows], problem.slope_right
+    lower, upper, right = problem.lower, problem.upper, problem.slope_right
     if right is None:
-        return np.array([lower, upper, np.full(len(lower), np.nan)])
-    kink = np.zeros(len(lower)) if problem.kink is None else problem.kink[rows]
-    bent = problem.slope_left[rows] < right[rows]
-    return np.array([lower, upper, np.where(bent, kink, np.nan)])
+        return lower, upper, np.full(len(lower), np.nan)
+    kink = np.zeros(len(lower)) if problem.kink is None else problem.kink
+    return lower, upper, np.where(problem.slope_left < right, kink, np.nan)
 
 
 def _near(
-    places: Array, beta: Array, n: int, unseen: float = np.inf
+    places: tuple[Array, ...], beta: Array, n: int, unseen: float = np.inf
 ) -> tuple[NDArray[np.bool_], Array]:
     """Return which variables are next to a bound or kink without being at one, and the place.
 
@@ -77,7 +73,7 @@ def _near(
 
 def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near, place = _near(_places(problem, slice(None)), beta, len(beta), unseen)
+    near, place = _near(_places(problem), beta, len(beta), unseen)
     solution.beta = beta = np.where(near, place, beta)
     solution.fresh = False
     if problem.group is None:
