@@ -302,7 +302,7 @@ class Kernel(Parametrised):
         )
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features of `feature_map` in the columns of a vocabulary, for machinery.
+        """Return the features of `feature_map` in the columns of a vocabulary.
 
         :class:`mercer.features.ExplicitFeatures` is made of it. The first objects fill an empty
         vocabulary. Features that only later objects Z have get no column: dot products
