@@ -45,15 +45,12 @@ class BlockSolver {
       return none;
     }
     require_finite(full_diag_);
-    definite_ = true;
-    for (Index i = 0; i < n; ++i) {
-      const double k = static_cast<double>(full_diag_[i]);
-      definite_ = definite_ && k > 0;
-      mass_ += std::fabs(sol_.beta[i]) * std::sqrt(std::fabs(k));
-      additions_ += sol_.beta[i] != 0;
-    }
-    peak_ = mass_;
-    sol_.fresh = start.empty() || rebuild();
+    definite_ = std::all_of(full_diag_.begin(), full_diag_.end(), [](T k) { return k > T(0); });
+    sol_.fresh = start.empty();
+    if (sol_.fresh)
+      begin_sums();
+    else
+      rebuild();
     activate_all();
     choose_sizes();
     objective_ = starting_objective();
@@ -80,10 +77,8 @@ class BlockSolver {
         // The running values carry the rounding of every step, and those of inactive variables
         // are old: confirm on fresh ones, which also are what a certificate is made of.
         write_back();
-        if (accurate() && active() == n) {
-          sol_.fresh = true;
-          continue;
-        }
+        sol_.fresh = active() == n && accurate();
+        if (sol_.fresh) continue;
         if (!(accurate() && !store_ ? catch_up() : rebuild())) continue;
         activate_all();
         shrinks = false;  // the end is near
@@ -119,7 +114,8 @@ class BlockSolver {
     }
     write_back();
     limits_.finish();
-    if (!sol_.fresh && !(accurate() && active() == n)) rebuild();
+    sol_.fresh = sol_.fresh || (active() == n && accurate());
+    if (!sol_.fresh) rebuild();
     summarise(full_, sol_);
     confirm(settings_, sol_);
     sol_.n_kernel_values = kernel_values_;
@@ -307,7 +303,19 @@ class BlockSolver {
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (complete || !is_active[rows[k]]) sol_.values[rows[k]] = fresh[k];
     sol_.fresh = complete && !hasty;
+    if (sol_.fresh) begin_sums();
     return complete;
+  }
+
+  /// Takes note of what the values of sol_.beta, computed afresh, are sums of.
+  void begin_sums() {
+    mass_ = 0;
+    additions_ = 0;
+    for (Index i = 0; i < full_.size(); ++i) {
+      mass_ += std::fabs(sol_.beta[i]) * std::sqrt(std::fabs(static_cast<double>(full_diag_[i])));
+      additions_ += sol_.beta[i] != 0;
+    }
+    peak_ = mass_;
   }
 
   /// Whether the running values are as good as fresh ones: rounding in double precision has added
@@ -315,12 +323,15 @@ class BlockSolver {
   /// With r_i = k(i, i)^1/2, each of `additions_` terms rounds value i by at most r_i `peak_`.
   bool accurate() const {
     constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon(), single = 1e-9;
-    if (sizeof(T) != 4 || !definite_) return false;
+    if (!summed()) return false;
     double squares = 0;
     for (Index i = 0; i < full_.size(); ++i)
       squares += sol_.beta[i] * sol_.beta[i] * static_cast<double>(full_diag_[i]);
     return static_cast<double>(additions_) * unit * peak_ <= single * std::sqrt(squares);
   }
+
+  /// Whether running values may do: in double precision they are never as good as fresh ones.
+  bool summed() const { return sizeof(T) == 4 && definite_; }
 
   /// Values of the variables that have left the active set, from what they were then. False when
   /// it did not come to an end.
@@ -328,9 +339,10 @@ class BlockSolver {
     for (const Stage& left : left_) {
       std::vector<Index> changed;
       std::vector<double> delta;
-      for (Index i = 0; i < full_.size(); ++i)
-        if (sol_.beta[i] != left.beta[i])
-          changed.push_back(i), delta.push_back(sol_.beta[i] - left.beta[i]);
+      for (std::size_t k = 0; k < left.others.size(); ++k) {
+        const double moved = sol_.beta[left.others[k]] - left.beta[k];
+        if (moved != 0) changed.push_back(left.others[k]), delta.push_back(moved);
+      }
       if (changed.empty()) continue;
       std::vector<double> more(left.variables.size(), 0.0);
       if (!multiply(left.variables, changed, delta, more.data())) return false;
@@ -399,7 +411,7 @@ class BlockSolver {
     std::vector<Index> next(kept.size());
     for (std::size_t k = 0; k < kept.size(); ++k) next[k] = active_[kept[k]];
     shorten_rows(kept);
-    leave(next);
+    if (summed() && !store_) leave(next);
     idle_support_ =
         std::count_if(sol_.beta.begin(), sol_.beta.end(), [](double b) { return b != 0; });
     for (const Index i : next) idle_support_ -= sol_.beta[i] != 0;
@@ -408,13 +420,16 @@ class BlockSolver {
     extremes();
   }
 
-  /// Takes note of the variables that are not among the next active ones, and of all coefficients.
+  /// Takes note of the variables that are not among the next active ones, and of the coefficients
+  /// of those: no others change.
   void leave(const std::vector<Index>& next) {
     std::vector<char> stays(static_cast<std::size_t>(full_.size()), 0);
     for (const Index i : next) stays[i] = 1;
-    left_.push_back({{}, sol_.beta});
+    Stage stage{{}, next, {}};
     for (const Index i : active_)
-      if (!stays[i]) left_.back().variables.push_back(i);
+      if (!stays[i]) stage.variables.push_back(i);
+    for (const Index i : next) stage.beta.push_back(sol_.beta[i]);
+    left_.push_back(std::move(stage));
   }
 
   /// Rows of the active set are kept beside the whole ones, in the bytes that those leave.
@@ -664,6 +679,7 @@ class BlockSolver {
       refresh(k);
     }
     for (Index k = 0; k < active(); ++k) values_[k] += step * (values_[k] - before_[k]);
+    peak_ = infinite;  // rounding of the step before has grown with it
     objective_ += line.change(step);
   }
 
@@ -754,15 +770,16 @@ class BlockSolver {
   Index kernel_values_ = 0;
   std::vector<T> full_diag_;
 
-  /// Variables that left the active set together, and all coefficients at that time.
+  /// Variables that left the active set together, the others, and their coefficients then.
   struct Stage {
-    std::vector<Index> variables;
+    std::vector<Index> variables, others;
     std::vector<double> beta;
   };
   std::vector<Stage> left_;
-  bool definite_ = false;       ///< no k(i, i) shows that the kernel is not
-  double mass_ = 0, peak_ = 0;  ///< sum of |beta_i| r_i, and the largest that it may have been
-  Index additions_ = 0;         ///< terms that have been added to a value
+  bool definite_ = false;   ///< no k(i, i) shows that the kernel is not
+  double mass_ = 0;         ///< sum of |beta_i| r_i
+  double peak_ = infinite;  ///< the largest that it may have been; infinite: unknown
+  Index additions_ = 0;     ///< terms that have been added to a value
 
   std::vector<Index> order_, active_;
   std::shared_ptr<Objects<T>> objects_, local_objects_;  ///< of the active set, of the slots

@@ -140,19 +140,18 @@ class PairSolver {
     out.lowest[k] = tight ? std::min(-sol_.range[0][1], -m) : -m;
     out.highest[k] = tight ? std::max(-sol_.range[0][0], -m) : -m;
     out.n_iter[k] = static_cast<int>(sol_.n_iter);
-    double quad = 0, cost = 0, conjugates = 0, size = 0, sum = 0, total = 0, slope = 0, steep = 0;
-    double squares = 0, products = 0;
+    double quad = 0, cost = 0, conjugates = 0, size = 0, sum = 0, total = 0, rise = 0;
+    double squares = 0, products = 0, parts = 0;
     for (Index r = 0; r < m_; ++r) {
       const double at = m - sol_.values[r], b = sol_.beta[r], root = root_diagonal(r);
-      const double zero = problem_.phi(r, 0.0), slack = std::fabs(problem_.maximiser(r, at));
+      const double zero = problem_.phi(r, 0.0), phi = problem_.phi(r, b);
       quad += b * sol_.values[r];
       products += std::fabs(b * sol_.values[r]);
       squares += b * b * root * root;
       cost += problem_.conjugate(r, at) + zero;
-      conjugates += problem_.phi(r, b) - zero;
+      conjugates += phi - zero;
+      if (b != 0) parts += std::fabs(phi) + std::fabs(zero);  // of which much may cancel
       size += std::fabs(b) * root;
-      slope += slack;
-      steep += slack * root;
       sum += b;
       total += std::fabs(b);
     }
@@ -163,19 +162,25 @@ class PairSolver {
     // coefficients that is not 0 changes the dual by the intercept.
     const double unit = 0.5 * std::numeric_limits<double>::epsilon();
     const double spread = unit * (kernel_error * std::sqrt(squares) + 0.5 * size);
-    double error = (size + steep) * spread +
-                   unit * (static_cast<double>(m_) + few) *
-                       (products + slope * std::fabs(m) + std::fabs(cost) + std::fabs(conjugates));
+    // The slope of a loss at either end of the interval that holds the value: a kink is inside.
+    for (Index r = 0; r < m_; ++r) {
+      const double at = m - sol_.values[r];
+      const double e = root_diagonal(r) * spread + unit * few * (std::fabs(m) + std::fabs(at));
+      rise += e * std::max(std::fabs(problem_.maximiser(r, at - e)),
+                           std::fabs(problem_.maximiser(r, at + e)));
+    }
+    double error = size * spread + unit * (static_cast<double>(m_) + few) *
+                                       (products + std::fabs(cost) + rise + parts);
     if (p_.equality)
       error += std::fabs(m) * (std::fabs(sum) + unit * static_cast<double>(m_) * total);
     // A gap that is too large, or whose rounding is, proves nothing.
     const bool proved =
-        primal - dual + 2 * error <= reached * gap_limit() * (primal > 0 ? primal : 1);
+        primal - dual + 2 * error + rise <= reached * gap_limit() * (primal > 0 ? primal : 1);
     if (sol_.status == Status::optimal && !proved)
       sol_.status = by_user() ? Status::iteration_limit : Status::stalled;
     out.status[k] = static_cast<signed char>(sol_.status);
-    out.rounding[k] = 2 * error;
-    out.primal[k] = std::nextafter(primal + error, infinite);
+    out.rounding[k] = 2 * error + rise;
+    out.primal[k] = std::nextafter(primal + error + rise, infinite);
     out.dual[k] = std::nextafter(dual - error, -infinite);
     out.terms[k] = primal;
     out.norm2[k] = quad;

@@ -122,7 +122,7 @@ class WholeSolver {
       ++sol.outer;
       sol.negative_curvature |= t.negative_curvature;
       if (settings_.callback || settings_.gap_tol > 0 || unbounded) {
-        collect(sol);
+        if (!sol.fresh) collect(sol);
         assess(sol);
         if (settings_.callback && settings_.callback({sol.n_iter, sol.violation, sol.objective,
                                                       sol.relative_gap, n, hits_, misses_})) {
@@ -460,7 +460,7 @@ class WholeSolver {
       }
       sol.n_iter += small.steps;
       sol.negative_curvature |= small.negative_curvature;
-      closing = small.steps > 0 && !(small.violation > small.tol) &&
+      closing = small.steps > 0 && !(small.violation > small.tol) && !limits_.out_of_time() &&
                 tightened<T>(settings_, shrunk_gap(), small.tol);
     }
     for (std::size_t k = 0, c = 0; k < kept_.size(); ++k, ++c) {
@@ -483,7 +483,8 @@ class WholeSolver {
       double sum = 0;
       Index count = 0;
       for (Index c = t.group_begin[g]; c < t.group_end[g]; ++c)
-        if (t.lower[c] < t.beta[c] && t.beta[c] < t.upper[c])
+        if (t.lower[c] < t.beta[c] && t.beta[c] < t.upper[c] &&
+            (t.beta[c] != t.kink[c] || t.slope_left[c] == t.slope_right[c]))
           sum += static_cast<double>(t.values[c] + t.up[c]), ++count;
       const Range<T> r = range_of<T>(t.values, t.up, t.down, t.group_begin[g], t.group_end[g]);
       m[g] = count ? sum / static_cast<double>(count)

@@ -128,19 +128,8 @@ def test_predictions_have_the_objective_that_was_proved(machine, rows, y, weight
         assert 0.5 * w @ w + loss <= primal * (1.0 + 1e-6) + rounding
 
 
-@pytest.mark.parametrize(
-    ("machine", "offset", "price"),
-    [
-        (NuSVR(nu=0.7), 1e4, 1e6),
-        (NuSVR(nu=0.7), 1e6, 1e3),
-        (NuSVR(nu=0.7), 1e6, 1e6),
-        (SVR(epsilon=1.0), 1e4, 1e6),
-        (SVR(epsilon=1.0), 1e6, 1e3),
-        (SVR(epsilon=1.0), 1e6, 1e6),
-        (SVC(), 1e6, 1e3),
-        (SVC(), 1e6, 1e6),
-    ],
-)
+@pytest.mark.parametrize("machine", [NuSVR(nu=0.7), SVR(epsilon=1.0), SVC()])
+@pytest.mark.parametrize(("offset", "price"), [(1e4, 1e6), (1e6, 1e3), (1e6, 1e6)])
 def test_certificates_bound_the_objective_of_predictions(machine, offset, price):
     """What pair steps leave in the sum of coefficients counts times the offset."""
     random = np.random.default_rng(6)

@@ -352,3 +352,21 @@ def test_a_prediction_of_one_row_takes_few_calls(n_classes, form):
     model, row = SVC().fit(form(X), y), form(X[:1])
     model.predict(row)  # packs the support vectors
     assert len(calls_of(lambda: model.predict(row))) <= 35
+
+
+def test_dual_values_of_combined_norms_count_what_cancels():
+    """The conjugate is a small difference of numbers of the size of the price."""
+    X = np.array([9998.53702357254, 10008.188772430354, 10010.580271319266, 10016.148979972235])
+    X, y = np.append(X, 9992.025873070883)[:, None], np.array([0, 1, 2, 0, 1])
+    weight = np.array([401.74854200167755, 22.297865525571485, 0.0007690779757246037])
+    weight = np.append(weight, [2.0854345491061537, 0.006271613488107518])
+    model = SVC(kernel="linear", C=109.21332907973358, C2=519.4981002421263)
+    model.set_params(decision_function_shape="ovo").fit(X, y, sample_weight=weight)
+    names = [(0, 1), (0, 2), (1, 2)]
+    for p, (proof, f) in enumerate(
+        zip(model.certificates_, model.decision_function(X).T, strict=True)
+    ):
+        label = (y == names[p][0]) * 1.0 - (y == names[p][1])
+        slack = np.abs(label) * np.maximum(1.0 - label * f, 0.0)
+        value = 0.5 * model.coef_[p, 0] ** 2 + weight @ (model.C * slack + model.C2 * slack**2)
+        assert proof.dual <= value <= proof.primal

@@ -32,6 +32,7 @@ from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, STATUSES
 from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
+from mercer.solvers.rounding import UNIT
 
 from ..estimator import TrainingData
 from ..progress import is_watched
@@ -300,19 +301,33 @@ def _widened(fitting: PairFitting, moved: Centring) -> list[int]:
     errors = replace(fitting.errors("float64"), reach=moved.reach(fitting.data.X))
     first, second = pair_places(len(blocks))
     ones = np.ones((len(pairs.order), 1))
-    sums = np.stack([compensated_product(pairs.coef[:, b], ones[b]) for b in blocks], axis=1)
-    total = sum(table.flat[first] + table.flat[second] for table in sums)
-    of_classes = np.zeros((2, *sums[0].shape))
+
+    def of_pairs(table: Array) -> Array:
+        return np.asarray(table.flat[first] + table.flat[second])
+
+    def sums(terms: Array) -> Array:
+        return of_pairs(np.stack([terms[:, b].sum(axis=1) for b in blocks]))
+
+    size = np.abs(pairs.coef) * fitting.sizes[pairs.order]
+    parts = np.stack([compensated_product(pairs.coef[:, b], ones[b]) for b in blocks], axis=1)
+    of_classes = np.zeros((4, *parts[0].shape))
+    norm, few = np.sqrt(np.maximum(pairs.norm2, 0.0)), 16.0 * UNIT
+    spread = errors.systematic * sums(size) + errors.independent * np.sqrt(sums(size**2))
     for place in (first, second):
-        of_classes[0].flat[place] = np.sqrt(np.maximum(pairs.norm2, 0.0))
-        of_classes[1].flat[place] = total
-    rise = np.zeros(sums[0].shape[:2])
+        of_classes[0].flat[place] = norm
+        of_classes[1].flat[place] = sum(map(of_pairs, parts))
+        of_classes[2].flat[place] = spread + few * norm
+        of_classes[3].flat[place] = few * np.abs(pairs.intercept)
+    rise = np.zeros(parts[0].shape[:2])
     for i, b in enumerate(blocks):
         rows, f = pairs.order[b], 1.0 - pairs.excess[:, b]
-        lowest = f - errors.of_far_rows(rows, *of_classes[:, i])
+        # The native proof has the values within the errors of K beta. The loss is convex: from
+        # their end on, further errors add most.
+        f = f - of_classes[2, i] * fitting.sizes[rows] - of_classes[3, i]
+        lowest = f - errors.of_far_rows(rows, *of_classes[:2, i])
         cost, c = fitting.posed.loss.cost, fitting.posed.c[rows]
         rise[i] = (cost(1.0, lowest, c) - cost(1.0, f, c)).sum(axis=1)
-    added = rise.flat[first] + rise.flat[second]
+    added = of_pairs(rise)
     pairs.primal += added
     pairs.rounding += added
     return np.flatnonzero(added > SEEN * GAP_LIMIT * pairs.terms).tolist()
@@ -418,7 +433,7 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=self._n_kernel_values // len(self),
             seconds=self._seconds / len(self),
             precision="float64",
-            rounding=row["rounding"],
+            rounding=min(row["rounding"], gap),
         )
 
     @property
@@ -443,6 +458,6 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=int(self._n_kernel_values),
             seconds=float(self._seconds),
             precision="float64",
-            rounding=float(c["rounding"].sum()),
+            rounding=float(np.minimum(c["rounding"], gap).sum()),
             n_problems=len(c["ended"]),
         )
