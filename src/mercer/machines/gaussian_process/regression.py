@@ -354,7 +354,6 @@ class GaussianProcessRegressor(ProcessRegressor):
 
         def slope() -> Array:
             weights = (loo_gradient(at),) if loo else evidence_gradient(at, Y)
-            at.system.__dict__.pop("inverse")  # the point may be kept, with its factor alone
             stop()
             return covariance.contract(X, *weights)
 
