@@ -145,7 +145,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Whether components with negative eigenvalues, of kernels that are not positive
         semidefinite, are kept. Components are then ordered by the absolute eigenvalue.
     time_limit : float > 0 or None, default=None
-        Seconds after which the iteration ends with the components found so far.
+        Seconds after which the iteration ends with the components found so far; raises TimeoutError
+        where there are none because the first product with the kernel matrix took longer.
     verbose : bool or int, default=False
         Whether to show progress of the iteration; 2 prints lines.
 

@@ -75,7 +75,9 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the iteration for the eigenvectors; the clusters do not depend on it otherwise.
     time_limit : float > 0 or None, default=None
-        Seconds after which the iteration ends with the eigenvectors found so far.
+        Seconds after which the iteration ends with the eigenvectors found so far; raises
+        TimeoutError where there are none because the first product with the kernel matrix took
+        longer.
     n_jobs : int or None, default=None
         Threads.
     verbose : bool or int, default=False

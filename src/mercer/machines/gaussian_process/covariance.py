@@ -8,6 +8,7 @@ diagonal, so that the matrix itself is native.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property, reduce
 from typing import Any, Protocol, Self
@@ -81,6 +82,9 @@ class Covariance(Protocol):
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
 
+    def against(self, Z: Any) -> Callable[[Any], Array]:
+        """Return the function of X that `cross` is, with `Z` prepared for many calls."""
+
     def matrix(self, X: Any, noise: bool) -> Array:
         """Return the matrix of one set, with or without what is independent noise."""
 
@@ -142,7 +146,11 @@ class Values:
 
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
-        return Prepared(self.latent, Z).tile(X)
+        return self.against(Z)(X)
+
+    def against(self, Z: Any) -> Callable[[Any], Array]:
+        """Return the function of X that `cross` is."""
+        return Prepared(self.latent, Z).tile
 
     def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
         """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""
@@ -414,9 +422,14 @@ class SklearnCovariance:
 
     def cross(self, X: Any, Z: Any) -> Array:
         """Return the matrix of values between two sets."""
+        return self.against(Z)(X)
+
+    def against(self, Z: Any) -> Callable[[Any], Array]:
+        """Return the function of X that `cross` is."""
         if self._values is None:
-            return self.kernel(X, Z)
-        return self._values.cross(_rows(X), _rows(Z))
+            return lambda X: self.kernel(X, Z)
+        tile = self._values.against(_rows(Z))
+        return lambda X: tile(_rows(X))
 
     def matrix(self, X: Any, noise: bool) -> Array:
         """Return the matrix of one set; a WhiteKernel is left out of that of two sets."""

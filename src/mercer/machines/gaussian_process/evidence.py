@@ -110,9 +110,10 @@ def evidence_gradient(at: Evaluation, Y: Array) -> tuple[Array, float]:
     matrix. For equal objects with different targets and little noise the first difference cancels.
     """
     n, m = Y.shape
-    G, noise = at.system.inverse, at.system.shift.noise
-    left = n - at.system.shift.complement.size - float(np.diagonal(G) @ noise)
-    W = (-0.5 * m) * G
+    W, noise = at.system.inverse, at.system.shift.noise
+    del at.system.inverse  # which becomes the result
+    left = n - at.system.shift.complement.size - float(np.diagonal(W) @ noise)
+    W *= -0.5 * m
     for a in at.coef.T:
         W = dger(0.5, a, a, a=W, overwrite_a=1)
     fit = float(np.einsum("ij,ij->", Y, at.coef))
@@ -138,6 +139,7 @@ def loo_gradient(at: Evaluation) -> Array:
     weight = (0.5 / diagonal + 0.5 * (at.coef / diagonal) ** 2).sum(axis=1)
     ratio = product(G, at.coef / diagonal)
     W = -product(G * weight, G)
+    del at.system.inverse  # the evaluation may be kept, with its factor alone
     mixed = 0.5 * product(at.coef, ratio.T)
     W += mixed + mixed.T
     return W

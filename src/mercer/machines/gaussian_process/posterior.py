@@ -13,6 +13,7 @@ solved for the first samples, and the matrix P C P' + mu QQ' only gains rows: r 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,19 +136,22 @@ def predict_in_blocks(
     posterior: Any,
     covariance: Covariance,
     X: Any,
-    Z: Any,
+    against: Callable[[Any], Array],
     functions: Array | None,
     *,
     variances: bool,
     noise: bool,
 ) -> tuple[Array, Array | None]:
-    """Return means and variances at `X`, without a matrix of all objects."""
+    """Return means and variances at `X`, without a matrix of all objects.
+
+    `against`: returns kernel values between objects and those that the posterior is made of.
+    """
     total = count(X)
     means, spread = [], []
     for first in range(0, total, _BLOCK):
         chosen = slice(first, min(first + _BLOCK, total))
         block = X if total <= _BLOCK else take(X, chosen)
-        rows = covariance.cross(block, Z)
+        rows = against(block)
         values = None if functions is None else functions[chosen]
         means.append(posterior.mean(rows, values))
         if variances:

@@ -40,11 +40,16 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
     y_train_: Array
     _posterior: Any
     _covariance: Covariance
+    _lazy: dict[str, Any]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False  # before a fit the prior is predicted
         return tags
+
+    def _restored(self) -> None:
+        self._lazy = {}
+        super()._restored()
 
     @property
     def _centres(self) -> Any:
@@ -55,6 +60,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
 
     def _training_data(self, X: Any, y: Any) -> tuple[Any, Array, Any]:
         """Return checked objects, targets and the kernel bound to the objects."""
+        self._lazy = {}
         if not self._foreign:
             data, kernel = self._enter(X, y)
             assert data.y is not None
@@ -180,7 +186,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         functions = mean_basis(self.basis, X)
         covariance, posterior = self._covariance, self._ready_posterior()
         if return_cov:
-            rows = covariance.cross(X, self._centres)
+            rows = self._rows(X)
             mean = posterior.mean(rows, functions)
             spread = posterior.covariance(covariance.matrix(X, include_noise), rows, functions)
             return self._unscaled(mean), _by_target(spread, self._y_train_std)
@@ -188,7 +194,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             posterior,
             covariance,
             X,
-            self._centres,
+            self._rows,
             functions,
             variances=return_std,
             noise=include_noise,
@@ -196,6 +202,14 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         if variance is None:
             return self._unscaled(mean)
         return self._unscaled(mean), np.sqrt(_by_target(variance, self._y_train_std))
+
+    def _rows(self, X: Any) -> Array:
+        """Return kernel values between checked objects and the centres, which stay prepared."""
+        covariance, centres = self._covariance, self._centres
+        kept = self._lazy.get("rows")
+        if kept is None or kept[0] is not covariance or kept[1] is not centres:
+            kept = self._lazy["rows"] = covariance, centres, covariance.against(centres)
+        return kept[2](X)
 
     def _unscaled(self, mean: Array) -> Array:
         mean = self._y_train_std * mean + self._y_train_mean

@@ -56,7 +56,7 @@ _ROUGH, _FINE = 1e-6, 1e-13  # relative gaps of the iterations, in the search an
 _PRECISION = 1e-6  # relative change of the evidence at which a search on estimates stops
 _LEAST = 1e-6  # share of noise in the diagonal below which iterations do not converge
 _KEPT = "the hyper-parameters of the first samples, which partial_fit keeps"
-_COPIES = 4  # of the covariance matrix: factor, inverse, weights, the best factor so far
+_COPIES = 4  # of the covariance matrix: factor, inverse, derivatives, the best factor so far
 
 
 class GaussianProcessRegressor(ProcessRegressor):
@@ -354,7 +354,6 @@ class GaussianProcessRegressor(ProcessRegressor):
 
         def slope() -> Array:
             weights = (loo_gradient(at),) if loo else evidence_gradient(at, Y)
-            at.system.__dict__.pop("inverse")  # the point may be kept, with its factor alone
             stop()
             return covariance.contract(X, *weights)
 
